@@ -154,7 +154,7 @@ def _choose(table: Table, rng: random.Random) -> tuple[int, rules.Move] | None:
     rng.shuffle(bot_seats)
     bot_seats.sort(key=lambda seat: seat.index == position.turn)
     for seat in bot_seats:
-        legal = rules.legal_moves(position, seat.index, table.options)
+        legal = queries.legal_moves(table, position, seat.index)
         if not legal:
             continue
         view = rules.view_for(position, seat.index, table.options)

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from common.fixed_sql import pipelined_cursor
 from games import announce, rules
 from games.actions import rounds, seating
-from games.clocks.turn_clock import CLOCK_FIELDS, Due, moment_of, schedule, set_clock
-from games.models import Game, Hand, Seat
+from games.clocks.turn_clock import CLOCK_FIELDS, moment_of, schedule, set_clock
+from games.models import Game, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
 from games.notices import player_notices
-from games.queries import Table
-from games.refusals import from_rules
+from games.queries import Table, require_turn
+from games.refusals import Denied, from_rules
 
 MAX_MOVES: Final = 100_000
 """The most moves of a game. People make a few thousand at most; the bound protects code that reads a whole log."""
 
-Line = tuple[str, list[dict[str, object]]]
-"""A line of the log: the text of a move (docs/notation.md) and its events as JSON."""
+
+class Line(NamedTuple):
+    """A line of the log: a move, the position after it, and its events."""
+
+    move: rules.Move
+    position: rules.Position
+    events: tuple[rules.Event, ...]
 
 
 def commit(
@@ -36,20 +42,23 @@ def commit(
 ) -> None:
     """Apply and save one or more moves of a seat, and update `table` to match. The caller holds the game's lock.
 
+    Either all moves are saved or none (RUN-6). Turns, clocks and callout windows are as if each move had been sent by
+    itself at this moment.
+
     :param token: the request's idempotency token, stored with the first move.
     :param wake: whether to ask the worker to play bots that are due afterwards.
     :param by_person: whether the player of the seat chose the moves and so has seen the table. Ignored for moves of the
         clock.
     :raises Denied: a refusal of the rules. Nothing is saved.
     """
-    before, (position, log, happened) = table.started.position, _applied(table, seat, moves)
-    exposed = {event.seat for event in happened if event.kind == "uno_due"}
-    new_turn = rules.ends_turn(before, seat, moves[-1], position, table.options)
-    counted = _count_misses(table.seats[seat], moves[-1])
-    due = schedule(table, position, new_turn=new_turn, exposed=exposed, now=now)
-    changed = _changed_windows(table, position, exposed, moment_of(table.game, now))
-    table.started.position = position
-    _save(table, changed, due, counted, seat=seat, log=log, now=now, token=token)
+    log = _applied(table, seat, moves)
+    changes = _Changes()
+    for line in log:
+        _go_on(table, seat, line, changes, now)
+    if _count_misses(table.seats[seat], moves[-1]):
+        changes.seats.add(seat)
+    position, happened = table.started.position, [event for line in log for event in line.events]
+    _save(table, changes, seat=seat, log=log, now=now, token=token)
     left = moves[-1].kind == "leave"
     if left:
         table.seats[seat].left = True
@@ -65,60 +74,90 @@ def commit(
     if left:
         seating.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock
-    player_notices.move(table, happened, seat=seat, own=own, new_turn=new_turn, now=now)
+    player_notices.move(table, happened, seat=seat, own=own, new_turn=changes.new_turn, now=now)
     announce.after_commit(table.game, wake=wake)
 
 
-def _applied(
-    table: Table, seat: int, moves: Sequence[rules.Move]
-) -> tuple[rules.Position, list[Line], list[rules.Event]]:
-    """Return the position after these moves, their lines for the log, and all their events. Changes nothing.
+def _applied(table: Table, seat: int, moves: Sequence[rules.Move]) -> list[Line]:
+    """Return the lines that these moves add to the log. Changes nothing.
 
-    :raises Denied: a refusal of the rules.
+    :raises Denied: a refusal of the rules. It names the move if there are several.
     """
-    round_, position = table.started.round, table.started.position
-    shuffle = rules.Shuffler(bytes(round_.secret)).shuffle
-    log: list[Line] = []
-    happened: list[rules.Event] = []
-    played = rules.replay(position, [(seat, move) for move in moves], table.options, shuffle)
-    try:
-        for move, (after, events) in zip(moves, played, strict=True):
-            position = after
-            log.append((str(move), [event.to_json() for event in events]))
-            happened.extend(events)
-    except rules.Refused as refused:
-        raise from_rules(refused, table.game.version) from refused
-    return position, log, happened
+    position, log = table.started.position, list[Line]()
+    shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
+    for number, move in enumerate(moves, 1):
+        try:
+            if log:
+                require_turn(table, position, seat, move, after_own_play=True)
+            position, events = rules.apply(position, seat, move, table.options, shuffle)
+        except rules.Refused as refused:
+            raise _of_line(number, moves, from_rules(refused, table.game.version)) from refused
+        except Denied as denied:
+            raise _of_line(number, moves, denied) from denied
+        log.append(Line(move, position, events))
+    return log
 
 
-def _count_misses(seat: Seat, move: rules.Move) -> Seat | None:
+def _of_line(number: int, moves: Sequence[rules.Move], denied: Denied) -> Denied:
+    """Return the refusal of one of several moves that were sent together, with the move in its sentence."""
+    if len(moves) == 1:
+        return denied
+    message = f"Card {number} ({moves[number - 1]}): {denied.message} No card was played."
+    return Denied(denied.code, message, rule=denied.rule, version=denied.version)
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What the moves of one `commit` have changed: the numbers of seats whose rows and hand rows are to be saved."""
+
+    seats: set[int] = field(default_factory=set)
+    hands: set[int] = field(default_factory=set)
+    new_turn: bool = False
+
+
+def _go_on(table: Table, seat: int, line: Line, changes: _Changes, now: datetime) -> None:
+    """Put the position after a line into `table`, and what is due after it."""
+    game, started = table.game, table.started
+    exposed = {event.seat for event in line.events if event.kind == "uno_due"}
+    new_turn = rules.ends_turn(started.position, seat, line.move, line.position, table.options)
+    game.version += 1
+    due = schedule(table, line.position, new_turn=new_turn, exposed=exposed, now=now)
+    game.wake_at = due.wake_at
+    set_clock(game, due.clock)
+    if due.banked is not None:
+        changes.seats.add(due.banked.index)
+    changes.hands |= _change_windows(table, line.position, exposed, moment_of(game, now))
+    changes.new_turn |= new_turn
+    started.position = line.position
+
+
+def _count_misses(seat: Seat, move: rules.Move) -> bool:
     """Count a turn that the clock played, or reset the count at a move of the player (CLOCK-3).
 
-    :returns: the seat if its count changed, else None.
+    :returns: whether the count changed.
     """
     before = seat.misses
     if not move.clock:
         seat.misses = 0
     elif rules.KINDS[move.kind].of_turn:
         seat.misses += 1
-    return None if seat.misses == before else seat
+    return seat.misses != before
 
 
-def _changed_windows(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> list[Hand]:
-    """Open and close callout windows in the hand rows; return the rows that changed.
+def _change_windows(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> set[int]:
+    """Open and close callout windows in the hand rows; return the seats whose rows changed.
 
     The windows of the seats in `exposed` open now and get the full time (CLOCK-2).
     """
-    hands = table.started.hands
     window = moment + timedelta(seconds=table.game.terms.callout)
-    changed = []
-    for n, hand in enumerate(hands):
+    changed = set()
+    for n, hand in enumerate(table.started.hands):
         until = None
         if n in position.exposed:
             until = window if n in exposed else hand.callout_until or window
         if until != hand.callout_until:
             hand.callout_until = until
-            changed.append(hand)
+            changed.add(n)
     return changed
 
 
@@ -128,8 +167,8 @@ def _assigned(columns: Iterable[str]) -> str:
 
 _GAME_COLUMNS: Final = ("version", "wake_at", *CLOCK_FIELDS)
 _INSERT_MOVE: Final = """
-INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token, by_bot)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token, further, by_bot)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 _UPDATE_ROUND: Final = f"UPDATE games_round SET {_assigned(POSITION_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 _UPDATE_HAND: Final = "UPDATE games_hand SET callout_until = %s WHERE id = %s"
@@ -137,41 +176,26 @@ _UPDATE_SEAT: Final = "UPDATE games_seat SET bank = %s, misses = %s WHERE id = %
 _UPDATE_GAME: Final = f"UPDATE games_game SET {_assigned(_GAME_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 
 
-def _save(
-    table: Table,
-    changed: Sequence[Hand],
-    due: Due,
-    counted: Seat | None,
-    *,
-    seat: int,
-    log: Sequence[Line],
-    now: datetime,
-    token: str | None,
-) -> None:
-    """Update the rows of `table`, and write them and the lines of the log in one round trip.
-
-    :param counted: the seat whose count of missed turns changed, if any.
-    """
-    game, round_, position = table.game, table.started.round, table.started.position
-    by_bot = table.seats[seat].held_for_owner and log[-1][0] != "leave"
-    first = game.version + 1
-    game.version += len(log)
-    game.wake_at = due.wake_at
-    set_clock(game, due.clock)
-    columns = position_columns(position)
+def _save(table: Table, changes: _Changes, *, seat: int, log: Sequence[Line], now: datetime, token: str | None) -> None:
+    """Write the rows of `table`, which has the changes already, and the lines of the log in one round trip."""
+    game, round_ = table.game, table.started.round
+    by_bot = table.seats[seat].held_for_owner and log[-1].move.kind != "leave"
+    first = game.version - len(log) + 1
+    columns = position_columns(table.started.position)
     for name, value in columns.items():
         setattr(round_, name, value)
-    seats = {one.pk: one for one in (due.banked, counted) if one is not None}
     with pipelined_cursor() as cursor:
-        for n, (text, events) in enumerate(log, first):
-            once = token if n == first else None
-            line = (game.pk, round_.pk, n, seat, text, now, json.dumps(events), once, by_bot)
-            cursor.execute(_INSERT_MOVE, line)
+        for n, line in enumerate(log, first):
+            once, further = (token, len(log) - 1) if n == first and token is not None else (None, 0)
+            events = json.dumps([event.to_json() for event in line.events])
+            row = (game.pk, round_.pk, n, seat, str(line.move), now, events, once, further, by_bot)
+            cursor.execute(_INSERT_MOVE, row)
         for name in JSON_COLUMNS:
             columns[name] = None if columns[name] is None else json.dumps(columns[name])
         cursor.execute(_UPDATE_ROUND, [*columns.values(), round_.pk])
-        for hand in changed:
+        for n in sorted(changes.hands):
+            hand = table.started.hands[n]
             cursor.execute(_UPDATE_HAND, [hand.callout_until, hand.pk])
-        for pk, its in seats.items():
-            cursor.execute(_UPDATE_SEAT, [its.bank, its.misses, pk])
+        for its in (table.seats[n] for n in sorted(changes.seats)):
+            cursor.execute(_UPDATE_SEAT, [its.bank, its.misses, its.pk])
         cursor.execute(_UPDATE_GAME, [*(getattr(game, name) for name in _GAME_COLUMNS), game.pk])

@@ -134,6 +134,9 @@ def _checked(options: TableOptions) -> dict[str, object]:
         rules.check_players(engine, options.players)
     except rules.BadInput as bad:
         raise Denied("malformed", str(bad)) from bad
+    if engine.buzzers == "race" and not pace_named(options.pace, options.clock).races:
+        message = "A race for the buzzer needs the pace Live. Choose “lottery” for the buzzers instead."
+        raise Denied("malformed", message, rule="BUZZ-2")
     kept = rules.options_to_store(options.preset, engine)
     kept.pop("target", None)
     return kept

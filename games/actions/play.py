@@ -7,6 +7,7 @@ what changed and set the next deadline. Pages and workers are told after the tra
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 LONGEST_MOVE: Final = 40
 """The most characters of a move's text."""
 
+MOST_STEPS: Final = 20
+"""The most plays that can be sent together with a play."""
+
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,64}")
 
 
@@ -38,6 +42,7 @@ def play_move(
     text: str,
     version: int | None,
     now: datetime,
+    then: Sequence[str] = (),
     round_number: int | None = None,
     token: str | None = None,
 ) -> Table:
@@ -47,21 +52,25 @@ def play_move(
     move ends a round of a match, the next round is dealt in a transaction of its own.
 
     :param text: the move in notation (docs/notation.md), without the seat.
-    :param version: the version that the move was chosen on. Required for moves of the player on turn.
+    :param version: the version that the move was chosen on. Required for moves of the player on turn, and for plays
+        out of turn.
+    :param then: further plays, which continue a straight after a play (RUN-6). Either all are made or none.
     :param round_number: the round that the move was chosen in, if known. Staff can deal a round again without a move.
-    :param token: an idempotency token. The same token with the same move changes nothing and returns the current table.
+    :param token: an idempotency token. The same token with the same moves changes nothing and returns the current
+        table.
     :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `paused`, `bot_plays`,
         `token_reused`, `stale`, or a refusal of the rules.
     """
-    move = _parse(text)
-    _check_shape(move, version, token)
+    moves = [_parse(line) for line in (text, *then)]
+    _check_shape(moves, version, token)
+    move = moves[0]
     for clock_has_acted in (False, True):
         with transaction.atomic():
             table = queries.load(lock_game(code=code), token=token)
             if not queries.may_see(table, viewer):
                 raise not_found()
             seat = queries.require_seat(table, viewer.user)
-            if _is_repeated(table, seat, move):
+            if _is_repeated(table, seat, moves):
                 return table
             pausing.require_playing(table)
             if move.kind != "leave":
@@ -70,18 +79,27 @@ def play_move(
             if rules.KINDS[move.kind].of_turn:
                 _require_version(table, version, round_number, clock_has_acted=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
-                commit(table, seat, [move], now=now, token=token)
+                queries.require_turn(table, table.started.position, seat, move)
+                commit(table, seat, moves, now=now, token=token)
                 break
         timeouts.run_out(game_id=table.game.pk, now=now)
     return _next_round(table, now)
 
 
 def play_seat(
-    *, game_id: int, seat: int, move: rules.Move, version: int, now: datetime, round_number: int | None = None
+    *,
+    game_id: int,
+    seat: int,
+    move: rules.Move,
+    version: int,
+    now: datetime,
+    then: Sequence[rules.Move] = (),
+    round_number: int | None = None,
 ) -> Table:
     """Make a bot's move and return the table after it. Asks for no further bot moves; the caller does that.
 
     :param version: the version that the move was chosen on.
+    :param then: further plays, as in `play_move`.
     :param round_number: the round that the move was chosen in.
     :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`, `forbidden` if no bot plays the seat, or a
         refusal of the rules.
@@ -95,7 +113,8 @@ def play_seat(
             if not table.seats[seat].bot:
                 raise Denied("forbidden", "A person plays this seat.", version=table.game.version)
             if clock_has_acted or not timeouts.is_due(table, now):
-                commit(table, seat, [move], now=now, wake=False)
+                queries.require_turn(table, table.started.position, seat, move)
+                commit(table, seat, [move, *then], now=now, wake=False)
                 break
         timeouts.run_out(game_id=game_id, now=now)
     return _next_round(table, now)
@@ -120,9 +139,13 @@ def _parse(text: str) -> rules.Move:
     return move
 
 
-def _check_shape(move: rules.Move, version: int | None, token: str | None) -> None:
-    if rules.KINDS[move.kind].of_turn and version is None:
+def _check_shape(moves: Sequence[rules.Move], version: int | None, token: str | None) -> None:
+    if rules.KINDS[moves[0].kind].of_turn and version is None:
         raise Denied("malformed", "A move of the player on turn needs a version.")
+    if len(moves) - 1 > MOST_STEPS:
+        raise Denied("malformed", f"At most {MOST_STEPS} plays can follow a play.")
+    if len(moves) > 1 and any(move.kind != "play" for move in moves):
+        raise Denied("malformed", "Only plays can be sent together: a play, and those that follow it.")
     if token is not None and not _TOKEN.fullmatch(token):
         raise Denied("malformed", "A token must be 1 to 64 printable ASCII characters.")
 
@@ -144,14 +167,14 @@ def _require_version(
         raise Denied("stale", "The game has moved on. This is the game now: choose again.", version=current)
 
 
-def _is_repeated(table: Table, seat: int, move: rules.Move) -> bool:
-    """Return True if this request's token was used for the same move already.
+def _is_repeated(table: Table, seat: int, moves: Sequence[rules.Move]) -> bool:
+    """Return True if this request's token was used for the same moves already.
 
     :raises Denied: `token_reused` if it was used for another move.
     """
     earlier = table.sent_before[seat] if table.sent_before else None
     if earlier is None:
         return False
-    if earlier != str(move):
+    if earlier != [str(move) for move in moves]:
         raise Denied("token_reused", "This token was used for another move.", version=table.game.version)
     return True

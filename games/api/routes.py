@@ -131,6 +131,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, An
         code=code,
         viewer=viewer,
         text=payload.move,
+        then=payload.then,
         version=payload.version,
         token=payload.token,
         now=timezone.now(),

@@ -9,7 +9,7 @@ from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
 
 from games.actions.lobby import TableOptions
-from games.actions.play import LONGEST_MOVE
+from games.actions.play import LONGEST_MOVE, MOST_STEPS
 
 USUAL: Final = TableOptions()
 Name = Annotated[str, StringConstraints(max_length=32)]  # limited because error messages repeat it
@@ -50,8 +50,16 @@ class Nothing(Strict):
     """The body of a call that takes none: `{}`, `null`, or nothing at all."""
 
 
+MoveText = Annotated[str, StringConstraints(max_length=LONGEST_MOVE)]
+
+
 class NewMove(Strict):
-    move: str = Field(max_length=LONGEST_MOVE)
+    move: MoveText
+    then: list[MoveText] = Field(
+        default_factory=list,
+        max_length=MOST_STEPS,
+        description="further plays that continue a straight after this play, all or none",
+    )
     version: int | None = None
     token: Token | None = None
 

@@ -41,6 +41,15 @@ class Pace:
         """
         return self.cap <= HOUR
 
+    @property
+    def races(self) -> bool:
+        """True if players race: they play cards out of turn and press buzzers, and who is first wins (RUN-2, INT-1).
+
+        At the other paces players are not at the table together. Nobody plays out of turn there, a straight is sent in
+        one piece, and buzzers are drawn by lot.
+        """
+        return self.live
+
 
 PACES: Final[dict[str, Pace]] = {
     pace.name: pace

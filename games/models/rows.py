@@ -99,11 +99,14 @@ def _game(row: Row, asked_at: datetime) -> Game:
     return game
 
 
-# The statement that reads the hands also reads what a move or a page needs next: for each seat the move that it made
+# The statement that reads the hands also reads what a move or a page needs next: for each seat the moves that it made
 # with the token, if any, and with the first seat the results of earlier rounds.
-_SENT_BEFORE: Final = (
-    '(SELECT m.text FROM games_move m WHERE m.game_id = s.game_id AND m.seat = s."index" AND m.token = %s::text)'
-)
+_SENT_BEFORE: Final = """(
+    SELECT ARRAY(
+        SELECT l.text::text FROM games_move l
+        WHERE l.game_id = m.game_id AND l.n BETWEEN m.n AND m.n + m.further ORDER BY l.n
+    ) FROM games_move m WHERE m.game_id = s.game_id AND m.seat = s."index" AND m.token = %s::text
+)"""
 _EARLIER_RESULTS: Final = """
     CASE WHEN s."index" = 0 AND r.number > 1 THEN (
         SELECT json_agg(json_build_array(e.number, e.winner, e.points) ORDER BY e.number)::text
@@ -132,7 +135,7 @@ _EXTRA_COLUMNS: Final = {
     **_REST,
 }
 # Two statements, because one is far cheaper without a token, and PostgreSQL would then not keep its plan.
-_HANDS: Final = Columns(_MODELS, **_EXTRA_COLUMNS, sent_before="NULL::text")
+_HANDS: Final = Columns(_MODELS, **_EXTRA_COLUMNS, sent_before="NULL::text[]")
 _HANDS_AND_MOVES: Final = Columns(_MODELS, **_EXTRA_COLUMNS, sent_before=_SENT_BEFORE)
 _OF_HANDS: Final = (
     "FROM games_hand h JOIN games_seat s ON s.id = h.seat_id JOIN games_round r ON r.id = h.round_id"
@@ -140,7 +143,7 @@ _OF_HANDS: Final = (
     ' WHERE h.round_id = %s ORDER BY s."index"'
 )
 _TABLE: Final = Columns(
-    {Game: "g", **_MODELS}, **_EXTRA_COLUMNS, sent_before="NULL::text", now=_NOW, game_id="g.id", seat_id="s.id"
+    {Game: "g", **_MODELS}, **_EXTRA_COLUMNS, sent_before="NULL::text[]", now=_NOW, game_id="g.id", seat_id="s.id"
 )
 _TABLE_SQL: Final = (
     f"SELECT {_TABLE}"  # noqa: S608  # columns of models
@@ -171,12 +174,12 @@ class Result(NamedTuple):
 class Loaded(NamedTuple):
     """The hands of a round in the order of the seats. Each has its `seat`, and all share one `round`.
 
-    `sent_before` has, for each seat, the move that it made with the token asked for, or None. `results` has the end of
+    `sent_before` has, for each seat, the moves that it made with the token asked for, or None. `results` has the end of
     every earlier round. `swept_at` is when the sweep last looked after the clocks of the game, or None.
     """
 
     hands: list[Hand]
-    sent_before: list[str | None]
+    sent_before: list[list[str] | None]
     results: list[Result]
     swept_at: datetime | None
 

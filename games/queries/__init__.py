@@ -3,13 +3,14 @@
 `load`, `find` and `load_for` return a `Table`: everything that is stored, for use on the server. People are only shown
 a `GameView`, which `view_of` makes.
 
-- `tables`, `views`: one table, and what one viewer may see of it
+- `tables`, `views`, `legal`: one table, what one viewer may see of it, and what a seat may do
 - `lists`, `front_page`: lists of games; `profiles`: what people see of each other
 - `records`, `replays`, `verify`: finished games
 - `conduct`: warnings, suspensions, reports and cases
 - `backlog`, `due_bots`: what is due; `page_state`: what open pages need to know
 """
 
+from games.queries.legal import legal_moves, require_turn
 from games.queries.tables import (
     Playing,
     RoundResult,
@@ -44,6 +45,7 @@ __all__ = [
     "Viewer",
     "find",
     "hands_after",
+    "legal_moves",
     "load",
     "load_by_invite",
     "load_for",
@@ -55,6 +57,7 @@ __all__ = [
     "plays_with",
     "rematch_of",
     "require_seat",
+    "require_turn",
     "results_of",
     "unseen_end",
     "view_of",

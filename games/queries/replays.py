@@ -204,7 +204,7 @@ def view_at(table: Table, frame: ReplayFrame, user: User | None, seat: int | Non
     """
     seen = rules.view_for(frame.position, seat, table.options)
     now = queries.view_of(table, user)
-    legal = () if now.you is None else rules.legal_moves(frame.position, now.you, table.options)
+    legal = () if now.you is None else queries.legal_moves(table, frame.position, now.you)
     seats = tuple(
         replace(
             there,

@@ -41,7 +41,7 @@ class Table:
     """A game as stored: its rows, and its last round once it has started.
 
     `earlier` has the results of earlier rounds, if they were read together with the game. `sent_before` has, for each
-    seat, the move that it made with the token asked for, or None.
+    seat, the moves that it made with the token asked for, or None.
     """
 
     game: Game
@@ -49,7 +49,7 @@ class Table:
     options: rules.Options
     playing: Playing | None = None
     earlier: list[RoundResult] | None = None
-    sent_before: Sequence[str | None] = ()
+    sent_before: Sequence[list[str] | None] = ()
 
     @property
     def started(self) -> Playing:

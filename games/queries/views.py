@@ -16,6 +16,7 @@ from games.models.positions import position_of
 
 if TYPE_CHECKING:
     from accounts.models import User
+from games.queries.legal import legal_moves
 from games.queries.tables import RoundResult, Table, results_of
 
 
@@ -167,7 +168,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         view = rules.view_for(playing.position, you, table.options)
         can_move = game.status == Game.Status.PLAYING and game.paused_at is None
         if you is not None and can_move and not table.seats[you].bot:
-            legal = tuple(rules.legal_moves(playing.position, you, table.options))
+            legal = tuple(legal_moves(table, playing.position, you))
     results = results_of(table)
     return GameView(
         id=game.code,

@@ -17,6 +17,7 @@ from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind,
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
 from games.rules.options import OPTIONS, Options, OptionSpec, check_players, options_dict
+from games.rules.out_of_turn import is_step
 from games.rules.position import Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
@@ -90,6 +91,7 @@ __all__ = [
     "hand_points",
     "is_bluff",
     "is_deck",
+    "is_step",
     "key_from_seed",
     "legal_moves",
     "most_held",

@@ -19,7 +19,8 @@ from games.api.schemas import NewGame
 from games.models import Game
 from games.queries import lists
 from tests.conftest import api_token
-from tests.support.tables import TWO_HANDS, table_at
+from tests.support.races import STRAIGHT
+from tests.support.tables import TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -170,6 +171,42 @@ def test_a_refused_move_gives_the_reason(
     assert (answer["error"], answer["rule"]) == (error, rule)
     assert answer["message"].endswith((".", "?"))
     assert set(answer) == {"error", "message", "rule", "version"}
+
+
+def test_a_straight_is_sent_with_its_first_card(a: Program, alice: User, bob: User) -> None:
+    table = table_at({**STRAIGHT, "hands": STRAIGHT["hands"][:2]}, [alice, bob], preset="house-party")
+    body = {"move": "play r4", "then": ["play r5", "play r6 uno"], "version": 0, "token": "once"}
+    answers = [a.post(f"games/{table.game.code}/moves", body) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert [(answer.json()["version"], answer.json()["hand"]) for answer in answers] == [(3, ["b9"])] * 2
+
+
+@pytest.mark.parametrize(
+    ("then", "status", "error", "rule"),
+    [
+        ("play r5", 400, "malformed", None),
+        (None, 400, "malformed", None),
+        ({}, 400, "malformed", None),
+        ([["play r5"]], 400, "malformed", None),
+        ([5], 400, "malformed", None),
+        (["draw"], 400, "malformed", None),
+        (["play"], 400, "malformed", None),
+        (["play r5" + " " * 60], 400, "malformed", None),
+        (["play r5"] * 21, 400, "malformed", None),
+        (["play r5", "play b9"], 422, "not_your_turn", "TURN-1"),
+        (["play r5", "play q9"], 400, "malformed", None),
+    ],
+)
+def test_a_refused_straight_gives_the_reason(
+    a: Program, alice: User, bob: User, then: Any, status: int, error: str, rule: str | None
+) -> None:
+    table = table_at({**STRAIGHT, "hands": STRAIGHT["hands"][:2]}, [alice, bob], preset="house-party")
+    response = a.post(f"games/{table.game.code}/moves", {"move": "play r4", "then": then, "version": 0})
+    answer = response.json()
+    assert (response.status_code, answer["error"], answer["rule"]) == (status, error, rule)
+    assert answer["message"].endswith(".")
+    assert set(answer) == {"error", "message", "rule", "version"}
+    assert now_of(table).game.version == 0
 
 
 def test_a_spectator_sees_no_hand_and_cannot_move(alice: User, bob: User, charlie: User) -> None:

@@ -1,0 +1,175 @@
+"""Test plays out of turn and the buzzer: races at live tables, refused at the other paces."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from accounts.models import User
+from games import queries
+from games.actions.lobby import TableOptions, create_table
+from games.actions.play import play_move, play_seat
+from games.models import Game
+from games.models.paces import PACES
+from games.queries import Table, Viewer
+from games.refusals import Denied
+from games.rules import parse_move
+from tests.conftest import person
+from tests.games.test_races import at_once, mover
+from tests.support.clocks import move
+from tests.support.races import INTERCEPTION, RACE, RACING, STRAIGHT
+from tests.support.tables import NOON, log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+SLOW = [pace for pace in PACES if pace != "live"]
+
+
+def refusal_of(table: Table, user: User, text: str, version: int | None = 0) -> str:
+    """Send a move that must be refused, and return the code. Nothing may have changed."""
+    before = now_of(table)
+    with pytest.raises(Denied) as caught:
+        play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=NOON)
+    after = now_of(table)
+    assert (after.game.version, after.started.position) == (before.game.version, before.started.position)
+    return caught.value.code
+
+
+def legal_for(table: Table, user: User) -> list[str]:
+    return [str(move) for move in queries.view_of(now_of(table), user).legal]
+
+
+def test_a_pace_races_if_players_stay_at_the_table() -> None:
+    assert [name for name, pace in PACES.items() if pace.races] == ["live"]
+
+
+def test_an_interception_is_listed_and_accepted_at_a_live_table(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
+    assert legal_for(table, bob) == ["play g3"]
+    move(table, bob, "play g3")
+    assert now_of(table).started.position.turn == 1  # a whole turn more (INT-3)
+
+
+@pytest.mark.parametrize("pace", SLOW)
+def test_an_interception_is_neither_listed_nor_accepted_at_other_paces(
+    alice: User, bob: User, charlie: User, pace: str
+) -> None:
+    table = table_at(INTERCEPTION, [alice, bob, charlie], preset="house-party", pace=pace)
+    assert legal_for(table, bob) == []
+    assert refusal_of(table, bob, "play g3") == "not_your_turn"
+    assert refusal_of(table, bob, "play y5") == "not_your_turn"  # no fine either (INT-4)
+    assert refusal_of(table, bob, "play u3") == "malformed"
+    assert "play r4" in legal_for(table, alice)
+
+
+def test_a_step_sent_alone_needs_a_live_table(alice: User, bob: User, charlie: User) -> None:
+    people = [alice, bob, charlie]
+    live, slow = table_at(STRAIGHT, people, **RACING), table_at(STRAIGHT, people, preset="house-party")
+    for table in (live, slow):
+        move(table, alice, "play r4")
+    assert legal_for(live, alice) == ["play r5"]
+    move(live, alice, "play r5")
+    assert legal_for(slow, alice) == []
+    assert refusal_of(slow, alice, "play r5", version=1) == "not_your_turn"
+
+
+def test_bots_play_out_of_turn_only_at_live_tables(alice: User) -> None:
+    people: list[User | str] = [alice, "careful", "careful"]
+    step = partial(play_seat, seat=1, move=parse_move("play g3"), version=0, now=NOON)
+    with pytest.raises(Denied) as caught:
+        step(game_id=table_at(INTERCEPTION, people, preset="house-party").game.pk)
+    assert caught.value.code == "not_your_turn"
+    assert step(game_id=table_at(INTERCEPTION, people, **RACING).game.pk).game.version == 1
+
+
+# Nobody is fined for being late (INT-5).
+
+
+@pytest.mark.parametrize("text", ["play g3", "play y5", "challenge"])
+def test_a_play_out_of_turn_and_a_challenge_need_a_version(alice: User, bob: User, charlie: User, text: str) -> None:
+    table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
+    assert refusal_of(table, bob, text, version=None) == "malformed"
+
+
+def test_a_late_interception_is_stale_and_costs_nothing(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
+    move(table, alice, "play r5")
+    assert refusal_of(table, bob, "play g3", version=0) == "stale"
+    assert now_of(table).started.position.extra.fines == ()
+    move(table, charlie, "play b3", version=1)  # chosen on the new card, so it is a miss (INT-4)
+    assert now_of(table).started.position.extra.fines == (0, 0, 3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_interceptions_at_one_instant_one_wins_and_the_other_is_not_fined(
+    alice: User, bob: User, charlie: User
+) -> None:
+    for _ in range(5):
+        table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
+        code = table.game.code
+        answers = at_once([mover(code, bob, "play g3", 0), mover(code, charlie, "play b3", 0)])
+        assert answers == {"ok": 1, "stale": 1}
+        after = now_of(table)
+        assert log_of(table) in (["1 play g3"], ["2 play b3"])
+        assert (after.game.version, after.started.position.extra.fines) == (1, ())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_play_and_an_interception_at_one_instant_one_wins(alice: User, bob: User, charlie: User) -> None:
+    for _ in range(5):
+        table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
+        code = table.game.code
+        answers = at_once([mover(code, alice, "play r4", 0), mover(code, charlie, "play b3", 0)])
+        assert answers == {"ok": 1, "stale": 1}
+        assert now_of(table).started.position.extra.fines == ()
+
+
+# The buzzer
+
+
+def test_a_press_needs_no_version_and_counts_once(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(RACE, [alice, bob, charlie], **RACING)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="buzz", version=None, now=NOON)
+    assert refusal_of(table, bob, "buzz", version=None) == "already_pressed"
+    play_move(code=table.game.code, viewer=Viewer(alice), text="buzz", version=None, now=NOON)
+    after = now_of(table).started.position
+    assert (after.phase, len(after.hands[2]), after.turn) == ("play", 4, 1)
+    assert refusal_of(table, charlie, "buzz", version=None) == "no_buzz"  # too late, and no fine
+    assert after.extra.fines == ()
+
+
+def test_only_players_still_in_press(alice: User, bob: User, charlie: User) -> None:
+    position = {**RACE, "hands": [*RACE["hands"], []], "out": [3]}
+    table = table_at(position, [alice, bob, "careful", charlie], **RACING)
+    assert refusal_of(table, charlie, "buzz", version=None) == "out"
+    assert refusal_of(table, person("dora"), "buzz", version=None) == "not_seated"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_presses_at_one_instant_leave_one_slowest(alice: User, bob: User, charlie: User) -> None:
+    for _ in range(5):
+        table = table_at(RACE, [alice, bob, charlie], **RACING)
+        code = table.game.code
+        answers = at_once(
+            [
+                partial(play_move, code=code, viewer=Viewer(user), text="buzz", version=None, now=NOON)
+                for user in (alice, bob, charlie)
+            ]
+        )
+        assert answers == {"ok": 2, "no_buzz": 1}
+        after = now_of(table).started.position
+        assert sorted(len(hand) for hand in after.hands) == [2, 2, 4]
+
+
+def test_a_race_needs_the_pace_live(alice: User) -> None:
+    race = TableOptions(preset="house-party", options={"buzzers": "race"}, players=2, bots=1)
+    with pytest.raises(Denied, match="lottery") as caught:
+        create_table(user=alice, options=race, now=NOON)
+    assert (caught.value.code, caught.value.rule) == ("malformed", "BUZZ-2")
+    live = TableOptions(preset="house-party", options={"buzzers": "race"}, players=2, bots=1, pace="live")
+    assert create_table(user=alice, options=live, now=NOON).options.buzzers == "race"
+    usual = TableOptions(preset="house-party", players=2, bots=1)
+    assert create_table(user=alice, options=usual, now=NOON + timedelta(seconds=1)).options.buzzers == "lottery"
+    assert not Game.objects.filter(options__buzzers="race").exclude(pace="live").exists()
