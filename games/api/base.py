@@ -13,7 +13,7 @@ from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import RawPostDataException, UnreadablePostError
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Router
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
@@ -69,6 +69,7 @@ api = CachedSchemaAPI(
     auth=[TokenAuth(), SessionAuth()],
     parser=StrictJson(),
     docs=ReadablePage(),
+    default_router=Router(exclude_unset=True),  # for fields that are `LEFT_OUT`
     description="Play turn-based games from a program. Moves and cards are written as in docs/notation.md.",
 )
 

@@ -15,6 +15,9 @@ USUAL: Final = TableOptions()
 Name = Annotated[str, StringConstraints(max_length=32)]  # limited because error messages repeat it
 Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\x20-\x7e]+$")]
 
+LEFT_OUT: Final[Any] = Field(default_factory=lambda: None)
+"""The default of a field that is left out of an answer while it says nothing. `null` is never sent for it."""
+
 
 class Strict(Schema):
     """A request body that accepts only its own fields and types."""
@@ -65,8 +68,25 @@ class NewMove(Strict):
 
 
 class PendingOut(Schema):
+    """Owed cards. `by` is left out while it is the symbol of the top card."""
+
     total: int
     value: int
+    by: str = LEFT_OUT
+
+
+class RunOut(Schema):
+    """An open straight: the seat that may go on with it, and its last card."""
+
+    seat: int
+    card: str
+
+
+class BuzzOut(Schema):
+    """An open buzzer race: the seat that played the buzzer, and the seats that have pressed, in order."""
+
+    by: int
+    pressed: list[int]
 
 
 class SeatOut(Schema):
@@ -106,6 +126,14 @@ class GameListed(Schema):
     winner: int | None
     points: int | list[int] | None
     commitment: str | None
+    # The fields of variants are left out while they say nothing, as in positions of the notation.
+    side: str = LEFT_OUT
+    run: RunOut = LEFT_OUT
+    challenge: int = LEFT_OUT
+    buzz: BuzzOut = LEFT_OUT
+    passes: int = LEFT_OUT
+    fines: list[int] = LEFT_OUT
+    backs: list[list[str]] = LEFT_OUT
 
 
 class GameOut(GameListed):

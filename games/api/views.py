@@ -35,6 +35,7 @@ def listed_json(view: GameView) -> dict[str, Any]:
         "winner": view.winner,
         "points": view.points,
         "commitment": view.commitment,
+        **_variant_json(view.view),
     }
 
 
@@ -48,12 +49,37 @@ def _position_json(seen: rules.View | None) -> dict[str, Any]:
         "direction": seen.direction,
         "top": seen.top,
         "color": seen.color,
-        "pending": seen.pending._asdict() if seen.pending else None,
+        "pending": _pending_json(seen),
         "drawn": seen.drawn,
         "draw_pile": seen.draw_pile,
         "discard_pile": len(seen.discard_pile),
         "hands": None if seen.hands is None else [sorted(hand) for hand in seen.hands],
     }
+
+
+def _pending_json(seen: rules.View) -> dict[str, int | str] | None:
+    """Return the debt. `by` is left out while it is the symbol of the top card."""
+    if seen.pending is None:
+        return None
+    total, value, by = seen.pending
+    owed: dict[str, int | str] = {"total": total, "value": value}
+    return owed if by == rules.face_of(seen.top).symbol else owed | {"by": by}
+
+
+def _variant_json(seen: rules.View | None) -> dict[str, Any]:
+    """Return the fields that only some variants have, without those that say nothing."""
+    if seen is None:
+        return {}
+    fields = {
+        "side": seen.side,
+        "run": seen.run and seen.run._asdict(),
+        "challenge": seen.challenge,
+        "buzz": seen.buzz and seen.buzz._asdict(),
+        "passes": seen.passes or None,
+        "fines": seen.fines or None,
+        "backs": seen.backs,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _seat_json(seat: SeatView) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from games.render import GamePage, LastRound, PageRequest, words
 from games.render.move import Chooser
 from games.render.table import ScoreRow
 from games.rules import Event
+from tests.support.tables import stored_options
 from tests.support.times_left import TIMES_LEFT
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -35,7 +36,8 @@ def seen(
 ) -> GameView:
     """Return a game in this position as seat `you` sees it (None: a spectator), with Ann, Bob, Chen and Dora."""
     fields: dict[str, Any] = {"code": "k7m2", "status": "playing", "preset": "no-mercy", "version": 5, **game}
-    row = Game(players=len(position["hands"]), options=dict(options or {}), **fields)
+    chosen = rules.options_from(fields["preset"], options or {})
+    row = Game(players=len(position["hands"]), options=stored_options(fields["preset"], chosen), **fields)
     engine = queries.options_of(row)
     here = rules.position_from_json({"draw_pile": DRAW_PILE, **position}, engine)
     seats = [Seat(index=n, name=NAMES[n], user_id=n) for n in range(len(here.hands))]

@@ -30,10 +30,9 @@ def table_at(
 
     The log is empty, so the game does not follow from its deal, and `faults_of` reports that.
     """
-    diff = dict(options or {})
-    engine = rules.options_from(preset, {**diff, "target": target})
+    engine = rules.options_from(preset, {**(options or {}), "target": target})
     here = rules.position_from_json(dict(position), engine)
-    game, seats = _game_of(people, preset=preset, options=diff, target=target, **game_fields)
+    game, seats = _game_of(people, preset, engine, **game_fields)
     round_ = Round.objects.create(
         game=game, number=1, dealer=len(people) - 1, secret=SECRET, commitment=rules.commitment(SECRET), deal="",
         from_version=0, started_at=NOON, **position_columns(here),
@@ -45,11 +44,19 @@ def table_at(
     return queries.load(Game.objects.get(pk=game.pk))
 
 
-def _game_of(people: Sequence[User | str], **fields: Any) -> tuple[Game, list[Seat]]:
+def stored_options(preset: str, options: rules.Options) -> dict[str, object]:
+    """Return the value of `Game.options` of a table with these options."""
+    stored = rules.options_to_store(preset, options)
+    return {name: value for name, value in stored.items() if name != "target"}
+
+
+def _game_of(
+    people: Sequence[User | str], preset: str, options: rules.Options, **fields: Any
+) -> tuple[Game, list[Seat]]:
     host = next(person for person in people if isinstance(person, User))
     game = Game.objects.create(
         host=host, players=len(people), status=Game.Status.PLAYING, created_at=NOON, started_at=NOON,
-        **{"bot_pause": 0.0, **fields},
+        preset=preset, options=stored_options(preset, options), target=options.target, **{"bot_pause": 0.0, **fields},
     )  # fmt: skip
     seats = [
         Seat(game=game, index=n, user=person, name=person.name, bank=86400)
@@ -92,6 +99,7 @@ def table_after(
     *,
     earlier: int = 0,
     preset: str = "no-mercy",
+    options: Mapping[str, object] | None = None,
     **game_fields: Any,
 ) -> Table:
     """Make a table after `moves` random moves, stored with its log as if they had been played.
@@ -99,12 +107,11 @@ def table_after(
     It is a single round, or the round of a match that comes after `earlier` rounds.
     """
     rng = random.Random(seed)
-    target = 5000 if earlier else 0
-    options = rules.options_from(preset, {"target": target})
-    game, seats = _game_of(people, preset=preset, target=target, **game_fields)
+    engine = rules.options_from(preset, {**(options or {}), "target": 5000 if earlier else 0})
+    game, seats = _game_of(people, preset, engine, **game_fields)
     for number in range(1, earlier + 2):
         most = moves if number > earlier else 10_000
-        game.round, position = _random_round(game, seats, options, rng, number=number, most=most)
+        game.round, position = _random_round(game, seats, engine, rng, number=number, most=most)
     if position.winner is not None and not earlier:
         game.status, game.winner = Game.Status.OVER, position.winner
     game.save()
@@ -127,7 +134,7 @@ def _random_round(
     over = position.phase == "over"
     round_ = Round.objects.create(
         game=game, number=number, dealer=dealer, secret=secret, commitment=rules.commitment(secret),
-        deal=" ".join(shuffle(rules.DECKS[options.deck].cards, rules.DEAL)), from_version=game.version, started_at=NOON,
+        deal=" ".join(rules.shuffled_cards(options, shuffle)), from_version=game.version, started_at=NOON,
         ended_at=NOON if over else None, **position_columns(position),
     )  # fmt: skip
     Hand.objects.bulk_create(Hand(round=round_, seat=seat) for seat in seats)

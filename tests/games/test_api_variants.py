@@ -1,0 +1,130 @@
+"""The API at tables of every preset: the fields that only variants have, and their moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from games import rules
+from games.api.views import game_json
+from tests.games.test_api import VIEW, Program
+from tests.games.test_render import seen
+from tests.games.test_two_sides import DARK, LIGHT, OVER
+from tests.support.tables import now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+VARIANT_FIELDS = {"side", "run", "challenge", "buzz", "passes", "fines", "backs"}
+HANDS = [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]
+CHALLENGEABLE: Mapping[str, Any] = {
+    "hands": HANDS,
+    "turn": 1,
+    "discard_pile": ["r3", "W4"],
+    "color": "r",
+    "pending": {"total": 4, "value": 4},
+    "challenge": {"seat": 0, "bluff": True},
+    "draw_pile": ["b2", "g7", "g8", "g9", "y3", "y4", "y5"],
+}
+RACE: Mapping[str, Any] = {
+    "hands": HANDS,
+    "turn": 0,
+    "discard_pile": ["r3", "BZ"],
+    "phase": "buzz",
+    "buzz": {"by": 0, "pressed": []},
+    "draw_pile": ["b2", "g7"],
+}
+
+
+def variant_fields(position: Mapping[str, Any], preset: str, you: int | None = 0, **options: object) -> dict[str, Any]:
+    answer = game_json(seen(position, you, preset=preset, options=options))
+    assert set(answer) <= VIEW | VARIANT_FIELDS
+    return {name: value for name, value in answer.items() if name not in VIEW}
+
+
+@pytest.mark.parametrize("preset", [preset for preset in rules.PRESETS if preset != "flip"])
+def test_fields_that_say_nothing_are_left_out(preset: str) -> None:
+    assert variant_fields({"hands": HANDS, "turn": 0, "discard_pile": ["r3"]}, preset) == {}
+
+
+def test_the_view_has_the_fields_of_variants() -> None:
+    plain = {"hands": HANDS, "turn": 1, "discard_pile": ["r3"]}
+    run, fines = {"run": {"seat": 0, "card": "r3"}}, {"passes": 2, "fines": (0, 3, 0)}
+    assert variant_fields({**plain, **run}, "house-party") == run
+    assert variant_fields({**plain, "fines": [0, 3, 0], "passes": 2}, "house-party") == fines
+    assert variant_fields(RACE, "house-party", buzzers="race") == {"buzz": {"by": 0, "pressed": ()}}
+
+
+@pytest.mark.parametrize("bluff", [True, False])
+@pytest.mark.parametrize("you", [0, 1, 2, None])
+def test_the_view_names_the_seat_that_can_be_challenged_and_no_verdict(you: int | None, bluff: bool) -> None:
+    position = {**CHALLENGEABLE, "challenge": {"seat": 0, "bluff": bluff}}
+    assert variant_fields(position, "classic", you) == {"challenge": 0}
+
+
+def test_a_debt_names_its_draw_card_only_if_another_card_is_on_top() -> None:
+    def pending(**changes: Any) -> Any:
+        return game_json(seen({**CHALLENGEABLE, "challenge": None, **changes}, 0, preset="house-party"))["pending"]
+
+    assert pending() == {"total": 4, "value": 4}
+    passed_on = {"discard_pile": ["W4", "rS"], "pending": {"total": 4, "value": 4, "by": "W4"}}
+    assert pending(**passed_on) == {"total": 4, "value": 4, "by": "W4"}
+
+
+def test_the_view_of_flip_has_one_face_of_each_card_and_the_backs_of_other_hands() -> None:
+    assert variant_fields(DARK, "flip") == {"side": "dark", "backs": ((), ("W", "r4"), ("b9", "y1"))}
+    assert variant_fields(DARK, "flip", None) == {"side": "dark"}
+    assert variant_fields(LIGHT, "flip", flip_backs="hidden") == {"side": "light"}
+    answer = game_json(seen(DARK, 0, preset="flip"))
+    assert (answer["hand"], answer["top"], answer["hands"]) == (["W", "o2", "pF", "tE"], "t4", None)
+
+
+def test_both_faces_of_every_hand_are_open_once_the_round_is_over() -> None:
+    assert variant_fields(OVER, "flip") == {"side": "dark"}
+    assert game_json(seen(OVER, None, preset="flip"))["hands"] == [[], ["W/u3", "r4/t1"], ["b9/WD", "y1/u9"]]
+
+
+def test_a_program_challenges_a_card(alice: User, bob: User, charlie: User) -> None:
+    code = table_at(CHALLENGEABLE, [alice, bob, charlie], preset="classic").game.code
+    program = Program(bob)
+    view = program.get(f"games/{code}").json()
+    assert (view["challenge"], view["pending"]) == (0, {"total": 4, "value": 4})
+    assert "challenge" in view["legal"]
+    assert program.post(f"games/{code}/moves", {"move": "challenge"}).status_code == 400
+    after = program.post(f"games/{code}/moves", {"move": "challenge", "version": 0}).json()
+    assert ("challenge" in after, after["turn"], after["seats"][0]["cards"]) == (False, 1, 6)
+    again = program.post(f"games/{code}/moves", {"move": "challenge", "version": 1})
+    assert (again.status_code, again.json()["error"]) == (422, "nothing_to_challenge")
+    told = program.get(f"games/{code}/moves").json()["moves"][0]
+    assert {"kind": "challenged", "seat": 1, "target": 0, "reason": "right"} in told["events"]
+    assert all("cards" not in event for event in told["events"])
+
+
+def test_programs_press_a_buzzer_without_a_version(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(RACE, [alice, bob, charlie], preset="house-party", options={"buzzers": "race"}, pace="live")
+    path = f"games/{table.game.code}"
+    pressed = Program(charlie).post(f"{path}/moves", {"move": "buzz"}).json()
+    assert (pressed["buzz"], pressed["legal"]) == ({"by": 0, "pressed": [2]}, [])
+    again = Program(charlie).post(f"{path}/moves", {"move": "buzz"})
+    assert (again.status_code, again.json()["error"]) == (422, "already_pressed")
+    ended = Program(bob).post(f"{path}/moves", {"move": "buzz"}).json()
+    assert ("buzz" in ended, ended["turn"], ended["seats"][0]["cards"]) == (False, 1, 4)
+    assert now_of(table).started.position.phase == "play"
+
+
+def test_the_openapi_document_describes_the_fields_of_variants(a: Program) -> None:
+    document = a.get("openapi.json").json()
+    view = document["components"]["schemas"]["GameOut"]
+    assert set(view["properties"]) >= VIEW | VARIANT_FIELDS
+    assert set(view["required"]) == VIEW
+    for name in VARIANT_FIELDS:
+        assert "default" not in view["properties"][name]
+    debt = document["components"]["schemas"]["PendingOut"]
+    assert set(debt["properties"]) - set(debt["required"]) == {"by"}
+
+
+@pytest.fixture
+def a(alice: User) -> Program:
+    return Program(alice)
