@@ -7,16 +7,17 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
-from games.actions.play import play_seat
+from games.actions.play import MOST_STEPS, play_seat
+from games.clocks.bot_times import BOT_FIELDS, is_reaction, moves_are_due, without_asked
 from games.clocks.turn_clock import moment_of
-from games.models import Game
+from games.models import Game, Seat
 from games.models.rows import database_skew
 from games.queries import Table, due_bots
 from games.refusals import Denied
@@ -108,7 +109,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
 
     :returns: the number of moves; None if none was made because another worker is choosing a move for the same host.
     """
-    began, moves = clock(), 0
+    began, moves, asked = clock(), 0, False
     while True:
         now = clock()
         with transaction.atomic():
@@ -118,19 +119,23 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
             game = table.game
             over = table.playing is not None and table.playing.over
             if not over and (game.wake_at is None or game.wake_at > moment_of(game, now) + EARLY):
-                if moves and table.attended and game.wake_at is not None:
+                if (moves or asked) and table.attended and game.wake_at is not None:
                     announce.wake_bots(game_id, game.wake_at - game.skew)
                 return moves
             if moves >= (most if table.attended else min(most, UNATTENDED_MOVES)) or now - began >= TASK_TIME:
                 return moves
             if not _claim_host(game.host_id):
                 return moves or None
-            choice = None if over else _choose(table, rng)
+            choice = None if over else _choose(table, moment_of(game, now) + EARLY, rng)
         if over:
             deal_next(game_id=game_id, now=now)
             continue
+        asked = True
+        if choice is None:
+            _wait_for_next(table.game, moment_of(game, now) + EARLY)
+            continue
         try:
-            moves += _make_move(table, choice, now)
+            moves += _play(table, choice, clock())
         except Denied as denied:
             if denied.code not in ("stale", "over", "paused", "forbidden"):
                 raise
@@ -144,34 +149,93 @@ def _claim_host(host_id: int | None) -> bool:
     return claimed
 
 
-def _choose(table: Table, rng: random.Random) -> tuple[int, rules.Move] | None:
-    """Return a bot's seat and its next move, or None if no bot wants to move.
+class _Choice(NamedTuple):
+    """A move of a bot, and the steps of a straight that it sends with it."""
 
-    Bots that are not on turn are asked first, so that calls and catches come before plays.
+    seat: int
+    move: rules.Move
+    then: list[rules.Move]
+
+
+def _choose(table: Table, until: datetime, rng: random.Random) -> _Choice | None:
+    """Return the move of a bot that is due `until` then, or None if no bot wants to move.
+
+    Reactions come first, the earliest first. Of the other moves those of bots that are not on turn come first, so that
+    calls and catches come before plays.
     """
-    position = table.started.position
+    position, react_at = table.started.position, table.game.react_at
+    for _, index in sorted((at, index) for index, at in enumerate(react_at) if at is not None and at <= until):
+        move = _ask(table, table.seats[index], rng, reaction=True)
+        if move is not None:
+            return _Choice(index, move, [])
+    if not moves_are_due(table.game, until):
+        return None
     bot_seats = [seat for seat in table.seats if seat.bot and seat.index not in position.out]
     rng.shuffle(bot_seats)
     bot_seats.sort(key=lambda seat: seat.index == position.turn)
     for seat in bot_seats:
-        legal = queries.legal_moves(table, position, seat.index)
-        if not legal:
-            continue
-        view = rules.view_for(position, seat.index, table.options)
-        move = bots.BOTS[seat.bot].choose(view, legal, rng)
+        move = _ask(table, seat, rng, reaction=False)
         if move is not None:
-            return seat.index, move
+            return _Choice(seat.index, move, _steps(table, seat, move, rng))
     return None
 
 
-def _make_move(table: Table, choice: tuple[int, rules.Move] | None, now: datetime) -> int:
-    """Make the chosen move; return 1, or 0 if no bot wanted to move."""
-    game = table.game
-    if choice is None:
-        # No bot wants to catch, so none is due until the position or the owner of a seat changes.
-        Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(wake_at=None)
-        return 0
-    seat, move = choice
-    number = table.started.round.number
-    play_seat(game_id=game.pk, seat=seat, move=move, version=game.version, round_number=number, now=now)
-    return 1
+def _ask(table: Table, seat: Seat, rng: random.Random, *, reaction: bool) -> rules.Move | None:
+    """Return the bot's choice among its reactions or among its other moves; None if it wants none of them."""
+    position = table.started.position
+    legal = queries.legal_moves(table, position, seat.index)
+    offered = [move for move in legal if is_reaction(position, seat.index, move) == reaction]
+    if not seat.bot or not offered:
+        return None
+    return bots.BOTS[seat.bot].choose(rules.view_for(position, seat.index, table.options), offered, rng)
+
+
+def _steps(table: Table, seat: Seat, move: rules.Move, rng: random.Random) -> list[rules.Move]:
+    """Return the steps of a straight that a bot sends with a play, where they cannot be sent alone (RUN-2, RUN-6).
+
+    The bot chooses each step from what it would see after the play and the steps before.
+    """
+    steps: list[rules.Move] = []
+    if not table.options.straights or table.game.terms.races:
+        return steps
+    options, index = table.options, seat.index
+    shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
+    position, _ = rules.apply(table.started.position, index, move, options, shuffle)
+    while len(steps) < MOST_STEPS and position.phase != "over" and position.turn != index:
+        legal = [
+            step
+            for step in rules.legal_moves(position, index, options)
+            if step.kind == "play" and rules.is_step(position, index, step.card or "", options)
+        ]
+        if not legal:
+            break
+        step = bots.BOTS[seat.bot].choose(rules.view_for(position, index, options), legal, rng)
+        if step is None:
+            break
+        steps.append(step)
+        position, _ = rules.apply(position, index, step, options, shuffle)
+    return steps
+
+
+def _play(table: Table, choice: _Choice, now: datetime) -> int:
+    """Save the chosen move and its steps, and return the number of moves."""
+    play_seat(
+        game_id=table.game.pk,
+        seat=choice.seat,
+        move=choice.move,
+        then=choice.then,
+        version=table.game.version,
+        round_number=table.started.round.number,
+        now=now,
+    )
+    return 1 + len(choice.then)
+
+
+def _wait_for_next(game: Game, until: datetime) -> None:
+    """Store when bots are due next, after all that were due `until` then have been asked and none wanted to move.
+
+    Changes nothing if the position or the owner of a seat has changed since `game` was read.
+    """
+    times = without_asked(game, until)
+    columns = {name: getattr(times, name) for name in BOT_FIELDS}
+    Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(**columns)

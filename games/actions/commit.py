@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from common.fixed_sql import pipelined_cursor
 from games import announce, rules
 from games.actions import rounds, seating
+from games.clocks.bot_times import BOT_FIELDS, bot_times, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, moment_of, schedule, set_clock
 from games.models import Game, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
@@ -121,8 +122,9 @@ def _go_on(table: Table, seat: int, line: Line, changes: _Changes, now: datetime
     exposed = {event.seat for event in line.events if event.kind == "uno_due"}
     new_turn = rules.ends_turn(started.position, seat, line.move, line.position, table.options)
     game.version += 1
-    due = schedule(table, line.position, new_turn=new_turn, exposed=exposed, now=now)
-    game.wake_at = due.wake_at
+    due = schedule(table, line.position, new_turn=new_turn, now=now)
+    card_played = any(event.kind == "played" for event in line.events)
+    set_bot_times(game, bot_times(table, line.position, now, exposed=exposed, card_played=card_played))
     set_clock(game, due.clock)
     if due.banked is not None:
         changes.seats.add(due.banked.index)
@@ -165,7 +167,7 @@ def _assigned(columns: Iterable[str]) -> str:
     return ", ".join(f"{column} = %s" for column in columns)
 
 
-_GAME_COLUMNS: Final = ("version", "wake_at", *CLOCK_FIELDS)
+_GAME_COLUMNS: Final = ("version", *BOT_FIELDS, *CLOCK_FIELDS)
 _INSERT_MOVE: Final = """
 INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token, further, by_bot)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from games import announce, randomness, rules
-from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, first_wake, set_clock, turn_clock
+from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
+from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.models.positions import position_columns
 from games.queries import Playing, Table, match_of
@@ -38,8 +39,8 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
     table.playing, table.earlier = Playing(round_, hands, position), None
     game.round = round_
     set_clock(game, turn_clock(table, position, now))
-    game.wake_at = first_wake(table, position, now)
-    game.save(update_fields=["round", "wake_at", "status", "started_at", "players", *CLOCK_FIELDS])
+    set_bot_times(game, first_bot_times(table, position, now))
+    game.save(update_fields=["round", "status", "started_at", "players", *BOT_FIELDS, *CLOCK_FIELDS])
 
 
 def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
@@ -58,8 +59,8 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     winner = match.winner(ended)
     if winner is None:
         # The next round is due: the sweep deals it if nobody else does.
-        game.wake_at = first_wake(table, position, now)
-        game.save(update_fields=["wake_at"])
+        set_bot_times(game, first_bot_times(table, position, now))
+        game.save(update_fields=BOT_FIELDS)
         return
     game.winner = winner
     end_game(game, status=Game.Status.OVER, now=now)
@@ -75,11 +76,11 @@ def _rounds_before(table: Table) -> int:
 def end_game(game: Game, *, status: str, now: datetime) -> None:
     """End a game with this status, and clear its clock and pauses. The caller holds the game's lock."""
     game.status, game.finished_at = status, now
-    game.wake_at = game.paused_at = None
-    game.paused_reasons, game.pause_votes = [], []
+    game.paused_at, game.paused_reasons, game.pause_votes = None, [], []
+    set_bot_times(game, BotTimes())
     set_clock(game, TurnClock())
     paused = ("paused_at", "paused_reasons", "pause_votes")
-    game.save(update_fields=["status", "winner", "finished_at", "wake_at", *paused, *CLOCK_FIELDS])
+    game.save(update_fields=["status", "winner", "finished_at", *paused, *BOT_FIELDS, *CLOCK_FIELDS])
 
 
 def call_off(game: Game, *, now: datetime) -> None:

@@ -13,7 +13,8 @@ from accounts.models import User
 from games import announce, queries
 from games.actions import table_events, table_limits
 from games.clocks import pausing
-from games.clocks.turn_clock import CLOCK_FIELDS, first_wake, set_clock, turn_clock
+from games.clocks.bot_times import BOT_FIELDS, first_bot_times, set_bot_times
+from games.clocks.turn_clock import CLOCK_FIELDS, set_clock, turn_clock
 from games.models import Game, Seat
 from games.queries import Table
 from games.refusals import Denied, over
@@ -110,10 +111,10 @@ def require_no_bot(table: Table, *, seat: int) -> None:
 def _hand_over(table: Table, row: Seat, now: datetime) -> None:
     """Update the game after a seat's owner or player has changed. If it is the seat's turn, its time restarts."""
     game, position = table.game, table.started.position
-    if position.turn == row.index:
+    if position.turn == row.index and position.phase != "buzz":  # the time of a race is for all seats
         set_clock(game, turn_clock(table, position, now))
-    game.wake_at = first_wake(table, position, now)
-    game.save(update_fields=["wake_at", *CLOCK_FIELDS])
+    set_bot_times(game, first_bot_times(table, position, now))
+    game.save(update_fields=[*BOT_FIELDS, *CLOCK_FIELDS])
     announce.after_commit(game)
     voters_changed(table, now=now)
 

@@ -87,20 +87,26 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
     game, moment = table.game, moment_of(table.game, now)
     deadline = game.deadline
     turn_is_over = deadline is not None and deadline <= moment
-    hands = table.started.hands
-    for hand in hands:
-        until = hand.callout_until
-        # The end of the turn closes windows anyway. Only those that ended before it get a line in the log.
-        if until is not None and until <= moment and (deadline is None or not turn_is_over or until < deadline):
-            commit(table, hand.seat.index, [rules.Move("uno", clock=True)], now=now)
+    # The end of the turn often closes windows anyway. Only those that ended before it get a line in the log.
+    _close_windows(table, now, before=deadline if turn_is_over else None)
     if not turn_is_over or _moved_deadline(table, now):
         return ClockAct.ACTED
     seat = table.on_turn
     if vacation and seat.rest is not None and seat.rest.auto_vacation and not game.terms.live:
         return ClockAct.VACATION
     commit(table, seat.index, default_moves(table), now=now)
+    _close_windows(table, now)  # a race or an option can leave them open (BUZZ-2, CALL-1)
     _answer_misses(table, seat, now)
     return ClockAct.ACTED
+
+
+def _close_windows(table: Table, now: datetime, *, before: datetime | None = None) -> None:
+    """Close the callout windows whose time has passed, or had passed `before` then (CLOCK-2)."""
+    moment = moment_of(table.game, now)
+    for hand in table.started.hands:
+        until = hand.callout_until
+        if until is not None and until <= moment and (before is None or until < before):
+            commit(table, hand.seat.index, [rules.Move("uno", clock=True)], now=now)
 
 
 def default_moves(table: Table) -> list[rules.Move]:

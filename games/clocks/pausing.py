@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from games import announce
+from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
 from games.clocks.turn_clock import (
     CLOCK_FIELDS,
     TurnClock,
     clocks_ran_until,
-    first_wake,
     runs_from,
     set_clock,
     time_left_at,
@@ -52,9 +52,9 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
             clock = with_vacation(game, seat, now)
             left = time_left_at(game, seat, clock, game.paused_at)
             set_clock(game, replace(clock, deadline=None, remind_at=None, time_left=left))
-        game.wake_at = None
+        set_bot_times(game, BotTimes())
     game.pause_votes = []
-    game.save(update_fields=["paused_reasons", "paused_at", "pause_votes", "wake_at", *CLOCK_FIELDS])
+    game.save(update_fields=["paused_reasons", "paused_at", "pause_votes", *BOT_FIELDS, *CLOCK_FIELDS])
     announce.after_commit(game)
     return True
 
@@ -73,7 +73,7 @@ def resume(table: Table, *, reason: str, now: datetime) -> bool:
     game.paused_reasons = [other for other in game.paused_reasons if other != reason]
     if not game.paused_reasons and game.paused_at is not None:
         _restart_clocks(table, game.paused_at, now)
-    game.save(update_fields=["paused_reasons", "paused_at", "wake_at", *CLOCK_FIELDS])
+    game.save(update_fields=["paused_reasons", "paused_at", *BOT_FIELDS, *CLOCK_FIELDS])
     announce.after_commit(game)
     return True
 
@@ -97,7 +97,7 @@ def _restart_clocks(table: Table, paused_at: datetime, now: datetime) -> None:
             stopped = max(paused_at, window_start(game, hand.callout_until))  # the latter if it opened in an outage
             hand.callout_until += max(timedelta(), moment - stopped)
     Hand.objects.bulk_update(hands, ["callout_until"])
-    game.wake_at = first_wake(table, position, now)
+    set_bot_times(game, first_bot_times(table, position, now))
 
 
 def extend(table: Table, *, seconds: int, now: datetime) -> None:

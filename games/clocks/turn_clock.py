@@ -1,11 +1,10 @@
-"""Compute when things are due: the deadline of the turn, callout windows, and the next bot move.
+"""Compute when the deadline of the turn or of a race for the buzzer is, and the other times of its clock.
 
 `now` is the time by the caller's clock. Stored times go by the database's clock (`moment_of`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,9 +15,6 @@ from accounts.rest import LONGEST_QUIET
 from games import rules
 from games.models import Game, Seat
 from games.queries import Table
-
-CALLOUT_GRACE: Final = 5.0
-"""Seconds that a bot on turn waits while a player can be caught, so that people have time to call or catch."""
 
 REMIND_AFTER: Final = 0.8
 """The part of a turn's time after which its player is reminded."""
@@ -41,10 +37,9 @@ CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "ti
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What is due after a change of position."""
+    """The clock after a change of position."""
 
     clock: TurnClock
-    wake_at: datetime | None  # when bots are due next
     banked: Seat | None  # the seat whose turn ended, with its new time bank; None if its clock did not run
 
 
@@ -74,18 +69,15 @@ def window_start(game: Game, until: datetime) -> datetime:
     return until - timedelta(seconds=game.terms.callout)
 
 
-def schedule(table: Table, position: rules.Position, *, new_turn: bool, exposed: Collection[int], now: datetime) -> Due:
-    """Return what is due when `position` replaces the table's current position.
+def schedule(table: Table, position: rules.Position, *, new_turn: bool, now: datetime) -> Due:
+    """Return the clock when `position` replaces the table's current position.
 
     On a new turn, this sets `bank` of the seat whose turn ended. The caller saves it (`Due.banked`).
-
-    :param exposed: the seats whose callout window opens now.
     """
-    wake_at = None if table.game.paused_at else _next_wake(table, position, exposed, moment_of(table.game, now))
     if not new_turn:
-        return Due(clock_of(table.game), wake_at, None)
+        return Due(clock_of(table.game), None)
     banked = _bank_what_is_left(table, now)
-    return Due(turn_clock(table, position, now), wake_at, banked)
+    return Due(turn_clock(table, position, now), banked)
 
 
 def clock_of(game: Game) -> TurnClock:
@@ -102,12 +94,13 @@ def set_clock(game: Game, clock: TurnClock) -> None:
 def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClock:
     """Return the clock of a turn that begins now: an empty one for a bot, or if the round is over.
 
-    If the player is on vacation, it starts to run when they are back.
+    If the player is on vacation, it starts to run when they are back. A race for the buzzer ends after the callout
+    time, also if a bot opened it (BUZZ-2).
     """
-    seat = table.seats[position.turn]
-    if position.phase == "over" or seat.bot:
+    seat, terms, is_race = table.seats[position.turn], table.game.terms, position.phase == "buzz"
+    if position.phase == "over" or (seat.bot and not is_race):
         return TurnClock()
-    seconds = timedelta(seconds=table.game.terms.turn_seconds(seat.bank))
+    seconds = timedelta(seconds=terms.callout if is_race else terms.turn_seconds(seat.bank))
     if table.game.paused_at is not None:
         return TurnClock(time_left=seconds)
     since = runs_from(table.game, seat, moment_of(table.game, now))
@@ -191,42 +184,12 @@ def unspent_time(game: Game, seat: Seat, now: datetime) -> timedelta:
 
 
 def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:
-    """Put the time that is left into the seat's time bank. Return the seat, or None if its clock did not run."""
+    """Put the time that is left into the seat's time bank. Return the seat, or None if its clock did not run.
+
+    What is left of a race for the buzzer belongs to nobody.
+    """
     game, seat = table.game, table.on_turn
-    if game.deadline is None and game.time_left is None:
+    if (game.deadline is None and game.time_left is None) or table.started.position.phase == "buzz":
         return None
     seat.bank = int(unspent_time(game, seat, now).total_seconds())
     return seat
-
-
-def _next_wake(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> datetime | None:
-    """Return when a bot is due next, to take its turn or to check whether to call or catch; None if no bot is."""
-    if position.phase == "over" or not any(seat.bot for seat in table.seats):
-        return None
-    pause = bot_pause(table, position)
-    if not position.exposed:
-        return moment + timedelta(seconds=pause) if table.seats[position.turn].bot else None
-    if not table.seats[position.turn].bot and not _has_bot_in_round(table, position):
-        return None
-    grace = min(CALLOUT_GRACE, table.game.terms.callout) if pause else 0.0
-    if not exposed and table.game.wake_at is not None:
-        return max(table.game.wake_at, moment)
-    return moment + timedelta(seconds=max(pause, grace))
-
-
-def first_wake(table: Table, position: rules.Position, now: datetime) -> datetime | None:
-    """Return when a bot or the next deal is due after a deal, a resume or a change of seats; None while paused."""
-    if table.game.paused_at is not None:
-        return None
-    moment = moment_of(table.game, now)
-    return moment if position.phase == "over" else _next_wake(table, position, position.exposed, moment)
-
-
-def bot_pause(table: Table, position: rules.Position) -> float:
-    """Return the seconds before a bot's next move: 0 if no person is left in the round."""
-    people_in = any(not seat.bot and seat.index not in position.out for seat in table.seats)
-    return table.game.bot_pause if people_in else 0.0
-
-
-def _has_bot_in_round(table: Table, position: rules.Position) -> bool:
-    return any(seat.bot and seat.index not in position.out for seat in table.seats)

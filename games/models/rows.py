@@ -29,7 +29,7 @@ _TEXT: Final = re.compile(r"[-\w]+", re.ASCII)
 def lock_row(by: Key, value: int | str | None) -> Game | None:
     """Lock the row of a game (`FOR NO KEY UPDATE`) until the transaction ends, and return it; None if there is none.
 
-    Sets `Game.skew`.
+    Sets `Game.skew` and `Game.waited`.
     """
     return None if _is_no_key(value) else _one_game(_GAME_SQL + _WHERE[by] + " FOR NO KEY UPDATE", [value])
 
@@ -89,7 +89,11 @@ def _one_game(statement: str, parameters: list[Any]) -> Game | None:
     with prepared_cursor() as cursor:
         cursor.execute(statement, parameters)
         row = _GAME.fetch_one(cursor)
-    return None if row is None else _game(row, asked_at)
+    if row is None:
+        return None
+    game = _game(row, asked_at)
+    game.waited = datetime.now(UTC) - asked_at
+    return game
 
 
 def _game(row: Row, asked_at: datetime) -> Game:

@@ -41,9 +41,9 @@ class Game(models.Model):
     round. `custom_pace` has the numbers of the pace `custom`.
 
     The sweep looks for three times: at `deadline` the clock acts for the seat on turn, at `remind_at` its player is
-    reminded, and at `wake_at` a bot or the next deal is due. `turn_since` is when the time of the turn began to run.
-    `quiet_given` are the seconds that quiet hours have added to it. `rested_until` is the end of the player's vacation
-    that the deadline takes into account.
+    reminded, and at `wake_at` a bot or the next deal is due. `clocks/bot_times.py` explains `bots_move_at` and
+    `react_at`. `turn_since` is when the time of the turn began to run. `quiet_given` are the seconds that quiet hours
+    have added to it. `rested_until` is the end of the player's vacation that the deadline takes into account.
 
     The table is paused while `paused_reasons` is not empty: since `paused_at`, with `time_left` for the turn. The three
     times are null then. `pause_votes` are the seats that ask for a pause.
@@ -102,6 +102,8 @@ class Game(models.Model):
     winner = models.PositiveSmallIntegerField(null=True, blank=True)
     deadline = models.DateTimeField(null=True, blank=True)
     wake_at = models.DateTimeField(null=True, blank=True)
+    bots_move_at = models.DateTimeField(null=True, blank=True, editable=False)
+    react_at = ArrayField(models.DateTimeField(null=True), default=list, db_default=[], blank=True, editable=False)
     remind_at = models.DateTimeField(null=True, blank=True)
     turn_since = models.DateTimeField(null=True, blank=True)
     quiet_given = models.PositiveIntegerField(default=0)
@@ -124,6 +126,8 @@ class Game(models.Model):
 
     skew: timedelta = timedelta()
     """How far the clock of the database is ahead of this process's. Set by the functions of `rows` that read a game."""
+    waited: timedelta = timedelta()
+    """How long reading the row took, mostly waiting for its lock. Set like `skew`."""
     swept_at: datetime | None = None
     """When the sweep last looked after the clocks of this game. Set when the hands are read."""
 

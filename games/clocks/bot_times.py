@@ -1,0 +1,147 @@
+"""Compute when bots are due: to move, to call or catch, and to react to a card that was just played.
+
+A reaction is a play out of turn or a press of the buzzer. People race bots for these, so bots take about as long as
+people do. All times go by the database's clock.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from games import rules
+from games.clocks.turn_clock import moment_of
+from games.models import Game
+from games.queries import Table, legal_moves
+
+CALLOUT_GRACE: Final = 5.0
+"""Seconds that a bot on turn waits while a player can be caught, so that people have time to call or catch."""
+
+# 0.6 to 1.8 s, less what the task that makes the move may be early (bot_turn.EARLY) or late.
+REACTION_SECONDS: Final = (0.65, 1.7)
+"""The shortest and the longest time in which a bot reacts to a card."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotTimes:
+    """When bots are due: the columns of `Game` with these names.
+
+    `wake_at` is the earliest of all. `react_at` has the time of each seat whose bot may react, or is empty. Only while
+    it has a time, `bots_move_at` is needed to know when bots make their other moves; None is never.
+    """
+
+    wake_at: datetime | None = None
+    bots_move_at: datetime | None = None
+    react_at: list[datetime | None] = field(default_factory=list)
+
+
+BOT_FIELDS: Final = ("wake_at", "bots_move_at", "react_at")
+
+
+def set_bot_times(game: Game, times: BotTimes) -> None:
+    """Put these times into the game row. The caller saves `BOT_FIELDS`."""
+    for name in BOT_FIELDS:
+        setattr(game, name, getattr(times, name))
+
+
+def bot_times(
+    table: Table, position: rules.Position, now: datetime, *, exposed: Collection[int], card_played: bool
+) -> BotTimes:
+    """Return when bots are due if `position` is the one after the line of the table's version.
+
+    :param exposed: the seats whose callout window opens with that line.
+    :param card_played: whether it plays a card, so that bots can react to it. Otherwise they still react to the card
+        before, at the time set then.
+    """
+    game, moment = table.game, moment_of(table.game, now)
+    if game.paused_at is not None:
+        return BotTimes()
+    if position.phase == "over" or not any(seat.bot for seat in table.seats):
+        return BotTimes()
+    move_at = _next_move(table, position, exposed, moment)
+    # A page can show the card once it is saved, and that is at least the time later that the lock was waited for.
+    shown_at = moment + game.waited if card_played else None
+    return _earliest(move_at, _reactions(table, position, shown_at))
+
+
+def first_bot_times(table: Table, position: rules.Position, now: datetime) -> BotTimes:
+    """Return when bots or the next deal are due after a deal, a resume or a change of seats."""
+    if position.phase == "over" and table.game.paused_at is None:
+        return BotTimes(wake_at=moment_of(table.game, now))
+    return bot_times(table, position, now, exposed=position.exposed, card_played=True)
+
+
+def is_reaction(position: rules.Position, seat: int, move: rules.Move) -> bool:
+    """Return True if a move is a play out of turn or a press of the buzzer."""
+    return move.kind == "buzz" or (seat != position.turn and move.kind in rules.TURN_MOVES)
+
+
+def without_asked(game: Game, until: datetime) -> BotTimes:
+    """Return when bots are due after all that were due `until` then have been asked and none wanted to move."""
+    others_were_asked = moves_are_due(game, until)
+    react_at = [None if at is None or at <= until else at for at in game.react_at]
+    return _earliest(None if others_were_asked else game.bots_move_at, react_at)
+
+
+def moves_are_due(game: Game, until: datetime) -> bool:
+    """Return True if bots that are due `until` then may make moves other than reactions."""
+    if not any(game.react_at):
+        return True  # then `wake_at` is their time
+    return game.bots_move_at is not None and game.bots_move_at <= until
+
+
+def human_time(game_id: int, version: int, seat: int) -> timedelta:
+    """Return how long the bot of a seat takes to react to the card of this version. It is the same each time."""
+    rng = random.Random(f"{game_id}:{version}:{seat}")  # noqa: S311  # how fast a bot is need not be secret
+    return timedelta(seconds=rng.uniform(*REACTION_SECONDS))
+
+
+def _earliest(move_at: datetime | None, react_at: list[datetime | None]) -> BotTimes:
+    reactions = [at for at in react_at if at is not None]
+    if not reactions:
+        return BotTimes(wake_at=move_at)
+    return BotTimes(
+        wake_at=min(reactions if move_at is None else [*reactions, move_at]), bots_move_at=move_at, react_at=react_at
+    )
+
+
+def _next_move(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> datetime | None:
+    """Return when a bot is due to take its turn or to check whether to call or catch; None if no bot is."""
+    turn_is_bots, game = bool(table.seats[position.turn].bot), table.game
+    pause = game.bot_pause if _people_in(table, position) else 0.0
+    if not position.exposed:
+        return moment + timedelta(seconds=pause) if turn_is_bots and position.phase != "buzz" else None
+    if not turn_is_bots and not any(seat.bot and seat.index not in position.out for seat in table.seats):
+        return None
+    grace = min(CALLOUT_GRACE, game.terms.callout) if pause else 0.0
+    before = game.bots_move_at if any(game.react_at) else game.wake_at
+    if not exposed and before is not None:
+        return max(before, moment)
+    return moment + timedelta(seconds=max(pause, grace))
+
+
+def _reactions(table: Table, position: rules.Position, shown_at: datetime | None) -> list[datetime | None]:
+    """Return when the bot of each seat reacts to the top card, or an empty list if none does.
+
+    :param shown_at: when a page could show the card; None if it was the top card before.
+    """
+    game, options = table.game, table.options
+    if not options.plays_out_of_turn and options.buzzers != "race":
+        return []
+    react_at: list[datetime | None] = [None] * len(table.seats)
+    with_people = _people_in(table, position)
+    for seat in (seat.index for seat in table.seats if seat.bot and seat.index not in position.out):
+        if not any(is_reaction(position, seat, move) for move in legal_moves(table, position, seat)):
+            continue
+        if shown_at is None:
+            react_at[seat] = game.react_at[seat] if game.react_at else None
+        else:
+            react_at[seat] = shown_at + (human_time(game.pk, game.version, seat) if with_people else timedelta())
+    return react_at if any(react_at) else []
+
+
+def _people_in(table: Table, position: rules.Position) -> bool:
+    return any(not seat.bot and seat.index not in position.out for seat in table.seats)
