@@ -16,12 +16,15 @@ from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
-from games.rules.options import OPTIONS, Options, OptionSpec, check_players, options_dict
+from games.rules.option_checks import changes_needed, check_pace, check_players, warning
+from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
+from games.rules.options import Options, options_dict
 from games.rules.out_of_turn import is_step
 from games.rules.position import Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
     MAX_PLAYERS_OF,
+    PRESET_DESCRIPTIONS,
     PRESET_TITLES,
     PRESETS,
     options_diff,
@@ -51,9 +54,11 @@ __all__ = [
     "MIN_PLAYERS",
     "OPTIONS",
     "PRESETS",
+    "PRESET_DESCRIPTIONS",
     "PRESET_TITLES",
     "REFUSALS",
     "RULEBOOK",
+    "SPECS",
     "TURN_MOVES",
     "BadInput",
     "Card",
@@ -80,6 +85,8 @@ __all__ = [
     "apply",
     "card_name",
     "cards_after",
+    "changes_needed",
+    "check_pace",
     "check_players",
     "color_name",
     "commitment",
@@ -117,6 +124,7 @@ __all__ = [
     "sentence",
     "shuffled_cards",
     "view_for",
+    "warning",
     "why_not",
     "winner_by_leaving",
 ]

@@ -15,7 +15,8 @@ from games.rules.events import Event
 from games.rules.legal import legal_moves
 from games.rules.moves import MIN_PLAYERS, Move
 from games.rules.notation import parse_line
-from games.rules.options import Options, check_players
+from games.rules.option_checks import check_players
+from games.rules.options import Options
 from games.rules.position import OVER, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import MAX_PLAYERS_OF, options_from

@@ -72,5 +72,10 @@ class Refused(Exception):
 class BadInput(ValueError):
     """The input describes no game: an impossible position, an unknown option or a broken record.
 
-    The message is one sentence.
+    The message is one sentence. ``option`` is the name of the option to change, ``"players"``, or empty: forms show the
+    message there.
     """
+
+    def __init__(self, message: str, *, option: str = "") -> None:
+        super().__init__(message)
+        self.option = option

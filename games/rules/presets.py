@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 
 from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS
-from games.rules.options import Options, difference, with_overrides
+from games.rules.option_checks import with_overrides
+from games.rules.options import Options, difference
 
 
 class Preset(NamedTuple):
-    """The options behind a name.
+    """The options behind a name, with a title and a description for forms.
 
     ``offered`` are the options of a new table. They may be edited. ``stored`` are the options that stored games and
     records keep their difference from. Never edit them: that would change the rules of running and finished games.
@@ -21,6 +22,7 @@ class Preset(NamedTuple):
 
     name: str
     title: str
+    description: str
     stored: Options
     offered: Options
     max_players: int = MAX_PLAYERS
@@ -219,17 +221,55 @@ _HOUSE_PARTY: Final = Options(
 _ROWS: Final = {
     row.name: row
     for row in (
-        Preset("no-mercy", "No Mercy", stored=_NO_MERCY, offered=_NO_MERCY, max_players=6),
-        Preset("classic", "Classic", stored=_CLASSIC_OF_RELEASE_1, offered=_CLASSIC),
-        Preset("playroom", "Playroom", stored=_PLAYROOM, offered=_PLAYROOM),
+        Preset(
+            "no-mercy",
+            "No Mercy",
+            "The official rules of No Mercy, with strong draw cards that you stack on each other. You draw until you"
+            " can play, sevens swap hands, and with 25 cards you are out of the round.",
+            stored=_NO_MERCY,
+            offered=_NO_MERCY,
+            max_players=6,
+        ),
+        Preset(
+            "classic",
+            "Classic",
+            "The official rules of the classic game. You draw one card at a time, nothing is stacked, and a Wild Draw"
+            " Four can be challenged as a bluff.",
+            stored=_CLASSIC_OF_RELEASE_1,
+            offered=_CLASSIC,
+        ),
+        Preset(
+            "playroom",
+            "Playroom",
+            "The classic deck with lighter party rules. You may still play after drawing owed cards, a forgotten UNO"
+            " costs four cards, and the fewest points win.",
+            stored=_PLAYROOM,
+            offered=_PLAYROOM,
+        ),
         Preset(
             "playroom-no-mercy",
             "Playroom No Mercy",
+            "The No Mercy deck with party rules. You draw one card at a time, coloured draw cards stack on coloured"
+            " ones and wild on wild, and the fewest points win.",
             stored=_PLAYROOM_NO_MERCY,
             offered=_PLAYROOM_NO_MERCY,
         ),
-        Preset("flip", "Flip", stored=_FLIP, offered=_FLIP),
-        Preset("house-party", "House Party", stored=_HOUSE_PARTY, offered=_HOUSE_PARTY),
+        Preset(
+            "flip",
+            "Flip",
+            "The official rules of Flip. Every card has two sides, and a Flip card turns all of them over, to a dark"
+            " side with harder cards and back. You see the hidden sides of the others’ cards, not of your own.",
+            stored=_FLIP,
+            offered=_FLIP,
+        ),
+        Preset(
+            "house-party",
+            "House Party",
+            "The classic deck with most house rules at once: stacking, passing debts on, straights, playing out of"
+            " turn, bluffs, sevens and zeros, and buzzers.",
+            stored=_HOUSE_PARTY,
+            offered=_HOUSE_PARTY,
+        ),
     )
 }
 
@@ -238,6 +278,9 @@ PRESETS: Final[dict[str, Options]] = {row.name: row.offered for row in _ROWS.val
 
 PRESET_TITLES: Final[dict[str, str]] = {row.name: row.title for row in _ROWS.values()}
 """The titles of presets, by name."""
+
+PRESET_DESCRIPTIONS: Final[dict[str, str]] = {row.name: row.description for row in _ROWS.values()}
+"""What the rules of each preset are like, in two or three sentences, by name."""
 
 MAX_PLAYERS_OF: Final[dict[str, int]] = {row.name: row.max_players for row in _ROWS.values()}
 """The most players of a table, by the name of its preset."""

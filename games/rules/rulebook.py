@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from games.rules.options import OPTIONS, Options, OptionSpec
+from games.rules.option_rows import OPTIONS, OptionSpec
+from games.rules.options import Options
 from games.rules.presets import PRESETS
 from games.rules.rulebook_no_mercy import NO_MERCY_RULES
 from games.rules.rulebook_races import RACE_RULES
@@ -61,8 +62,7 @@ def _options_table() -> list[str]:
     lines = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
     for spec in OPTIONS:
         values = [_typed(getattr(PRESETS[name], spec.name)) for name in presets]
-        meaning = " ".join(filter(None, (spec.help, spec.conflicts)))
-        lines.append(f"| {' | '.join((f'`{spec.name}`', _values(spec), *values, meaning, spec.source))} |")
+        lines.append(f"| {' | '.join((f'`{spec.name}`', _values(spec), *values, spec.help, spec.source))} |")
     return lines
 
 

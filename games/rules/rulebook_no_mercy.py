@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from games.rules.rulebook_rule import Rule, has_flip_deck, has_no_mercy_deck
+from games.rules.option_checks import has_flip_deck, has_no_mercy_deck
+from games.rules.rulebook_rule import Rule
 
 NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
     Rule(

@@ -23,13 +23,3 @@ class Rule(NamedTuple):
     text: str
     source: str
     applies: Callable[[Options], bool] = _always
-
-
-def has_no_mercy_deck(options: Options) -> bool:
-    """Return True if a table plays with one of the No Mercy decks."""
-    return options.deck in ("nomercy168", "nomercy172")
-
-
-def has_flip_deck(options: Options) -> bool:
-    """Return True if a table plays with cards that have two sides."""
-    return len(options.rules.sides) > 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from games.rules.moves import MAX_PLAYERS
-from games.rules.rulebook_rule import Rule, has_flip_deck, has_no_mercy_deck
+from games.rules.option_checks import has_flip_deck, has_no_mercy_deck
+from games.rules.rulebook_rule import Rule
 
 TURN_RULES: Final[tuple[Rule, ...]] = (
     Rule(

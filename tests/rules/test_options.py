@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from itertools import groupby
+from operator import attrgetter
 
 import pytest
 
@@ -13,17 +15,25 @@ from games.rules import (
     PRESET_TITLES,
     PRESETS,
     RULEBOOK,
+    SPECS,
     BadInput,
     Options,
+    OptionSpec,
+    changes_needed,
+    check_pace,
+    check_players,
     options_dict,
     options_diff,
     options_from,
     options_from_stored,
     options_to_store,
+    warning,
 )
-from games.rules.options import check_players
 from tests.rules.tables import Case, Json, case, cases, check
 
+GROUP = attrgetter("group")
+NUMBERS: dict[str, object] = {"first_discard": "number", "bluff": "off"}
+"""What a No Mercy deck needs of the preset `classic`."""
 OTHERS = "g2 g3 / y1 W6"
 STACK: Json = {"discard_pile": "r+2", "pending": (2, 2)}
 
@@ -297,43 +307,130 @@ def test_every_option_has_one_row() -> None:
 
 
 def test_every_option_has_a_group_and_a_title() -> None:
-    assert {spec.name: (spec.group, spec.title) for spec in OPTIONS} == {
-        "deck": ("Cards and drawing", "Deck"),
-        "buzzers": ("Cards and drawing", "Buzzers"),
-        "first_discard": ("Cards and drawing", "The first discard"),
-        "hand_size": ("Cards and drawing", "Cards dealt to each"),
-        "voluntary_draw": ("Cards and drawing", "Draw at will"),
-        "draw_until_playable": ("Cards and drawing", "Draw until playable"),
-        "drawn_must_play": ("Cards and drawing", "A drawn card must be played"),
-        "stacking": ("Stacking, swapping, roulette", "Stacking"),
-        "advanced_stacking": ("Stacking, swapping, roulette", "Pass a debt on"),
-        "skip_after_draw": ("Stacking, swapping, roulette", "Drawing a debt costs the turn"),
-        "zero_seven": ("Stacking, swapping, roulette", "Sevens swap, zeros pass"),
-        "roulette_color": ("Stacking, swapping, roulette", "Who names the roulette's colour"),
-        "straights": ("Straights, interceptions, bluffs", "Straights"),
-        "interceptions": ("Straights, interceptions, bluffs", "Interceptions"),
-        "interception_penalty": ("Straights, interceptions, bluffs", "Points for a miss"),
-        "bluff": ("Straights, interceptions, bluffs", "Challenging a bluff"),
-        "callout_penalty": ("UNO and mercy", "Cards for being caught"),
-        "uno_window": ("UNO and mercy", "How long a missing call can be caught"),
-        "false_catch_penalty": ("UNO and mercy", "Cards for a false catch"),
-        "uno_on_received_hand": ("UNO and mercy", "UNO for a received card"),
-        "mercy_limit": ("UNO and mercy", "Mercy limit"),
-        "mercy_points": ("UNO and mercy", "Points for a player who is out"),
-        "mercy_card_points": ("UNO and mercy", "Points for the cards of a player who is out"),
-        "mercy_cards": ("UNO and mercy", "The cards of a player who is out"),
-        "last_draw_card": ("The end of a round, and its points", "A draw card as the last card"),
-        "scoring": ("The end of a round, and its points", "Scoring"),
-        "target": ("The end of a round, and its points", "Points to play to"),
-        "rounds": ("The end of a round, and its points", "Rounds to play"),
-        "flip_backs": ("The end of a round, and its points", "Hidden sides of the others' cards"),
-    }
+    assert [(group, [(spec.name, spec.title) for spec in specs]) for group, specs in groupby(OPTIONS, GROUP)] == [
+        (
+            "Deck and deal",
+            [
+                ("deck", "Deck"),
+                ("flip_backs", "Hidden sides of the others’ cards"),
+                ("first_discard", "The first discard"),
+                ("hand_size", "Cards dealt to each"),
+            ],
+        ),
+        (
+            "Drawing",
+            [
+                ("voluntary_draw", "Draw at will"),
+                ("draw_until_playable", "Draw until playable"),
+                ("drawn_must_play", "A drawn card must be played"),
+            ],
+        ),
+        (
+            "Answers to draw cards",
+            [
+                ("stacking", "Stacking"),
+                ("advanced_stacking", "Pass a debt on"),
+                ("skip_after_draw", "Drawing a debt costs the turn"),
+            ],
+        ),
+        (
+            "Sevens, zeros and the roulette",
+            [("zero_seven", "Sevens swap, zeros pass"), ("roulette_color", "Who names the roulette’s colour")],
+        ),
+        (
+            "Straights and interceptions",
+            [
+                ("straights", "Straights"),
+                ("interceptions", "Interceptions"),
+                ("interception_penalty", "Points for a miss"),
+            ],
+        ),
+        ("Bluffs", [("bluff", "Challenging a bluff")]),
+        ("Buzzers", [("buzzers", "Buzzers")]),
+        (
+            "UNO calls",
+            [
+                ("callout_penalty", "Cards for being caught"),
+                ("uno_window", "How long a missing call can be caught"),
+                ("false_catch_penalty", "Cards for a false catch"),
+                ("uno_on_received_hand", "UNO for a received card"),
+            ],
+        ),
+        (
+            "Elimination",
+            [
+                ("mercy_limit", "Mercy limit"),
+                ("mercy_points", "Points for a player who is out"),
+                ("mercy_card_points", "Points for the cards of a player who is out"),
+                ("mercy_cards", "The cards of a player who is out"),
+            ],
+        ),
+        (
+            "The last card and scoring",
+            [
+                ("last_draw_card", "A draw card as the last card"),
+                ("scoring", "Scoring"),
+                ("target", "Points to play to"),
+                ("rounds", "Rounds to play"),
+            ],
+        ),
+    ]
 
 
 def test_the_options_of_a_group_are_together() -> None:
     groups = [spec.group for spec in OPTIONS]
     assert all(groups)
     assert [title for title, _ in groupby(groups)] == list(dict.fromkeys(groups))
+
+
+MEANINGS: list[tuple[OptionSpec, object]] = [
+    *((spec, choice.value) for spec in OPTIONS for choice in spec.choices),
+    *((spec, number) for spec in OPTIONS for bounds in spec.ranges for number in sorted(set(bounds))),
+]
+"""Every value of an option with choices, and the bounds of numbers."""
+
+
+@pytest.mark.parametrize(("spec", "value"), MEANINGS, ids=[f"{spec.name}-{value}" for spec, value in MEANINGS])
+def test_every_value_of_every_option_has_a_sentence(spec: OptionSpec, value: object) -> None:
+    sentence = spec.sentence(value)
+    assert re.fullmatch(r"[A-Z0-9][^.{}_]+\.", sentence)
+    assert not re.search(r"\b1 \w+s\b|\b0 cards?\b|\'", sentence)
+    assert spec.label(value)
+    sentences = [spec.sentence(other) for option, other in MEANINGS if option == spec]
+    assert len(set(sentences)) == len(sentences)
+    assert sentence in spec.help or not spec.choices
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("hand_size", 1, "Each player is dealt 1 card."),
+        ("hand_size", 9, "Each player is dealt 9 cards."),
+        ("mercy_limit", 0, "However many cards you hold, you stay in the round."),
+        ("mercy_limit", 30, "A player who holds 30 cards is out of the round."),
+        ("callout_penalty", 0, "Being caught without having called UNO costs nothing."),
+        ("stacking", "off", "Draw cards cannot be stacked."),
+        ("zero_seven", False, "7 and 0 are plain numbers."),
+        ("rounds", 3, "The match ends after 3 rounds."),
+    ],
+)
+def test_a_sentence_says_what_a_value_means(name: str, value: object, sentence: str) -> None:
+    assert SPECS[name].sentence(value) == sentence
+
+
+def test_the_help_of_an_option_explains_its_values() -> None:
+    assert SPECS["zero_seven"].help == (
+        "On: A 7 swaps two hands, and a 0 passes every hand on. Off: 7 and 0 are plain numbers."
+    )
+    assert SPECS["uno_window"].help == (
+        "turn: A missing call can be caught until the next move of the player on turn."
+        " open: A missing call can be caught until that hand changes."
+    )
+    assert SPECS["mercy_limit"].help == (
+        "Must exceed the cards dealt to each, unless it is 0. A player who holds N cards is out of the round."
+        " 0: However many cards you hold, you stay in the round."
+    )
+    assert SPECS["hand_size"].help == "Each player is dealt N cards."
 
 
 def test_the_preset_no_mercy_has_the_values_of_the_rulebook() -> None:
@@ -440,6 +537,90 @@ def test_bad_options_are_refused_with_one_sentence(preset: str, overrides: dict[
     with pytest.raises(BadInput) as refused:
         options_from(preset, overrides)
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("preset", "overrides", "option"),
+    [
+        ("no-mercy", {"jokers": 2}, ""),
+        ("no-mercy", {"mercy_limit": 9}, "mercy_limit"),
+        ("no-mercy", {"mercy_limit": "9"}, "mercy_limit"),
+        ("no-mercy", {"scoring": "golf"}, "scoring"),
+        ("no-mercy", {"mercy_limit": 10, "hand_size": 10}, "mercy_limit"),
+        ("classic", {"advanced_stacking": True}, "advanced_stacking"),
+        ("classic", {"advanced_stacking": True, "stacking": "any"}, "advanced_stacking"),
+        ("no-mercy", {"bluff": "official"}, "bluff"),
+        ("no-mercy", {"first_discard": "official"}, "first_discard"),
+        ("flip", {"buzzers": "race"}, "buzzers"),
+        ("flip", {"roulette_color": "victim"}, "roulette_color"),
+        ("classic", {"flip_backs": "seen"}, "flip_backs"),
+    ],
+)
+def test_a_refusal_names_the_option_to_change(preset: str, overrides: dict[str, object], option: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        options_from(preset, overrides)
+    assert refused.value.option == option
+
+
+@pytest.mark.parametrize(
+    ("preset", "chosen", "needed"),
+    [
+        ("classic", {}, {}),
+        ("classic", {"advanced_stacking": True}, {"stacking": "same", "last_draw_card": "contest"}),
+        ("classic", {"advanced_stacking": True, "stacking": "any"}, {"last_draw_card": "contest"}),
+        ("no-mercy", {"advanced_stacking": True}, {}),
+        ("house-party", {"stacking": "off"}, {"advanced_stacking": False}),
+        ("house-party", {"last_draw_card": "win_now"}, {"advanced_stacking": False}),
+        ("classic", {"deck": "nomercy168"}, {"bluff": "off", "first_discard": "number"}),
+        ("classic", {"deck": "nomercy168", "bluff": "off"}, {"first_discard": "number"}),
+        ("house-party", {"deck": "flip112"}, {"buzzers": "off", "roulette_color": "player"}),
+        ("flip", {"deck": "classic108"}, {"flip_backs": "hidden"}),
+    ],
+)
+def test_options_left_alone_follow_the_chosen_ones(
+    preset: str, chosen: dict[str, object], needed: dict[str, object]
+) -> None:
+    assert changes_needed(PRESETS[preset], chosen) == needed
+    assert options_diff(preset, options_from(preset, chosen | needed)) == chosen | needed
+
+
+@pytest.mark.parametrize(
+    ("preset", "chosen"),
+    [
+        ("no-mercy", {"mercy_limit": 10, "hand_size": 10}),
+        ("classic", {"advanced_stacking": True, "stacking": "off", "last_draw_card": "contest"}),
+        ("classic", {"deck": "nomercy172", "bluff": "official", "first_discard": "number"}),
+        ("flip", {"buzzers": "race", "deck": "flip112"}),
+    ],
+)
+def test_chosen_options_never_change(preset: str, chosen: dict[str, object]) -> None:
+    assert changes_needed(PRESETS[preset], chosen) == {}
+    with pytest.raises(BadInput):
+        options_from(preset, chosen)
+
+
+def test_changes_are_refused_like_options() -> None:
+    with pytest.raises(BadInput, match=r"^There is no option 'jokers'\.$"):
+        changes_needed(PRESETS["classic"], {"jokers": 2})
+
+
+def test_a_race_for_the_buzzer_needs_a_live_table() -> None:
+    race, lottery = (options_from("house-party", {"buzzers": value}) for value in ("race", "lottery"))
+    check_pace(race, live=True)
+    check_pace(lottery, live=False)
+    with pytest.raises(BadInput, match="choose the lottery at other paces") as refused:
+        check_pace(race, live=False)
+    assert refused.value.option == "buzzers"
+
+
+@pytest.mark.parametrize(
+    ("preset", "mercy_limit", "warned"),
+    [("no-mercy", 25, False), ("no-mercy", 0, True), ("playroom-no-mercy", 0, True), ("classic", 0, False)],
+)
+def test_a_no_mercy_deck_without_a_mercy_limit_is_warned_about(preset: str, mercy_limit: int, warned: bool) -> None:
+    wanted = "Without a mercy limit, hands may grow until the piles run short." if warned else ""
+    assert warning(options_from(preset, {"mercy_limit": mercy_limit})) == wanted
+    assert warning(options_from("classic", {"deck": "nomercy172", **NUMBERS})) != ""
 
 
 def test_a_mercy_limit_of_0_conflicts_with_no_hand_size() -> None:
