@@ -59,11 +59,15 @@ class Denied(Exception):
     """A request was refused.
 
     `code` is its name, and `message` a sentence for people. `rule` is the number of a rule, or None. `version` is the
-    current version of the game, None without a game.
+    current version of the game, None without a game. `option` is the choice of a new table that was refused, by its
+    name in `TableOptions` or in its rule options, or empty.
     """
 
-    def __init__(self, code: str, message: str, *, rule: str | None = None, version: int | None = None) -> None:
+    def __init__(
+        self, code: str, message: str, *, rule: str | None = None, version: int | None = None, option: str = ""
+    ) -> None:
         super().__init__(message)
+        self.option = option
         self.code = code
         self.message = message
         self.rule = rule

@@ -15,7 +15,7 @@ from games import announce, bots, queries, randomness, rules
 from games.actions import rounds, seating, table_limits
 from games.locks import lock_game
 from games.models import Game, Seat
-from games.models.paces import CUSTOM, PACES, pace_named
+from games.models.paces import CUSTOM, PACES, Pace, pace_named
 from games.models.rows import database_skew
 from games.notices import player_notices
 from games.queries import Table, Viewer, conduct
@@ -69,7 +69,7 @@ def create_table(
     :raises Denied: `malformed`, with a sentence that says what to change; `forbidden` if the person
         has as many tables as `table_limits` allows.
     """
-    kept = _checked(options)
+    kept = options_to_store(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
         table_limits.check_all(user)
@@ -110,8 +110,8 @@ def create_table(
         return table
 
 
-def _checked(options: TableOptions) -> dict[str, object]:
-    """Return the rule options in the form that a game stores.
+def options_to_store(options: TableOptions) -> dict[str, object]:
+    """Check the choices for a new table, and return its rule options in the form that a game stores.
 
     :raises Denied: `malformed`.
     """
@@ -120,11 +120,12 @@ def _checked(options: TableOptions) -> dict[str, object]:
     most_players = rules.MAX_PLAYERS_OF.get(options.preset, rules.MAX_PLAYERS)
     if not rules.MIN_PLAYERS <= options.players <= most_players:
         message = f"A table with these rules has {rules.MIN_PLAYERS} to {most_players} players."
-        raise Denied("malformed", message, rule="SETUP-1")
+        raise Denied("malformed", message, rule="SETUP-1", option="players")
     if not 0 <= options.bots < options.players:
         most = options.players - 1
-        raise Denied("malformed", f"Choose 0 to {most} bots for {options.players} players: one seat is yours.")
-    _check_clock(options)
+        sentence = f"Choose 0 to {most} bots for {options.players} players: one seat is yours."
+        raise Denied("malformed", sentence, option="bots")
+    pace = _pace(options)
     if options.bot not in bots.BOTS:
         raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")
     if not 0 <= options.bot_pause <= MAX_PAUSE:
@@ -133,22 +134,22 @@ def _checked(options: TableOptions) -> dict[str, object]:
         engine = rules.options_from(options.preset, {**options.options, "target": options.target})
         rules.check_players(engine, options.players)
     except rules.BadInput as bad:
-        raise Denied("malformed", str(bad)) from bad
-    if engine.buzzers == "race" and not pace_named(options.pace, options.clock).races:
+        raise Denied("malformed", str(bad), option=bad.option) from bad
+    if engine.buzzers == "race" and not pace.races:
         message = "A race for the buzzer needs the pace Live. Choose “lottery” for the buzzers instead."
-        raise Denied("malformed", message, rule="BUZZ-2")
+        raise Denied("malformed", message, rule="BUZZ-2", option="buzzers")
     kept = rules.options_to_store(options.preset, engine)
     kept.pop("target", None)
     return kept
 
 
-def _check_clock(options: TableOptions) -> None:
+def _pace(options: TableOptions) -> Pace:
     if (options.pace == CUSTOM) != (options.clock is not None):
         raise Denied("malformed", "Give clock settings for the custom pace, and for no other pace.")
     if options.pace not in PACES and options.clock is None:
         raise Denied("malformed", f"The pace must be one of: {', '.join(PACES)}, custom.")
     try:
-        pace_named(options.pace, options.clock)
+        pace = pace_named(options.pace, options.clock)
     except ValueError as bad:
         raise Denied("malformed", str(bad)) from bad
     if not 1 <= options.misses_allowed <= MOST_MISSES:
@@ -156,6 +157,7 @@ def _check_clock(options: TableOptions) -> None:
     if options.after_misses not in Game.AfterMisses.values:
         values = ", ".join(Game.AfterMisses.values)
         raise Denied("malformed", f"What follows too many missed turns must be one of: {values}.", rule="CLOCK-3")
+    return pace
 
 
 def _bot_names(taken: Collection[str]) -> list[str]:

@@ -104,7 +104,7 @@ class GameView:
         if self.status != "playing" or self.you is None:
             return False
         seat = self.seats[self.you]
-        return seat.owner and not seat.left and not (seat.out and not self.target)
+        return seat.owner and not seat.left and not (seat.out and not self.options.is_match)
 
     @property
     def my_turn(self) -> bool:

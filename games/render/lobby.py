@@ -15,6 +15,7 @@ from games.queries import GameView, SeatView, Table
 from games.refusals import Denied
 from games.render import words
 from games.render.action import Action, action_at
+from games.render.rulebook import table_rules_url
 
 
 class Closed(NamedTuple):
@@ -51,7 +52,8 @@ class LobbyPage:
 
     `url` is its address. `refreshing`: it reloads itself without scripts. `fragment_url` is where it fetches its next
     state. `invite_url` is empty for readers without a seat, `report_url` if there is nobody to report. `private`: only
-    people with the link can see the table. `options` are its options in words.
+    people with the link can see the table. `options` are its options in words, and `rules_url` leads to its rules.
+    `refusal_url` leads to the rule of `refusal`, and is empty without one.
     """
 
     code: str
@@ -65,6 +67,8 @@ class LobbyPage:
     report_url: str
     private: bool
     options: str
+    rules_url: str
+    refusal_url: str
     actions: Sequence[Action]
     url: str
     refreshing: bool
@@ -124,12 +128,20 @@ def lobby_of(
         report_url=reverse("report", args=[view.id]) if others and not asked.invitation else "",
         private=not view.public,
         options=words.options_prose(view),
+        rules_url=table_rules_url(view, by_invitation=bool(asked.invitation)),
+        refusal_url=_refusal_url(view, asked),
         actions=actions,
         url=asked.path,
         refreshing=asked.refresh,
         fragment_url=asked.invitation or f"{reverse('game', args=[view.id])}?lobby=1",
         refusal=asked.refusal,
     )
+
+
+def _refusal_url(view: GameView, asked: LobbyRequest) -> str:
+    if asked.refusal is None or asked.refusal.rule is None:
+        return ""
+    return table_rules_url(view, asked.refusal.rule, by_invitation=bool(asked.invitation))
 
 
 def _detail(view: GameView, free: int) -> str:

@@ -18,6 +18,7 @@ from games.render.clock import Clock, clock_of
 from games.render.log_rows import LogNote, LogRow, log_of, since_your_move
 from games.render.move import YourMove, move_of
 from games.render.resign import may_leave
+from games.render.rulebook import table_rules_url
 from games.render.table import (
     SORTS,
     Hand,
@@ -127,7 +128,8 @@ class GamePage:
     - `refresh_url` is where the page reloads itself without scripts, or empty. `refreshing`: it does so.
     - `news` is what others did since the reader's last move, oldest first.
     - `columns` are the names above the score sheet.
-    - `options` are the table's options in words.
+    - `options` are the table's options in words, and `rules_url` leads to its rules.
+    - `refusal_url` leads to the rule of `refusal`. Empty without one.
     - `commitment` is the SHA-256 of the secret of this deal.
     """
 
@@ -160,6 +162,8 @@ class GamePage:
     resign_url: str
     clock: Clock | None
     options: str
+    rules_url: str
+    refusal_url: str
     commitment: str | None
     spoken_keys: Sequence[SpokenKey]
 
@@ -220,6 +224,8 @@ def page_of(
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view),
         options=words.options_prose(view),
+        rules_url=table_rules_url(view),
+        refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
         commitment=view.commitment,
         spoken_keys=_spoken_keys(view, headline, stage, hand, players),
     )
@@ -288,7 +294,9 @@ def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRo
         return None
     event = rules.Event("won", ended.outcome.winner, points=ended.outcome.points)
     result = f"Round {ended.number}: {rules.sentence(event, view.you, view.names)}"
-    return EndedRound(result if view.target else "Everyone’s cards at the end", shown_hands(view, ended.hands))
+    return EndedRound(
+        result if view.options.is_match else "Everyone’s cards at the end", shown_hands(view, ended.hands)
+    )
 
 
 def _spoken_keys(

@@ -226,7 +226,7 @@ def players_of(view: GameView, now: datetime) -> list[Player]:
 def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
     limit = view.options.mercy_limit
     near = limit - seat.cards if limit and not seat.out else limit
-    state = [f"{seat.score:,} points"] if view.target else []
+    state = [f"{seat.score:,} points"] if view.options.is_match else []
     hot = 0 < near <= NEARLY_OUT and view.turn is not None
     if hot:
         state.append(f"{cards(near)} from the limit")

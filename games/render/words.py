@@ -102,12 +102,12 @@ def duration(seconds: int) -> str:
     return f"{math.floor(seconds / DAY + 0.5)} days"
 
 
-def table_name(view: GameView) -> str:
-    """Return the name of a table, which is that of the player in its first seat."""
+def table_name(view: GameView, *, inside: bool = False) -> str:
+    """Return the name of a table, which is that of the player in its first seat. `inside`: inside of a sentence."""
     if not view.seats:  # a table closes when the last player leaves before the start
-        return "A closed table"
+        return "a closed table" if inside else "A closed table"
     if view.you == 0:
-        return "Your table"
+        return "your table" if inside else "Your table"
     return f"{possessive(view.seats[0].name)} table"
 
 
@@ -150,7 +150,7 @@ def _result(view: GameView) -> str:
     if view.winner is None:
         winner, what = seen.winner, f"round {view.round}"
     else:
-        winner, what = view.winner, "the match" if view.target else "the game"
+        winner, what = view.winner, "the match" if view.options.is_match else "the game"
     if winner is None:
         return f"Round {view.round} is over."
     name = "You win" if winner == view.you else f"{view.names[winner]} wins"
@@ -194,7 +194,7 @@ def detail(view: GameView) -> str:
     if view.seats[view.you].left:
         return "You have left this game."
     if view.you in seen.out:
-        return "You are out until the next deal." if view.target else "You are out of this round."
+        return "You are out until the next deal." if view.options.is_match else "You are out of this round."
     return _what_is_playable(view, seen) if view.my_turn else ""
 
 
@@ -242,12 +242,12 @@ def what_leaving_does(view: GameView) -> str:
     """Return what happens to the reader and the others if the reader resigns now (LEAVE-1, END-3, END-4, SCORE-2)."""
     staying = [seat for seat in view.seats if seat.seat != view.you and not seat.left]
     # In a match, players who are out of this round play in the next.
-    others = listed([seat.name for seat in staying if view.target or not seat.out])
+    others = listed([seat.name for seat in staying if view.options.is_match or not seat.out])
     winner = _winner_by_leaving(view)
-    until = "the match" if view.target else "the round"
-    if len(staying) == 1 or (winner and not view.target):
+    until = "the match" if view.options.is_match else "the round"
+    if len(staying) == 1 or (winner and not view.options.is_match):
         name = winner or staying[0].name
-        return f"{name} wins {'the match' if view.target else 'the game'}. You can’t come back."
+        return f"{name} wins {'the match' if view.options.is_match else 'the game'}. You can’t come back."
     aside = f"Your cards are set aside, and you are out for the rest of {until}."
     if winner:
         return (
@@ -270,19 +270,52 @@ def crumb(view: GameView) -> str:
 
 
 def length(view: GameView) -> str:
-    """Return the length of a game: `a single round`, `to 500` before the first deal, then `round 2, to 500`."""
-    if not view.target:
+    """Return the length of a game: `a single round`, `to 500` before the first deal, then `round 2, to 500`.
+
+    A match that a number of rounds may end is `round 2 of 3` or `round 2 of 3, to 500`.
+    """
+    if not view.options.is_match:
         return "a single round"
-    return f"round {view.round}, to {view.target:,}" if view.round else f"to {view.target:,}"
+    rounds, of = view.options.rounds, f" of {view.options.rounds}" if view.options.rounds else ""
+    now = f"round {view.round}{of}" if view.round else counted(rounds, "round") if rounds else ""
+    return ", ".join(filter(None, (now, f"to {view.target:,}" if view.target else "")))
+
+
+def match_length(view: GameView) -> str:
+    """Return how long a game is, in a sentence: `a single round`, `a match to 500 points or of 3 rounds`."""
+    if not view.options.is_match:
+        return "a single round"
+    ends = [f"to {view.target:,} points"] if view.target else []
+    if view.options.rounds:
+        ends.append(f"of {counted(view.options.rounds, 'round')}")
+    return f"a match {' or '.join(ends)}"
+
+
+def differences(view: GameView) -> str:
+    """Return how a table's rules differ from its preset, with a sentence for each option. Empty if they do not.
+
+    The length of the game makes no difference.
+    """
+    return _differences(view.preset, view.options)
+
+
+@lru_cache(maxsize=256)
+def _differences(preset: str, options: rules.Options) -> str:
+    changed = rules.options_diff(preset, options)
+    said = [
+        spec.sentence(changed[spec.name])
+        for spec in rules.OPTIONS
+        if spec.name in changed and spec.name not in ("target", "rounds")
+    ]
+    return f"Different from the {rules.PRESET_TITLES[preset]} rules: {' '.join(said)}" if said else ""
 
 
 def options_prose(view: GameView) -> str:
     """Return a table's options as sentences. Rule options are named only if they differ from the preset."""
     pace = view.terms
-    match = f"a match to {view.target:,} points" if view.target else "a single round"
     deck = view.options.rules.deck
     parts = [
-        f"{rules.PRESET_TITLES[view.preset]} rules, {deck.size} cards, {match}.",
+        f"{rules.PRESET_TITLES[view.preset]} rules, {deck.size} cards, {match_length(view)}.",
         f"{pace.label} pace: {pace.help}.",
         "Anyone can watch." if view.public else "Only people with the link can see it.",
     ]
@@ -291,18 +324,5 @@ def options_prose(view: GameView) -> str:
     parts.append(f"After {many}, {then[0].lower()}{then[1:]}.")
     if any(seat.bot for seat in view.seats):
         parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
-    changed = rules.options_diff(view.preset, view.options)
-    changed.pop("target", None)
-    said = [f"{spec.title}: {option_value(spec, changed[spec.name])}" for spec in rules.OPTIONS if spec.name in changed]
-    if said:
-        parts.append(f"Changed: {'; '.join(said)}.")
-    return " ".join(parts)
-
-
-def option_value(spec: rules.OptionSpec, value: object) -> str:
-    """Return the value of an option in words: `on`, `off`, `25`, the title of a deck."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if spec.name == "deck" and isinstance(value, str):
-        return rules.DECKS[value].title
-    return str(value).replace("_", " ")
+    parts += [differences(view), rules.warning(view.options)]
+    return " ".join(filter(None, parts))

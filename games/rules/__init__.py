@@ -16,7 +16,7 @@ from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
-from games.rules.option_checks import changes_needed, check_pace, check_players, warning
+from games.rules.option_checks import changes_needed, check_players, warning
 from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
 from games.rules.options import Options, options_dict
 from games.rules.out_of_turn import is_step
@@ -31,6 +31,7 @@ from games.rules.presets import (
     options_from,
     options_from_stored,
     options_to_store,
+    preselected,
 )
 from games.rules.preview import cards_after, winner_by_leaving
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
@@ -86,7 +87,6 @@ __all__ = [
     "card_name",
     "cards_after",
     "changes_needed",
-    "check_pace",
     "check_players",
     "color_name",
     "commitment",
@@ -114,6 +114,7 @@ __all__ = [
     "parse_record",
     "position_from_json",
     "position_to_json",
+    "preselected",
     "print_record",
     "push",
     "redact",

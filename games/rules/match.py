@@ -40,7 +40,7 @@ class Match:
         left = [seat for seat in range(len(self.scores)) if seat not in self.absent]
         if len(left) == 1:
             return left[0]
-        if options.target == 0 and options.rounds < 2:
+        if not options.is_match:
             return ended.winner
         played_all = options.rounds and self.rounds >= options.rounds
         reached = options.target and any(self.scores[seat] >= options.target for seat in left)

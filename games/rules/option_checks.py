@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from games.rules.cards import DECKS
 from games.rules.errors import BadInput
-from games.rules.option_rows import SPECS
+from games.rules.option_rows import NO_LIMIT_WARNING, SPECS
 from games.rules.options import Options
 
 SPARE_CARDS: Final = 20
@@ -150,18 +150,8 @@ def check_players(options: Options, players: int) -> None:
         )
 
 
-def check_pace(options: Options, *, live: bool) -> None:
-    """Check that a race for the buzzer is played only where all players are at the table.
-
-    :param live: if the table has a live pace.
-    :raises BadInput: if it is not (BUZZ-2).
-    """
-    if options.buzzers == "race" and not live:
-        raise BadInput("A buzzer race needs the pace Live: choose the lottery at other paces.", option="buzzers")
-
-
 def warning(options: Options) -> str:
     """Return a sentence about options that are allowed but not wise, or an empty text (OPT-2)."""
     if has_no_mercy_deck(options) and not options.mercy_limit:
-        return "Without a mercy limit, hands may grow until the piles run short."
+        return NO_LIMIT_WARNING
     return ""

@@ -89,6 +89,9 @@ def _switch(*, on: str, off: str) -> tuple[Choice, ...]:
     return Choice(True, "on", on), Choice(False, "off", off)
 
 
+NO_LIMIT_WARNING: Final = "With a No Mercy deck and no mercy limit, hands may grow until the piles run short."
+"""The warning of OPT-2."""
+
 _DECK_MEANINGS: Final = {
     "nomercy168": "The deck is that of No Mercy: 168 cards.",
     "nomercy172": "The deck is that of No Mercy with four plain Wilds more: 172 cards.",
@@ -366,7 +369,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Mercy limit",
         _OUT,
         "MERCY-1",
-        about="Must exceed the cards dealt to each, unless it is 0.",
+        about=f"Must exceed the cards dealt to each, unless it is 0. {NO_LIMIT_WARNING}",
         ranges=((0, 0), (10, 50)),
         meaning="A player who holds {n} is out of the round.",
         unit="card",

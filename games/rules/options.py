@@ -66,6 +66,11 @@ class Options:
         object.__setattr__(self, "plays_out_of_turn", self.straights or self.interceptions != "off")
 
     @property
+    def is_match(self) -> bool:
+        """Whether more than a single round is played (MATCH-1)."""
+        return self.target > 0 or self.rounds > 1
+
+    @property
     def may_fine(self) -> bool:
         """Whether a seat may get penalty points within a round (INT-4, ELIM-2)."""
         return self.mercy_card_points or (self.interceptions != "off" and self.interception_penalty > 0)

@@ -303,6 +303,16 @@ def options_from(preset: str, overrides: Mapping[str, object]) -> Options:
     return with_overrides(PRESETS[preset], overrides)
 
 
+def preselected(preset: str, *, live: bool) -> Options:
+    """Return the options that the form for a new table preselects: those of a preset, and at a Live table a race.
+
+    :param live: if the table has a live pace.
+    :raises KeyError: if there is no such preset.
+    """
+    offered = PRESETS[preset]
+    return replace(offered, buzzers="race") if live and offered.buzzers == "lottery" else offered
+
+
 def options_diff(preset: str, options: Options) -> dict[str, object]:
     """Return the options that differ from the preset as offered now.
 

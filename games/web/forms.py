@@ -9,17 +9,17 @@ from operator import attrgetter
 from typing import Any, Final
 
 from django import forms
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from games import rules
+from games.actions import lobby
 from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
 from games.bots import BOTS
 from games.models import Game
-from games.models.paces import CUSTOM, LIMITS, PACES, seconds_of, span
-from games.render.rulebook import preset_values
-from games.render.words import option_value
+from games.models.paces import CUSTOM, LIMITS, PACES, pace_named, seconds_of, span
+from games.refusals import Denied
+from games.render.rulebook import EVERY_RULE, rules_url, usual_value
 
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
@@ -33,15 +33,10 @@ OTHERS: Final = "others"
 
 
 def _help(spec: rules.OptionSpec) -> SafeString:
-    """Return what an option does, with its values named as in the choices, and the value of each preset."""
-    about = spec.help
-    for value in spec.values:
-        about = about.replace(f"{value}:", f"{option_value(spec, value)}:")
-    values = preset_values(spec)
-    same = len({value for _, value in values}) == 1
-    usual = f"Default: {values[0][1]}" if same else "; ".join(f"{label} rules: {value}" for label, value in values)
-    link = format_html('<a href="{}#{}">{}</a>', reverse("rules"), spec.source, spec.source)
-    return format_html("{} {}. Rule {}.", about, usual, link)
+    """Return what a reader of an option's values needs to know besides, and the value of each preset."""
+    about = spec.about if spec.choices else spec.help.replace(" N ", " that many ")
+    link = format_html('<a href="{}#{}">{}</a>', rules_url(EVERY_RULE), spec.source, spec.source)
+    return format_html("{} Default: {}. Rule {}.", about, usual_value(spec), link)
 
 
 def _option_field(spec: rules.OptionSpec) -> forms.Field:
@@ -50,11 +45,15 @@ def _option_field(spec: rules.OptionSpec) -> forms.Field:
     if spec.type is int:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
         return forms.IntegerField(min_value=low, max_value=high, **about)
-    values: tuple[object, ...] = (True, False) if spec.type is bool else spec.values
-    choices = [("", "Default"), *((str(value), option_value(spec, value)) for value in values)]
+    choices = [("", "Default"), *((str(one.value), _explained(one.label, one.meaning)) for one in spec.choices)]
+    about |= {"choices": choices, "widget": forms.RadioSelect}
     if spec.type is bool:
-        return forms.TypedChoiceField(choices=choices, coerce=lambda text: text == "True", empty_value=None, **about)
-    return forms.ChoiceField(choices=choices, **about)
+        return forms.TypedChoiceField(coerce=lambda text: text == "True", empty_value=None, **about)
+    return forms.ChoiceField(**about)
+
+
+def _explained(label: str, meaning: str) -> SafeString:
+    return format_html("{} <small>{}</small>", label, meaning)
 
 
 def _radio(
@@ -142,7 +141,11 @@ class NewTableForm(forms.Form):
         int(USUAL.public),
         lambda text: text == "1",
     )
-    preset = _radio("Rules", list(rules.PRESET_TITLES.items()), USUAL.preset)
+    preset = _radio(
+        "Rules",
+        [(name, _explained(title, rules.PRESET_DESCRIPTIONS[name])) for name, title in rules.PRESET_TITLES.items()],
+        USUAL.preset,
+    )
     bot_pause = forms.FloatField(
         label="Bot delay in seconds",
         initial=USUAL.bot_pause,
@@ -166,7 +169,17 @@ class NewTableForm(forms.Form):
                     self.add_error(CLOCK + name, "The custom pace needs this time.")
             self._clean_clock({name: seconds for name, seconds in numbers.items() if seconds is not None})
             chosen["clock"] = numbers
+        if not self.errors:
+            self._clean_table()
         return chosen
+
+    def _clean_table(self) -> None:
+        """Add the refusal of the table that the form asks for, if there is one, to the field to change."""
+        try:
+            lobby.options_to_store(self.table_options())
+        except (rules.BadInput, Denied) as refused:
+            field = PREFIX + refused.option
+            self.add_error(field if field in self.fields else refused.option or None, str(refused))
 
     def _clean_clock(self, numbers: Mapping[str, int]) -> None:
         """Add an error to each clock field with an invalid value. `custom_pace` validates them again."""
@@ -203,12 +216,49 @@ class NewTableForm(forms.Form):
         return groups
 
     def table_options(self) -> TableOptions:
-        """Return the options that a valid form asks for."""
+        """Return the options that a valid form asks for.
+
+        Rule options that were left alone have the values that the preset preselects, or those that the chosen options
+        need (`switched`).
+        """
         chosen = dict(self.cleaned_data)
         chosen["bots"] = chosen["players"] - 1 if chosen["bots"] == OTHERS else int(chosen["bots"])
-        options = {spec.name: chosen.pop(PREFIX + spec.name) for spec in OWN_FIELDS}
-        changed = {name: value for name, value in options.items() if value not in (None, "")}
+        for spec in OWN_FIELDS:
+            del chosen[PREFIX + spec.name]
         for name in ("misses_allowed", "after_misses"):
             if chosen[name] in (None, ""):
                 del chosen[name]
+        changed = rules.options_diff(chosen["preset"], self._preselected) | self._chosen_options | self.switched
         return TableOptions(**chosen, options=changed)
+
+    @property
+    def _preselected(self) -> rules.Options:
+        """The options of the chosen preset at the chosen pace."""
+        pace = pace_named(self.cleaned_data["pace"], self.cleaned_data["clock"])
+        return rules.preselected(self.cleaned_data["preset"], live=pace.races)
+
+    @property
+    def _chosen_options(self) -> dict[str, object]:
+        """The rule options that were not left at their default, by name."""
+        values = {spec.name: self.cleaned_data[PREFIX + spec.name] for spec in OWN_FIELDS}
+        return {name: value for name, value in values.items() if value not in (None, "")}
+
+    @property
+    def switched(self) -> dict[str, bool | str]:
+        """What else changes in a valid form, because the chosen rule options need it."""
+        return rules.changes_needed(self._preselected, self._chosen_options)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the person who submits a valid form should know about the new table, in sentences."""
+        switched = self.switched
+        notes = [_switched_note(name, getattr(self._preselected, name), value) for name, value in switched.items()]
+        table = self.table_options()
+        warning = rules.warning(rules.options_from(table.preset, table.options))
+        return [*notes, warning] if warning else notes
+
+
+def _switched_note(name: str, before: object, after: object) -> str:
+    spec = rules.SPECS[name]
+    verb = "switched off" if after in (False, "off") else "switched on" if before in (False, "off") else "changed"
+    return f"Also {verb}: {spec.title}. {spec.sentence(after)}"

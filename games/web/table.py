@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from common.htmx import HtmxRequest
+from games import rules
 from games.actions.housekeeping import time_waited
 from games.actions.lobby import TAKEN_OFF, TableOptions
 from games.models import Game
@@ -29,17 +31,25 @@ from games.web.viewer import person
 @marks
 def new_table(request: HttpRequest) -> HttpResponse:
     """Show the form for a new table. POST creates the table, and a guest for a visitor."""
-    form = NewTableForm(request.POST if request.method == "POST" else None)
+    form = NewTableForm(request.POST) if request.method == "POST" else NewTableForm(initial=_preselected(request))
     status = form_status(form)
     if form.is_valid():
         try:
             table = create_table_of_form(request, form.table_options())
         except Denied as denied:
             form.add_error(None, denied.message)
-            status = form_status(form) if denied.code == "malformed" else HTTPStatus(denied.status)
+            status = HTTPStatus(denied.status)
         else:
+            for note in form.notes:
+                messages.info(request, note)
             return SeeOther.to("game", table.game.code)
     return render(request, "games/new.html", {"form": form}, status=status)
+
+
+def _preselected(request: HttpRequest) -> dict[str, str]:
+    """Return the rules that a link to the form chooses (`?preset=`). Unknown rules are ignored."""
+    preset = request.GET.get("preset", "")
+    return {"preset": preset} if preset in rules.PRESETS else {}
 
 
 @vary_on_headers("HX-Request")

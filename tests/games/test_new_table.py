@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from html import unescape
+from typing import Final
 
 import pytest
 from django.test import Client
@@ -15,11 +18,15 @@ from tests.support.pages import CHOICES, text_of
 
 pytestmark = pytest.mark.django_db
 
+CHECKED: Final = r'name="preset" value="([^"]*)"[^>]*checked'
+"""Finds the rules that a form has chosen."""
+
 
 def test_the_form_offers_every_option_of_the_rules(client: Client) -> None:
     html = client.get("/tables/new/").content.decode()
     assert [spec.name for spec in rules.OPTIONS if f'name="option_{spec.name}"' not in html] == ["target"]
     headings = dict.fromkeys(spec.group for spec in rules.OPTIONS)
+    assert len(headings) == 10
     assert [html.count(f"<summary>{heading}") for heading in headings] == [1] * len(headings)
     assert [name for name in rules.PRESETS if f'name="preset" value="{name}"' not in html] == []
     assert 'name="target"' in html
@@ -57,29 +64,123 @@ def test_a_new_table_has_the_options_of_the_form(as_alice: Client, alice: User) 
     assert game.host == alice
 
 
-def test_unchanged_options_have_the_presets_values(as_alice: Client) -> None:
-    as_alice.post("/tables/new/", CHOICES | {"preset": "classic"})
+@pytest.mark.parametrize("preset", rules.PRESETS)
+def test_unchanged_options_have_the_presets_values(as_alice: Client, preset: str) -> None:
+    as_alice.post("/tables/new/", CHOICES | {"preset": preset})
     game = Game.objects.get()
-    assert queries.options_of(game).deck == "classic108"
-    assert game.options == {}
+    assert game.preset == preset
+    assert queries.options_of(game) == replace(rules.PRESETS[preset], target=0)
 
 
-def test_options_are_explained_with_the_words_of_their_choices(as_alice: Client) -> None:
+def test_options_are_explained_in_sentences(as_alice: Client) -> None:
     text = text_of(as_alice.get("/tables/new/"))
-    assert "draw then win: the next player" in text
-    assert "draw_then_win:" not in text
-    assert "Off: you draw one card. No Mercy rules: on; Classic rules: off. Rule TURN-4 ." in text
-    assert "How many cards each player is dealt. Default: 7. Rule SETUP-2 ." in text
+    assert "the next player draws If your last card is a draw card, the next player draws without an answer" in text
+    assert "Default: on with No Mercy; else off. Rule TURN-4 ." in text
+    assert "Each player is dealt that many cards. Default: 7. Rule SETUP-2 ." in text
+    assert "Default: any with No Mercy; the same family with Playroom No Mercy; the same card with House Party;" in text
+    assert all(description in unescape(text) for description in rules.PRESET_DESCRIPTIONS.values())
+
+
+def test_a_link_chooses_the_rules_of_the_form(as_alice: Client) -> None:
+    assert re.findall(CHECKED, as_alice.get("/tables/new/?preset=flip").content.decode()) == ["flip"]
+    for path in ("/tables/new/", "/tables/new/?preset=golf"):
+        assert re.findall(CHECKED, as_alice.get(path).content.decode()) == ["no-mercy"]
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ({}, "lottery"),
+        ({"pace": "live"}, "race"),
+        ({"pace": "live", "option_buzzers": "lottery"}, "lottery"),
+        ({"pace": "live", "option_deck": "flip112"}, "off"),
+        ({"pace": "custom", "clock_bank": "0 s", "clock_increment": "60 s", "clock_cap": "10 min",
+          "clock_callout": "10 s"}, "race"),
+    ],
+)  # fmt: skip
+def test_a_live_house_party_has_a_race(as_alice: Client, change: dict[str, str], value: str) -> None:
+    as_alice.post("/tables/new/", CHOICES | {"preset": "house-party"} | change)
+    assert queries.options_of(Game.objects.get()).buzzers == value
+
+
+def test_options_switch_on_what_they_need_and_the_table_says_so(as_alice: Client) -> None:
+    chosen = CHOICES | {"preset": "classic", "option_advanced_stacking": "True"}
+    text = text_of(as_alice.post("/tables/new/", chosen, follow=True))
+    options = queries.options_of(Game.objects.get())
+    assert (options.advanced_stacking, options.stacking, options.last_draw_card) == (True, "same", "contest")
+    assert "Also switched on: Stacking. A draw card can be stacked on the same draw card, in any colour." in text
+    assert "Also changed: A draw card as the last card. If your last card is a draw card, the others may" in text
+
+
+def test_another_deck_switches_off_what_it_does_not_have(as_alice: Client) -> None:
+    chosen = CHOICES | {"preset": "classic", "option_deck": "nomercy168", "option_mercy_limit": "25"}
+    text = text_of(as_alice.post("/tables/new/", chosen, follow=True))
+    options = queries.options_of(Game.objects.get())
+    assert (options.deck, options.bluff, options.first_discard) == ("nomercy168", "off", "number")
+    assert "Also switched off: Challenging a bluff. A wild draw card cannot be challenged." in text
+
+
+def test_a_no_mercy_deck_without_a_limit_is_warned_about(as_alice: Client) -> None:
+    sentence = "With a No Mercy deck and no mercy limit, hands may grow until the piles run short."
+    assert sentence in text_of(as_alice.get("/tables/new/"))
+    table = as_alice.post("/tables/new/", CHOICES | {"option_mercy_limit": "0"})
+    assert text_of(as_alice.get(table.headers["Location"])).count(sentence) == 2  # as a message, and with the options
+    assert text_of(as_alice.get(table.headers["Location"])).count(sentence) == 1
+
+
+CONFLICTS = [
+    ({"option_bluff": "official"}, "option_bluff", "The option bluff must be off with a No Mercy deck."),
+    (
+        {"preset": "classic", "option_advanced_stacking": "True", "option_stacking": "off"},
+        "option_advanced_stacking",
+        "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+    ),
+    ({"option_mercy_limit": "5"}, "option_mercy_limit", "The option mercy_limit must be 0 or 10 to 50."),
+    (
+        {"option_hand_size": "12", "option_mercy_limit": "10"},
+        "option_mercy_limit",
+        "The option mercy_limit must exceed hand_size.",
+    ),
+    (
+        {"preset": "flip", "option_roulette_color": "victim"},
+        "option_roulette_color",
+        "The option roulette_color must be player with the deck flip112.",
+    ),
+    (
+        {"preset": "house-party", "option_buzzers": "race"},
+        "option_buzzers",
+        "A race for the buzzer needs the pace Live. Choose “lottery” for the buzzers instead.",
+    ),
+    (
+        {"preset": "classic", "players": "10", "option_hand_size": "9"},
+        "players",
+        "The deck has too few cards for 10 players with 9 cards each: at least 20 must be left.",
+    ),
+    ({"players": "7"}, "players", "A table with these rules has 2 to 6 players."),
+    ({"players": "2", "bots": "2"}, "bots", "Choose 0 to 1 bots for 2 players: one seat is yours."),
+]
+
+
+@pytest.mark.parametrize(("change", "field", "sentence"), CONFLICTS, ids=[field for _, field, _ in CONFLICTS])
+def test_a_conflict_is_one_sentence_at_the_field(
+    as_alice: Client, change: dict[str, str], field: str, sentence: str
+) -> None:
+    answer = as_alice.post("/tables/new/", CHOICES | change)
+    assert answer.status_code == 422
+    assert answer.context["form"].errors == {field: [sentence]}
+    assert not Game.objects.exists()
+
+
+def test_ten_players_play_where_the_deck_is_big_enough(as_alice: Client) -> None:
+    as_alice.post("/tables/new/", CHOICES | {"preset": "classic", "players": "10", "option_hand_size": "8"})
+    assert Game.objects.get().players == 10
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"players": "2", "bots": "2"}, "Choose 0 to 1 bots for 2 players: one seat is yours."),
-        ({"option_mercy_limit": "5"}, "The option mercy_limit must be 0 or 10 to 50."),
-        ({"option_hand_size": "12", "option_mercy_limit": "10"}, "mercy_limit must exceed hand_size"),
         ({"option_hand_size": "99"}, "less than or equal to 15"),
-        ({"players": "7"}, "not one of the available choices"),
+        ({"players": "11"}, "not one of the available choices"),
         ({"pace": "glacial"}, "not one of the available choices"),
         ({"bot_pause": "nan"}, "Enter a number"),
         ({"bot_pause": "11"}, "less than or equal to 10"),
@@ -94,7 +195,7 @@ def test_an_invalid_choice_is_explained_on_the_form(as_alice: Client, change: di
 
 
 def test_a_visitor_becomes_a_guest_only_with_a_valid_form(client: Client) -> None:
-    client.post("/tables/new/", CHOICES | {"players": "9"})
+    client.post("/tables/new/", CHOICES | {"players": "11"})
     assert not User.objects.exists()
     client.post("/tables/new/", CHOICES)
     assert Game.objects.get().host == User.objects.get(is_guest=True)

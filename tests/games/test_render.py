@@ -22,6 +22,7 @@ from games.render import GamePage, LastRound, PageRequest, words
 from games.render.move import Chooser
 from games.render.table import ScoreRow
 from games.rules import Event
+from tests.support.options import values_of
 from tests.support.tables import stored_options
 from tests.support.times_left import TIMES_LEFT
 
@@ -411,7 +412,55 @@ def test_an_up_to_date_page_announces_only_the_refusal() -> None:
 def test_options_are_described_in_sentences() -> None:
     text = words.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
     assert text.startswith("No Mercy rules, 168 cards, a match to 500 points. Standard pace: ")
-    assert text.endswith("Changed: Stacking: off; Mercy limit: 30.")
+    assert text.endswith(
+        "Different from the No Mercy rules: Draw cards cannot be stacked."
+        " A player who holds 30 cards is out of the round."
+    )
+
+
+def view_with(preset: str = "no-mercy", **options: object) -> GameView:
+    """Return a view of a table with these options. Its position may not fit them."""
+    engine = replace(rules.PRESETS[preset], **{"target": 0, **options})  # type: ignore[arg-type]  # values of options
+    return replace(seen(PLAIN), preset=preset, options=engine, target=engine.target)
+
+
+CHANGES = [
+    (preset, spec.name, value)
+    for preset, offered in rules.PRESETS.items()
+    for spec in rules.OPTIONS
+    if spec.name not in ("target", "rounds")
+    for value in values_of(spec)
+    if value != getattr(offered, spec.name)
+]
+
+
+def test_every_difference_from_a_preset_is_one_sentence() -> None:
+    assert len(CHANGES) > 240
+    for preset, name, value in CHANGES:
+        text = words.options_prose(view_with(preset, **{name: value}))
+        sentence = rules.SPECS[name].sentence(value)
+        assert f"Different from the {rules.PRESET_TITLES[preset]} rules: {sentence}" in text
+    assert all("Different" not in words.options_prose(view_with(preset)) for preset in rules.PRESETS)
+
+
+@pytest.mark.parametrize(
+    ("target", "rounds", "in_prose", "in_crumb"),
+    [
+        (0, 0, "168 cards, a single round.", "a single round"),
+        (0, 1, "168 cards, a single round.", "a single round"),
+        (500, 0, "168 cards, a match to 500 points.", "round 1, to 500"),
+        (0, 3, "168 cards, a match of 3 rounds.", "round 1 of 3"),
+        (500, 3, "168 cards, a match to 500 points or of 3 rounds.", "round 1 of 3, to 500"),
+    ],
+)
+def test_the_length_of_a_game_is_told(target: int, rounds: int, in_prose: str, in_crumb: str) -> None:
+    view = view_with(target=target, rounds=rounds)
+    assert in_prose in words.options_prose(view)
+    assert words.crumb(view).endswith(f" · {in_crumb}")
+
+
+def test_a_no_mercy_deck_without_a_mercy_limit_is_warned_about() -> None:
+    assert words.options_prose(view_with(mercy_limit=0)).endswith(rules.warning(view_with(mercy_limit=0).options))
 
 
 @pytest.mark.parametrize("preset", rules.PRESETS)

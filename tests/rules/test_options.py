@@ -20,7 +20,6 @@ from games.rules import (
     Options,
     OptionSpec,
     changes_needed,
-    check_pace,
     check_players,
     options_dict,
     options_diff,
@@ -427,7 +426,8 @@ def test_the_help_of_an_option_explains_its_values() -> None:
         " open: A missing call can be caught until that hand changes."
     )
     assert SPECS["mercy_limit"].help == (
-        "Must exceed the cards dealt to each, unless it is 0. A player who holds N cards is out of the round."
+        "Must exceed the cards dealt to each, unless it is 0. With a No Mercy deck and no mercy limit, hands may grow"
+        " until the piles run short. A player who holds N cards is out of the round."
         " 0: However many cards you hold, you stay in the round."
     )
     assert SPECS["hand_size"].help == "Each player is dealt N cards."
@@ -604,21 +604,12 @@ def test_changes_are_refused_like_options() -> None:
         changes_needed(PRESETS["classic"], {"jokers": 2})
 
 
-def test_a_race_for_the_buzzer_needs_a_live_table() -> None:
-    race, lottery = (options_from("house-party", {"buzzers": value}) for value in ("race", "lottery"))
-    check_pace(race, live=True)
-    check_pace(lottery, live=False)
-    with pytest.raises(BadInput, match="choose the lottery at other paces") as refused:
-        check_pace(race, live=False)
-    assert refused.value.option == "buzzers"
-
-
 @pytest.mark.parametrize(
     ("preset", "mercy_limit", "warned"),
     [("no-mercy", 25, False), ("no-mercy", 0, True), ("playroom-no-mercy", 0, True), ("classic", 0, False)],
 )
 def test_a_no_mercy_deck_without_a_mercy_limit_is_warned_about(preset: str, mercy_limit: int, warned: bool) -> None:
-    wanted = "Without a mercy limit, hands may grow until the piles run short." if warned else ""
+    wanted = "With a No Mercy deck and no mercy limit, hands may grow until the piles run short." if warned else ""
     assert warning(options_from(preset, {"mercy_limit": mercy_limit})) == wanted
     assert warning(options_from("classic", {"deck": "nomercy172", **NUMBERS})) != ""
 
