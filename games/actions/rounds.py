@@ -17,6 +17,7 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
     """Deal a round to the seats still in the match and set its first deadline. The caller holds the game's lock.
 
     Draws a secret of 32 random bytes for the shuffle. Its commitment is public from now on.
+    If the first discard ends the round at once, the round is finished too (FIRST-1, MERCY-1).
     """
     game, seats = table.game, table.seats
     secret = randomness.source.randbytes(32)
@@ -41,6 +42,9 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
     set_clock(game, turn_clock(table, position, now))
     set_bot_times(game, first_bot_times(table, position, now))
     game.save(update_fields=["round", "status", "started_at", "players", *BOT_FIELDS, *CLOCK_FIELDS])
+    ended = rules.outcome(position)
+    if ended is not None:
+        finish(table, ended, now=now)
 
 
 def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:

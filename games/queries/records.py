@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from django.db.models import Prefetch
@@ -52,14 +52,17 @@ def _round(round_: Round, table: Table, times: _AscendingTimes) -> rules.RoundRe
     )
 
 
-def _lines(round_: Round, table: Table, times: _AscendingTimes) -> Iterator[rules.Line]:
-    """Yield the lines of a round, with each reshuffle before the move that needed it."""
-    shuffler = rules.Shuffler(bytes(round_.secret))
-    reshuffles: list[list[rules.Card]] = []
+def _lines(round_: Round, table: Table, times: _AscendingTimes) -> list[rules.Line]:
+    """Return the lines of a round, with each shuffle before the move that needed it.
+
+    Shuffles before the first move are those of a first discard (FIRST-1, ELIM-1).
+    """
+    shuffler, lines = rules.Shuffler(bytes(round_.secret)), list[rules.Line]()
 
     def shuffle(cards: Sequence[rules.Card], stream: str) -> list[rules.Card]:
         order = shuffler.shuffle(cards, stream)
-        reshuffles.append(order)
+        if not rules.is_of_deal(stream):  # the deal is not among the lines
+            lines.append(rules.Line("", " ".join(order)))
         return order
 
     moves = round_.moves.all()
@@ -71,12 +74,9 @@ def _lines(round_: Round, table: Table, times: _AscendingTimes) -> Iterator[rule
         shuffle=shuffle,
     )
     next(positions)
-    reshuffles.clear()  # the deal has a line of its own
     for move, _ in zip(moves, positions, strict=True):
-        for order in reshuffles:
-            yield rules.Line("", " ".join(order))
-        reshuffles.clear()
-        yield rules.Line(times.at(move.at), f"{move.seat} {move.text}")
+        lines.append(rules.Line(times.at(move.at), f"{move.seat} {move.text}"))
+    return lines
 
 
 class _AscendingTimes:

@@ -39,7 +39,7 @@ from games.rules.replay import replay
 from games.rules.rulebook import RULEBOOK, rules_that_apply
 from games.rules.rulebook_rule import Rule
 from games.rules.scoring import Outcome, hand_points, outcome
-from games.rules.shuffle import DEAL, Shuffle, Shuffler, commitment, key_from_seed
+from games.rules.shuffle import DEAL, Shuffle, Shuffler, commitment, is_of_deal, key_from_seed
 from games.rules.views import View, view_for
 
 __all__ = [
@@ -98,6 +98,7 @@ __all__ = [
     "hand_points",
     "is_bluff",
     "is_deck",
+    "is_of_deal",
     "is_step",
     "key_from_seed",
     "legal_moves",

@@ -38,6 +38,15 @@ def lottery(number: int) -> str:
     return f"b{number}"
 
 
+def is_of_deal(stream: str) -> bool:
+    """Return True if a stream orders the cards of the deal or pairs their sides.
+
+    >>> is_of_deal(DEAL), is_of_deal(pairing(0)), is_of_deal(reshuffle(1)), is_of_deal(lottery(1))
+    (True, True, False, False)
+    """
+    return stream == DEAL or stream.startswith("p")
+
+
 def key_from_seed(seed: str) -> bytes:
     """Return the key for a seed text. The key of a played round is its 32 secret bytes instead.
 

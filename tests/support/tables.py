@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -100,18 +101,25 @@ def table_after(
     earlier: int = 0,
     preset: str = "no-mercy",
     options: Mapping[str, object] | None = None,
+    leave: Mapping[int, int] | None = None,
     **game_fields: Any,
 ) -> Table:
     """Make a table after `moves` random moves, stored with its log as if they had been played.
 
-    It is a single round, or the round of a match that comes after `earlier` rounds.
+    It is a single round, or the round of a match that comes after `earlier` rounds. `leave` maps the number of a round
+    to a number of moves: the player who is on turn then leaves.
     """
     rng = random.Random(seed)
     engine = rules.options_from(preset, {**(options or {}), "target": 5000 if earlier else 0})
     game, seats = _game_of(people, preset, engine, **game_fields)
+    match = rules.Match(engine, (0,) * len(seats), dealer=len(seats) - 1)
     for number in range(1, earlier + 2):
         most = moves if number > earlier else 10_000
-        game.round, position = _random_round(game, seats, engine, rng, number=number, most=most)
+        match = replace(match, dealer=match.next_dealer if number > 1 else match.dealer)
+        game.round, position = _random_round(
+            game, seats, match, rng, number=number, most=most, leave=(leave or {}).get(number)
+        )
+        match = replace(match, absent=tuple(seat.index for seat in seats if seat.left))
     if position.winner is not None and not earlier:
         game.status, game.winner = Game.Status.OVER, position.winner
     game.save()
@@ -119,23 +127,32 @@ def table_after(
 
 
 def _random_round(
-    game: Game, seats: Sequence[Seat], options: rules.Options, rng: random.Random, *, number: int, most: int
+    game: Game,
+    seats: Sequence[Seat],
+    match: rules.Match,
+    rng: random.Random,
+    *,
+    number: int,
+    most: int,
+    leave: int | None,
 ) -> tuple[Round, rules.Position]:
     """Play and store a round of at most `most` random moves."""
-    secret, dealer = rng.randbytes(32), (number - 2) % len(seats)
+    secret, options = rng.randbytes(32), match.options
     shuffle = rules.Shuffler(secret).shuffle
-    position = rules.deal(options, len(seats), shuffle, dealer=dealer)
+    position = rules.deal(options, len(seats), shuffle, dealer=match.dealer, absent=match.absent)
     log: list[tuple[int, str, list[dict[str, object]]]] = []
     while len(log) < most and position.phase != "over":
-        choices = [(seat, move) for seat in range(len(seats)) for move in rules.legal_moves(position, seat, options)]
-        seat, move = rng.choice(choices)
+        seat, move = _random_move(position, options, rng)
+        if len(log) == leave:
+            seat, move = position.turn, rules.Move("leave")
+            seats[seat].left = True
         position, events = rules.apply(position, seat, move, options, shuffle)
         log.append((seat, str(move), [event.to_json() for event in events]))
     over = position.phase == "over"
     round_ = Round.objects.create(
-        game=game, number=number, dealer=dealer, secret=secret, commitment=rules.commitment(secret),
+        game=game, number=number, dealer=match.dealer, secret=secret, commitment=rules.commitment(secret),
         deal=" ".join(rules.shuffled_cards(options, shuffle)), from_version=game.version, started_at=NOON,
-        ended_at=NOON if over else None, **position_columns(position),
+        ended_at=NOON if over else None, absent=list(match.absent), **position_columns(position),
     )  # fmt: skip
     Hand.objects.bulk_create(Hand(round=round_, seat=seat) for seat in seats)
     Move.objects.bulk_create(
@@ -147,5 +164,17 @@ def _random_round(
     if outcome is not None:
         for mine in seats:
             mine.score += outcome.gained(mine.index)
-        Seat.objects.bulk_update(seats, ["score"])
+    Seat.objects.bulk_update(seats, ["score", "left"])
     return round_, position
+
+
+def _random_move(position: rules.Position, options: rules.Options, rng: random.Random) -> tuple[int, rules.Move]:
+    """Return a legal move of any seat. Where cards may be played out of turn it is sometimes a miss (INT-4)."""
+    if options.interceptions != "off" and rng.random() < 0.1:
+        seat = rng.choice([seat for seat, hand in enumerate(position.hands) if hand])
+        card = options.rules.sides[position.extra.side].show_card(rng.choice(position.hands[seat]))
+        miss = rules.Move("play", card)
+        if seat != position.turn and rules.refusal(position, seat, miss, options) is None:
+            return seat, miss
+    seats = range(len(position.hands))
+    return rng.choice([(seat, move) for seat in seats for move in rules.legal_moves(position, seat, options)])
