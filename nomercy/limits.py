@@ -83,6 +83,7 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "pause": SEATS,
     "go-on": SEATS,
     "take-back": SEATS,
+    "orders": SEATS,
     "account_login": LOG_INS,
     "account_change_password": PASSWORDS,
     "account_reauthenticate": PASSWORDS,
@@ -99,8 +100,9 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "api-v1:pause_game": API_SEATS,
     "api-v1:resume_game": API_SEATS,
     "api-v1:take_back_seat": API_SEATS,
+    "api-v1:set_orders": API_SEATS,
 }
-"""The limit on a POST by the name of its URL pattern. All others are `OTHERS`, or have no limit in the API."""
+"""The limit on a POST or PUT by the name of its URL pattern. All others are `OTHERS`, or have no limit in the API."""
 READ_LIMITS: Final[Mapping[str, Limit]] = {
     "record": RECORDS,
     "api-v1:get_record": RECORDS,
@@ -110,6 +112,7 @@ READ_LIMITS: Final[Mapping[str, Limit]] = {
 NETWORKS: Final = frozenset({"address", "visitor"})
 """The kinds of keys that are network addresses."""
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+WRITING: Final = frozenset({"POST", "PUT"})
 HEALTH: Final = frozenset({"/healthz", "/readyz"})
 """The pages for monitors and proxies. Their limit is separate, so that others at the address do not use it up."""
 
@@ -127,7 +130,7 @@ def _special(request: HttpRequest, view_name: str) -> Limit | None:
     """Return the limit of this request's view, or None. It counts for the person or visitor, then for the address."""
     if request.method in READING:
         return READ_LIMITS.get(view_name)
-    if request.method != "POST" or not view_name:
+    if request.method not in WRITING or not view_name:
         return None
     return LIMITS.get(view_name, None if request.path.startswith(API) else OTHERS)
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from common.fixed_sql import pipelined_cursor
 from games import announce, rules
-from games.actions import rounds, seating
+from games.actions import rounds, seating, standing_orders
 from games.clocks.bot_times import BOT_FIELDS, bot_times, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, moment_of, schedule, set_clock
 from games.models import Game, Seat
@@ -22,13 +22,21 @@ from games.refusals import Denied, from_rules
 MAX_MOVES: Final = 100_000
 """The most moves of a game. People make a few thousand at most; the bound protects code that reads a whole log."""
 
+MAX_ORDERS: Final = 200
+"""The most plays of standing orders after a move. A longer chain needs cards that come back into hands."""
+
 
 class Line(NamedTuple):
-    """A line of the log: a move, the position after it, and its events."""
+    """A line of the log: a seat and its move, the position after it, and its events.
 
+    `by_order`: the standing orders of the seat made the move.
+    """
+
+    seat: int
     move: rules.Move
     position: rules.Position
     events: tuple[rules.Event, ...]
+    by_order: bool = False
 
 
 def commit(
@@ -43,8 +51,8 @@ def commit(
 ) -> None:
     """Apply and save one or more moves of a seat, and update `table` to match. The caller holds the game's lock.
 
-    Either all moves are saved or none (RUN-6). Turns, clocks and callout windows are as if each move had been sent by
-    itself at this moment.
+    Either all moves are saved or none (RUN-6). The plays of standing orders that follow are saved with them. Turns,
+    clocks and callout windows are as if each move had been sent by itself at this moment.
 
     :param token: the request's idempotency token, stored with the first move.
     :param wake: whether to ask the worker to play bots that are due afterwards.
@@ -53,13 +61,14 @@ def commit(
     :raises Denied: a refusal of the rules. Nothing is saved.
     """
     log = _applied(table, seat, moves)
+    log += _by_order(table, log[-1])
     changes = _Changes()
     for line in log:
-        _go_on(table, seat, line, changes, now)
+        _go_on(table, line, changes, now)
     if _count_misses(table.seats[seat], moves[-1]):
         changes.seats.add(seat)
     position, happened = table.started.position, [event for line in log for event in line.events]
-    _save(table, changes, seat=seat, log=log, now=now, token=token)
+    _save(table, changes, log=log, now=now, token=token, further=len(moves) - 1)
     left = moves[-1].kind == "leave"
     if left:
         table.seats[seat].left = True
@@ -95,7 +104,22 @@ def _applied(table: Table, seat: int, moves: Sequence[rules.Move]) -> list[Line]
             raise _of_line(number, moves, from_rules(refused, table.game.version)) from refused
         except Denied as denied:
             raise _of_line(number, moves, denied) from denied
-        log.append(Line(move, position, events))
+        log.append(Line(seat, move, position, events))
+    return log
+
+
+def _by_order(table: Table, line: Line) -> list[Line]:
+    """Return the lines that standing orders add to the log after this one. Changes nothing."""
+    log: list[Line] = []
+    shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
+    while len(log) < MAX_ORDERS:
+        play = standing_orders.next_play(table, line.position, after=line.seat, shuffle=shuffle)
+        if play is None:
+            break
+        seat, move = play
+        position, events = rules.apply(line.position, seat, move, table.options, shuffle)
+        line = Line(seat, move, position, events, by_order=True)
+        log.append(line)
     return log
 
 
@@ -116,11 +140,11 @@ class _Changes:
     new_turn: bool = False
 
 
-def _go_on(table: Table, seat: int, line: Line, changes: _Changes, now: datetime) -> None:
+def _go_on(table: Table, line: Line, changes: _Changes, now: datetime) -> None:
     """Put the position after a line into `table`, and what is due after it."""
     game, started = table.game, table.started
     exposed = {event.seat for event in line.events if event.kind == "uno_due"}
-    new_turn = rules.ends_turn(started.position, seat, line.move, line.position, table.options)
+    new_turn = rules.ends_turn(started.position, line.seat, line.move, line.position, table.options)
     game.version += 1
     due = schedule(table, line.position, new_turn=new_turn, now=now)
     card_played = any(event.kind == "played" for event in line.events)
@@ -169,8 +193,8 @@ def _assigned(columns: Iterable[str]) -> str:
 
 _GAME_COLUMNS: Final = ("version", *BOT_FIELDS, *CLOCK_FIELDS)
 _INSERT_MOVE: Final = """
-INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token, further, by_bot)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+INSERT INTO games_move (game_id, round_id, n, seat, text, at, events, token, further, by_bot, by_order)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 _UPDATE_ROUND: Final = f"UPDATE games_round SET {_assigned(POSITION_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 _UPDATE_HAND: Final = "UPDATE games_hand SET callout_until = %s WHERE id = %s"
@@ -178,19 +202,24 @@ _UPDATE_SEAT: Final = "UPDATE games_seat SET bank = %s, misses = %s WHERE id = %
 _UPDATE_GAME: Final = f"UPDATE games_game SET {_assigned(_GAME_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 
 
-def _save(table: Table, changes: _Changes, *, seat: int, log: Sequence[Line], now: datetime, token: str | None) -> None:
-    """Write the rows of `table`, which has the changes already, and the lines of the log in one round trip."""
+def _save(
+    table: Table, changes: _Changes, *, log: Sequence[Line], now: datetime, token: str | None, further: int
+) -> None:
+    """Write the rows of `table`, which has the changes already, and the lines of the log in one round trip.
+
+    :param further: how many lines after the first were sent with it.
+    """
     game, round_ = table.game, table.started.round
-    by_bot = table.seats[seat].held_for_owner and log[-1].move.kind != "leave"
     first = game.version - len(log) + 1
     columns = position_columns(table.started.position)
     for name, value in columns.items():
         setattr(round_, name, value)
     with pipelined_cursor() as cursor:
         for n, line in enumerate(log, first):
-            once, further = (token, len(log) - 1) if n == first and token is not None else (None, 0)
+            once, more = (token, further) if n == first and token is not None else (None, 0)
             events = json.dumps([event.to_json() for event in line.events])
-            row = (game.pk, round_.pk, n, seat, str(line.move), now, events, once, further, by_bot)
+            by_bot = table.seats[line.seat].held_for_owner and line.move.kind != "leave" and not line.by_order
+            row = (game.pk, round_.pk, n, line.seat, str(line.move), now, events, once, more, by_bot, line.by_order)
             cursor.execute(_INSERT_MOVE, row)
         for name in JSON_COLUMNS:
             columns[name] = None if columns[name] is None else json.dumps(columns[name])

@@ -56,6 +56,7 @@ def give_back(table: Table, *, seat: int, now: datetime) -> None:
 def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> None:
     """Give this seat of a person or a bot to another person. Before the start, the host's seat brings the table along.
 
+    The new owner starts without standing orders.
     If it is the seat's turn, its time restarts, with the new owner's quiet hours and vacation.
 
     :raises Denied: `over`; `forbidden` if its player has left, or the person has as many tables as `table_limits`
@@ -70,8 +71,8 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
         message = f"{person.name} has the maximum number of tables. Give the seat to someone else."
         raise Denied("forbidden", message, version=game.version)
     row.user, row.name, row.rest = person, person.name, person.rest
-    row.bot, row.misses = "", 0
-    row.save(update_fields=["user", "name", "bot", "misses"])
+    row.bot, row.misses, row.orders = "", 0, None
+    row.save(update_fields=["user", "name", "bot", "misses", "orders"])
     if game.status == Game.Status.PLAYING:
         _hand_over(table, row, now)
         return

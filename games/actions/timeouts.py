@@ -89,6 +89,8 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
     turn_is_over = deadline is not None and deadline <= moment
     # The end of the turn often closes windows anyway. Only those that ended before it get a line in the log.
     _close_windows(table, now, before=deadline if turn_is_over else None)
+    # Standing orders may have ended the turn.
+    turn_is_over = game.deadline is not None and game.deadline <= moment
     if not turn_is_over or _moved_deadline(table, now):
         return ClockAct.ACTED
     seat = table.on_turn

@@ -12,11 +12,24 @@ from ninja import Query, Status
 from accounts.adapter import links_in
 from accounts.models import User
 from games import queries, rules
-from games.actions import lobby, pauses, play
+from games.actions import lobby, pauses, play, standing_orders
 from games.api.base import api
-from games.api.schemas import ClockOut, ErrorOut, GameList, GameOut, Me, MoveList, NewGame, NewMove, Nothing
+from games.api.schemas import (
+    ClockOut,
+    ErrorOut,
+    GameList,
+    GameOut,
+    Me,
+    MoveList,
+    NewGame,
+    NewMove,
+    NewOrders,
+    Nothing,
+    OrdersOut,
+)
 from games.api.views import clock_json, game_json, line_json, listed_json
 from games.queries import Viewer, lists, records
+from games.queries.orders import own_orders
 from games.queries.replays import one_at_a_time
 
 __all__ = ["api"]  # importing this module registers the calls
@@ -122,6 +135,19 @@ def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None)
 @api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Take my seat back from the bot")
 def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(pauses.take_seat_back, request, code)
+
+
+@api.put("/games/{code}/orders", response={200: OrdersOut, **REFUSED}, summary="Set my standing orders")
+def set_orders(request: HttpRequest, code: str, payload: NewOrders) -> dict[str, Any]:
+    viewer = _viewer(request)
+    table = standing_orders.set_orders(code=code, viewer=viewer, fields=payload.dict())
+    return own_orders(table, viewer.user).to_json()
+
+
+@api.get("/games/{code}/orders", response={200: OrdersOut, **REFUSED}, summary="My standing orders")
+def get_orders(request: HttpRequest, code: str) -> dict[str, Any]:
+    viewer = _viewer(request)
+    return own_orders(queries.load_for(code, viewer), viewer.user).to_json()
 
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
@@ -13,6 +13,8 @@ from games.actions.play import LONGEST_MOVE, MOST_STEPS
 
 USUAL: Final = TableOptions()
 Name = Annotated[str, StringConstraints(max_length=32)]  # limited because error messages repeat it
+MOST_CARDS: Final = 500
+"""More cards than any deck has different ones."""
 Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\x20-\x7e]+$")]
 
 LEFT_OUT: Final[Any] = Field(default_factory=lambda: None)
@@ -67,6 +69,22 @@ class NewMove(Strict):
     token: Token | None = None
 
 
+class NewOrders(Strict):
+    """Standing orders. `keep` lists cards, and a missing field has its default."""
+
+    intercept: Literal["never", "card", "face"] = "never"
+    keep: list[Name] = Field(default_factory=list, max_length=MOST_CARDS)
+    call_uno: bool = True
+
+
+class OrdersOut(Schema):
+    """Standing orders of the viewer."""
+
+    intercept: str
+    keep: list[str]
+    call_uno: bool
+
+
 class PendingOut(Schema):
     """Owed cards. `by` is left out while it is the symbol of the top card."""
 
@@ -101,7 +119,7 @@ class SeatOut(Schema):
 
 
 class GameListed(Schema):
-    """A table as a list shows it: no hand, no legal moves."""
+    """A table as a list shows it: no hand, no legal moves, no standing orders."""
 
     id: str
     version: int
@@ -141,6 +159,7 @@ class GameOut(GameListed):
 
     hand: list[str] | None
     legal: list[str]
+    orders: OrdersOut = LEFT_OUT
 
 
 class SeatClock(Schema):

@@ -9,14 +9,15 @@ from games.queries import GameView, LogLine, SeatView
 
 
 def game_json(view: GameView) -> dict[str, Any]:
-    """Return the whole view, with the viewer's hand and legal moves."""
+    """Return the whole view, with the viewer's hand, legal moves and standing orders."""
     seen = view.view
     hand = None if seen is None or seen.hand is None else sorted(seen.hand)
-    return listed_json(view) | {"hand": hand, "legal": sorted(str(move) for move in view.legal)}
+    orders = {"orders": view.orders.to_json()} if view.orders else {}
+    return listed_json(view) | {"hand": hand, "legal": sorted(str(move) for move in view.legal)} | orders
 
 
 def listed_json(view: GameView) -> dict[str, Any]:
-    """Return the view without hand and legal moves."""
+    """Return the view without hand, legal moves and standing orders."""
     options = rules.options_dict(view.options)
     options.pop("target")
     return {

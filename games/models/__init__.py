@@ -1,6 +1,6 @@
 """The models, and the SQL that reads them on every move and page.
 
-- `tables`: tables and seats; `paces`: their time controls
+- `tables`: tables and seats; `paces`: their time controls; `orders`: standing orders
 - `play`: rounds, hands and the log; `positions`: how a round stores its position
 - `notices`: notices, notice settings and the outbox
 - `moderation`: the audit log, warnings, suspensions, cases and reports

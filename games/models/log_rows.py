@@ -22,6 +22,7 @@ _LOG: Final = Columns(
     events="m.events",
     over="r.ended_at IS NOT NULL",
     by_bot="m.by_bot",
+    by_order="m.by_order",
 )
 _LOG_SQL: Final = f"""
 SELECT {_LOG}
@@ -39,7 +40,8 @@ def _events(stored: str) -> tuple[rules.Event, ...]:
 class LogRow(NamedTuple):
     """A move of the log.
 
-    `over` is True if its round is over. `by_bot` is True if a bot made the move for the owner of the seat.
+    `over` is True if its round is over. `by_bot` is True if a bot made the move for the owner of the seat, and
+    `by_order` if the standing orders of the seat made it.
     """
 
     n: int
@@ -50,6 +52,7 @@ class LogRow(NamedTuple):
     events: tuple[rules.Event, ...]
     over: bool
     by_bot: bool
+    by_order: bool
 
 
 def read_log(game_id: int, after: int, until: int, last: int | None) -> list[LogRow]:

@@ -79,7 +79,7 @@ class Move(models.Model):
     `n` counts from 1 over the whole game. `text` is the move in the notation, without its seat. `events` has every
     field of its events: viewers get them only through `rules.redact`. `token` is the idempotency token of the client,
     unique for each seat, and `further` is how many of the next lines were sent with it. `by_bot` is True if a bot made
-    the move for the owner of the seat.
+    the move for the owner of the seat, and `by_order` if the standing orders of the seat made it.
     """
 
     game = models.ForeignKey(
@@ -94,6 +94,7 @@ class Move(models.Model):
     token = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001  # nulls are exempt from uniqueness
     further = models.PositiveSmallIntegerField(default=0, db_default=0)
     by_bot = models.BooleanField(default=False, db_default=False)
+    by_order = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = (

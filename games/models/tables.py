@@ -190,7 +190,8 @@ class Seat(models.Model):
     `bot` is the name of the bot that plays for the seat, or empty. If a seat has a `user` and a `bot`, the bot plays
     for the owner, who can take the seat back. `score` is the match score. `left` is True if the player has left the
     match (LEAVE-1). `bank` is thinking time in seconds. `misses` counts the turns in a row that the clock played
-    (CLOCK-3). `seen` is the last version that the person has looked at.
+    (CLOCK-3). `seen` is the last version that the person has looked at. `orders` are the standing orders of the owner,
+    which `models/orders.py` reads; null if they have set none. Nobody else may see them.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="seats")
@@ -205,6 +206,7 @@ class Seat(models.Model):
     bank = models.PositiveIntegerField(default=0)
     misses = models.PositiveSmallIntegerField(default=0)
     seen = models.PositiveIntegerField(default=0)
+    orders = models.JSONField(null=True, blank=True)
 
     rest: Rest | None = None
     """Vacation and quiet hours of the person who sits here. Set when the seat is read together with its user."""

@@ -194,7 +194,7 @@ def refuse_if_faulty(game: Game) -> Iterator[None]:
 
 def _line(round_number: int, move: Move) -> LogLine:
     events = tuple(map(rules.Event.from_json, move.events))
-    return LogLine(move.n, round_number, move.seat, move.text, move.at, events, move.by_bot)
+    return LogLine(move.n, round_number, move.seat, move.text, move.at, events, move.by_bot, move.by_order)
 
 
 def view_at(table: Table, frame: ReplayFrame, user: User | None, seat: int | None) -> GameView:

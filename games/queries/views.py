@@ -11,12 +11,14 @@ from django.contrib.postgres.expressions import ArraySubquery
 from games import rules
 from games.models import Game, Move, Round, Seat
 from games.models.log_rows import read_log
+from games.models.orders import Orders, orders_of
 from games.models.paces import Pace
 from games.models.positions import position_of
 
 if TYPE_CHECKING:
     from accounts.models import User
 from games.queries.legal import legal_moves
+from games.queries.orders import has_orders
 from games.queries.tables import RoundResult, Table, results_of
 
 
@@ -50,7 +52,7 @@ class GameView:
 
     `you` is the viewer's seat, None for a spectator. `view` is None while the table is open. `pause_ends` is when the
     pause ends by itself, None if it does not. `looked` is True if staff viewed hands while the game was running; it is
-    shown once the game is over.
+    shown once the game is over. `orders` are the viewer's own standing orders, None at a table without them.
     """
 
     id: str
@@ -81,6 +83,7 @@ class GameView:
     points: int | tuple[int, ...] | None
     results: tuple[RoundResult, ...]
     commitment: str | None
+    orders: Orders | None = None
 
     @property
     def names(self) -> list[str]:
@@ -199,12 +202,16 @@ def view_of(table: Table, user: User | None) -> GameView:
         points=results[-1].outcome.points if results else None,
         results=results,
         commitment=playing.round.commitment if playing else None,
+        orders=orders_of(table.seats[you]) if you is not None and has_orders(table) else None,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """An accepted move as one viewer may know it. `by_bot` is True if a bot made it for the owner of the seat."""
+    """An accepted move as one viewer may know it.
+
+    `by_bot` is True if a bot made it for the owner of the seat, and `by_order` if the seat's standing orders made it.
+    """
 
     n: int
     round: int
@@ -213,6 +220,7 @@ class LogLine:
     at: datetime
     events: tuple[rules.Event, ...]
     by_bot: bool = False
+    by_order: bool = False
 
 
 def log_of(
@@ -227,7 +235,14 @@ def log_of(
     you = table.seat_of(user)
     return [
         LogLine(
-            line.n, line.round, line.seat, line.text, line.at, rules.redact(line.events, you, line.over), line.by_bot
+            line.n,
+            line.round,
+            line.seat,
+            line.text,
+            line.at,
+            rules.redact(line.events, you, line.over),
+            line.by_bot,
+            line.by_order,
         )
         for line in read_log(table.game.pk, after, end, last)
     ]

@@ -23,7 +23,8 @@ _sentence = lru_cache(maxsize=8192)(rules.sentence)
 def sentences(view: GameView, line: LogLine) -> list[str]:
     """Return one sentence for each event of a line of the log.
 
-    If a bot played for the owner of the seat, the sentences name the bot, for the owner too.
+    If a bot played for the owner of the seat, the sentences name the bot, for the owner too. Plays of standing orders
+    say so.
     """
     names, reader = list(view.names), view.you
     if line.by_bot:
@@ -34,6 +35,8 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
     # Events say if the clock caused them, except for a stack that it took.
     if said and line.text == "clock take":
         said[0] = f"{said[0].removesuffix('.')} (time ran out)."
+    if said and line.by_order:
+        said[0] = f"{said[0].removesuffix('.')} by standing order."
     return said
 
 
@@ -85,8 +88,8 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
 
 
 def _is_own(view: GameView, line: LogLine) -> bool:
-    """Return True if the reader made this move, not a bot in the reader's seat."""
-    return line.seat == view.you and not line.by_bot
+    """Return True if the reader made this move, not a bot in the reader's seat or the reader's standing orders."""
+    return line.seat == view.you and not (line.by_bot or line.by_order)
 
 
 def _note_row(note: LogNote, now: datetime) -> LogRow:

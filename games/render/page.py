@@ -17,6 +17,7 @@ from games.render import words
 from games.render.clock import Clock, clock_of
 from games.render.log_rows import LogNote, LogRow, log_of, since_your_move
 from games.render.move import YourMove, move_of
+from games.render.orders import OrdersForm, orders_of
 from games.render.resign import may_leave
 from games.render.rulebook import table_rules_url
 from games.render.table import (
@@ -119,7 +120,8 @@ class SpokenKey(NamedTuple):
 class GamePage:
     """Everything that the page of a game shows its reader.
 
-    A part that does not apply is None: no move to make, no hand, no deadline, no round that has just ended.
+    A part that does not apply is None: no move to make, no hand, no deadline, no standing orders, no round that has
+    just ended.
 
     - `unversioned`: no move is due, so the page can change while `version` stays the same.
     - `token` is the idempotency token of the next move.
@@ -161,6 +163,7 @@ class GamePage:
     report_url: str
     resign_url: str
     clock: Clock | None
+    orders: OrdersForm | None
     options: str
     rules_url: str
     refusal_url: str
@@ -223,6 +226,7 @@ def page_of(
         report_url=words.table_url("report", view.id),
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view),
+        orders=orders_of(view),
         options=words.options_prose(view),
         rules_url=table_rules_url(view),
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",

@@ -6,7 +6,7 @@ The types are cards, options, positions, moves, events and views. The main funct
 
 from games.rules.apply import apply, ends_turn, push
 from games.rules.cards import COLORS, DECKS, FACES, LIGHT, Card, Deck, Face, card_name, color_name, face_of, pair_text
-from games.rules.clock import most_held
+from games.rules.clock import fewest_cards, most_held
 from games.rules.deal import deal, deal_cards, is_deck, shuffled_cards
 from games.rules.effects import is_bluff
 from games.rules.errors import REFUSALS, BadInput, Refused
@@ -19,7 +19,7 @@ from games.rules.notation import parse_line, parse_move
 from games.rules.option_checks import changes_needed, check_players, warning
 from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
 from games.rules.options import Options, options_dict
-from games.rules.out_of_turn import is_step
+from games.rules.out_of_turn import intercepts, is_step
 from games.rules.position import Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
@@ -95,7 +95,9 @@ __all__ = [
     "default_move",
     "ends_turn",
     "face_of",
+    "fewest_cards",
     "hand_points",
+    "intercepts",
     "is_bluff",
     "is_deck",
     "is_of_deal",

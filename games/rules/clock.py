@@ -43,7 +43,7 @@ def play_or_keep(position: Position, seat: int, options: Options) -> Move:
     asks = side.plays_from(position.hands[seat]).asks[card]
     rest.remove(card)
     color = most_held(rest, side.colors) if asks == "color" else None
-    target = _fewest_cards(position, seat) if asks == "target" else None
+    target = fewest_cards(position, seat) if asks == "target" else None
     return Move("play", card, color, target, clock=True)
 
 
@@ -52,7 +52,8 @@ def end_race(position: Position, seat: int, options: Options) -> Move:
     return Move("buzz", clock=True)
 
 
-def _fewest_cards(position: Position, seat: int) -> int:
+def fewest_cards(position: Position, seat: int) -> int:
+    """Return the other seat still in with the fewest cards, the first after ``seat`` of several (CLOCK-1)."""
     others = []
     other = position.next_seat(seat)
     while other != seat:

@@ -207,9 +207,9 @@ def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
 
 
 def _remove_owner(row: Seat) -> None:
-    """Remove the owner of the seat, which keeps their name."""
-    row.user = None
-    row.save(update_fields=["user", "name"])
+    """Remove the owner of the seat, and their standing orders. The seat keeps their name."""
+    row.user = row.orders = None
+    row.save(update_fields=["user", "name", "orders"])
 
 
 def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, now: datetime) -> AuditEntry:

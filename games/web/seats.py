@@ -1,4 +1,4 @@
-"""Joining, leaving, starting, pausing and rematches. Each is a form with one button."""
+"""Joining, leaving, starting, pausing, rematches and standing orders. Each is a form with one button."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.models import User
 from common.htmx import HtmxRequest
 from games import queries
-from games.actions import lobby, pauses
+from games.actions import lobby, pauses, standing_orders
 from games.actions.rematch import ask_rematch
 from games.queries import Table, Viewer
 from games.refusals import Denied
@@ -101,6 +101,17 @@ def end_pause(request: HtmxRequest, code: str) -> HttpResponse:
 def take_seat_back(request: HtmxRequest, code: str) -> HttpResponse:
     """Take the user's seat back from the bot."""
     return _done(request, code, partial(pauses.take_seat_back, code=code, now=timezone.now()))
+
+
+@require_POST
+def orders(request: HtmxRequest, code: str) -> HttpResponse:
+    """Set the user's standing orders to what the form says."""
+    fields = {
+        "intercept": request.POST.get("intercept", ""),
+        "keep": request.POST.getlist("keep"),
+        "call_uno": "call_uno" in request.POST,
+    }
+    return _done(request, code, partial(standing_orders.set_orders, code=code, fields=fields))
 
 
 @require_POST

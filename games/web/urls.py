@@ -59,5 +59,6 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/pause/", seat_views.pause, name="pause"),
     path("games/<slug:code>/go-on/", seat_views.end_pause, name="go-on"),
     path("games/<slug:code>/take-back/", seat_views.take_seat_back, name="take-back"),
+    path("games/<slug:code>/orders/", seat_views.orders, name="orders"),
     path("games/<slug:code>/rematch/", seat_views.rematch, name="rematch"),
 ]

@@ -7,4 +7,8 @@ const KEPT = {
   P: ["hidden"],
 };
 
-Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) => !KEPT[node.tagName]?.includes(name);
+// What the reader has filled in and not sent yet. The markup has what is stored.
+const isField = (name, node) => name === "checked" && node.form?.hasAttribute("data-keep-fields");
+
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+  !KEPT[node.tagName]?.includes(name) && !isField(name, node);

@@ -1,0 +1,40 @@
+"""The standing orders of a person, and whether a table has any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from games.models.orders import Orders, orders_of
+from games.queries.tables import Table, require_seat
+from games.refusals import Denied
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def has_orders(table: Table) -> bool:
+    """Return True if standing orders act at a table: cards can be intercepted, and its pace has no races."""
+    return table.options.interceptions != "off" and not table.game.terms.races
+
+
+def seat_with_orders(table: Table, user: User) -> int:
+    """Return the number of a person's seat at a table with standing orders.
+
+    :raises Denied: `not_seated`; `forbidden` if the table has no standing orders.
+    """
+    seat = require_seat(table, user)
+    if has_orders(table):
+        return seat
+    if table.options.interceptions == "off":
+        message = "Nobody can intercept cards at this table, so it has no standing orders."
+    else:
+        message = "This table is live: intercept cards yourself. Standing orders are for slower paces."
+    raise Denied("forbidden", message, version=table.game.version)
+
+
+def own_orders(table: Table, user: User) -> Orders:
+    """Return the standing orders of a person at a table.
+
+    :raises Denied: `not_seated`; `forbidden` if the table has no standing orders.
+    """
+    return orders_of(table.seats[seat_with_orders(table, user)])

@@ -1,0 +1,249 @@
+"""Test how players set and read their standing orders, through the API and on the page, and that nobody else can."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from games.actions import lobby
+from games.actions.rematch import ask_rematch
+from games.models import Game, Seat
+from games.models.orders import Orders, parse_orders
+from games.queries import Table, Viewer
+from games.rules import options_from
+from tests.conftest import api_token, logged_in
+from tests.support.pages import text_of
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+POSITION = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3", "W"], ["y1", "y2"]], "draw_pile": ["b5", "g7"]}
+SET = {"intercept": "face", "keep": ["r7", "g0"], "call_uno": False}
+UNSET = {"intercept": "never", "keep": [], "call_uno": True}
+
+
+@pytest.fixture
+def table(alice: User, bob: User, charlie: User) -> Table:
+    return table_at(POSITION, [alice, bob, charlie], preset="house-party")
+
+
+def program(user: User) -> Client:
+    return Client(headers={"authorization": f"Bearer {api_token(user)}"})
+
+
+def put(user: User, table: Table, body: Any) -> Any:
+    data = body if isinstance(body, str) else json.dumps(body)
+    return program(user).put(f"/api/v1/games/{table.game.code}/orders", data, content_type="application/json")
+
+
+def get(user: User, table: Table) -> Any:
+    return program(user).get(f"/api/v1/games/{table.game.code}/orders")
+
+
+def view(user: User, table: Table) -> Any:
+    return program(user).get(f"/api/v1/games/{table.game.code}").json()
+
+
+def refused(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]
+
+
+def test_orders_are_read_as_they_were_set(table: Table, alice: User) -> None:
+    assert get(alice, table).json() == UNSET
+    for _ in range(2):
+        response = put(alice, table, SET)
+        assert (response.status_code, response.json()) == (200, SET)
+    assert get(alice, table).json() == SET
+    assert program(alice).head(f"/api/v1/games/{table.game.code}/orders").status_code == 200
+    assert put(alice, table, {}).json() == UNSET
+
+
+def test_the_view_has_the_viewer_s_own_orders_alone(table: Table, alice: User, bob: User) -> None:
+    put(alice, table, SET)
+    assert view(alice, table)["orders"] == SET
+    assert view(bob, table)["orders"] == UNSET
+    listed = program(alice).get("/api/v1/games", {"mine": "1"}).json()["items"][0]
+    assert "orders" not in listed
+
+
+def test_setting_orders_adds_no_line_to_the_log(table: Table, alice: User) -> None:
+    put(alice, table, SET)
+    assert view(alice, table)["version"] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({"intercept": "always"}, "intercept: Input should be 'never', 'card' or 'face'."),
+        ({"intercept": 1}, "intercept: Input should be 'never', 'card' or 'face'."),
+        ({"keep": "r5"}, "keep: Input should be a valid list."),
+        ({"keep": [5]}, "keep.0: Input should be a valid string."),
+        ({"call_uno": 1}, "call_uno: Input should be a valid boolean."),
+        ({"keep": ["r5"] * 1000}, "keep: List should have at most 500 items after validation, not 1000."),
+        ({"keep": ["r5"] * 100}, "Keep at most 55 cards: this deck has no more different ones."),
+        ({"keep": ["r5", "rE"]}, "'rE' is not a card of this table’s deck: leave it out of keep."),
+        ({"keep": ["o5"]}, "'o5' is not a card of this table’s deck: leave it out of keep."),
+        ({"keep": ["r5/o2"]}, "'r5/o2' is not a card of this table’s deck: leave it out of keep."),
+        ({"else": 1}, "else: Extra inputs are not permitted."),
+        ([], "The body: Input should be a valid dictionary or object to extract fields from."),
+        ("{", "The body is not valid JSON in UTF-8."),
+    ],
+)
+def test_wrong_orders_are_malformed_and_change_nothing(table: Table, alice: User, body: Any, says: str) -> None:
+    put(alice, table, SET)
+    response = put(alice, table, body)
+    assert (*refused(response), response.json()["message"]) == (400, "malformed", says)
+    assert get(alice, table).json() == SET
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"intercept": ["card"]}, "Set intercept to never, card or face."),
+        ({"call_uno": 1}, "Set call_uno to true or false."),
+        ({"keep": "r5"}, 'Set keep to a list of cards, like ["r7", "g0"].'),
+        ({"keep": [5]}, 'Set keep to a list of cards, like ["r7", "g0"].'),
+        ({"other": 1}, "Orders have no field 'other': send intercept, keep and call_uno."),
+    ],
+)
+def test_the_parser_says_what_to_change(fields: dict[str, object], says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        parse_orders(fields, options_from("house-party", {}))
+
+
+def test_a_card_is_kept_once_and_both_sides_of_flip_can_be_kept() -> None:
+    orders = parse_orders({"keep": ["o5", "r5", "o5"]}, options_from("flip", {"interceptions": "super"}))
+    assert orders == Orders(keep=("o5", "r5"))
+
+
+def test_only_a_seated_player_has_orders(table: Table, alice: User) -> None:
+    outsider = User.objects.create_user(username="eve", email="eve@example.org", password="eve")
+    assert refused(put(outsider, table, SET)) == (403, "not_seated")
+    assert refused(get(outsider, table)) == (403, "not_seated")
+    Game.objects.filter(pk=table.game.pk).update(is_public=False)
+    assert refused(get(outsider, table)) == (404, "not_found")
+    assert view(alice, table)["orders"] == UNSET
+
+
+@pytest.mark.parametrize(
+    ("preset", "fields", "says"),
+    [
+        ("no-mercy", {}, "Nobody can intercept cards at this table, so it has no standing orders."),
+        (
+            "house-party",
+            {"pace": "live"},
+            "This table is live: intercept cards yourself. Standing orders are for slower paces.",
+        ),
+    ],
+)
+def test_a_table_without_standing_orders_says_so(
+    alice: User, bob: User, preset: str, fields: dict[str, Any], says: str
+) -> None:
+    table = table_at({**POSITION, "hands": [["r5", "b1"], ["r4", "g3"]]}, [alice, bob], preset=preset, **fields)
+    for response in (put(alice, table, SET), get(alice, table)):
+        assert (*refused(response), response.json()["message"]) == (403, "forbidden", says)
+    assert "orders" not in view(alice, table)
+    page = logged_in(alice).get(table.game.get_absolute_url())
+    assert "Standing orders" not in text_of(page)
+
+
+def test_orders_can_be_set_before_the_start(alice: User, bob: User) -> None:
+    options = lobby.TableOptions(preset="house-party", players=2, target=500)
+    waiting = lobby.create_table(user=alice, options=options, now=NOON)
+    assert put(alice, waiting, SET).status_code == 200
+    lobby.join(code=waiting.game.code, viewer=Viewer(bob), now=NOON)
+    assert get(alice, waiting).json() == SET
+    assert get(bob, waiting).json() == UNSET
+
+
+def test_orders_end_with_the_game_and_with_leaving(table: Table, alice: User) -> None:
+    Seat.objects.filter(game=table.game, user=alice).update(left=True)
+    assert refused(put(alice, table, SET)) == (403, "forbidden")
+    Seat.objects.filter(game=table.game, user=alice).update(left=False)
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
+    assert refused(put(alice, table, SET)) == (409, "over")
+    assert get(alice, table).status_code == 200
+
+
+def test_a_rematch_starts_without_orders(table: Table, alice: User) -> None:
+    put(alice, table, SET)
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    assert again.game.pk != table.game.pk
+    assert get(alice, again).json() == UNSET
+
+
+def answers(table: Table, reader: Client, visitor: Client) -> list[bytes]:
+    """Return what everybody but the owner of the orders is answered about a table, without what changes by itself."""
+    code = table.game.code
+    paths = [f"/games/{code}/", f"/games/{code}/log/", f"/games/{code}/resign/"]
+    calls = ["", "/moves", "/clock"]
+    bodies = [browser.get(path).content for path in paths for browser in (reader, visitor)]
+    bodies += [reader.get(f"/api/v1/games/{code}{call}").content for call in calls]
+    once = rb'name="(csrfmiddlewaretoken|token)" value="[^"]*"|nonce="[^"]*"|"csrf[^}]*}'
+    return [re.sub(once, b"", body) for body in bodies]
+
+
+def test_no_answer_to_others_depends_on_a_player_s_orders(table: Table, alice: User, bob: User) -> None:
+    reader, visitor = logged_in(bob), Client()
+    before = answers(table, reader, visitor)
+    put(alice, table, {"intercept": "face", "keep": ["b8"], "call_uno": False})
+    assert answers(table, reader, visitor) == before
+
+
+def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> None:
+    browser = logged_in(alice)
+    page = browser.get(table.game.get_absolute_url())
+    html = page.content.decode()
+    assert "Standing orders: none" in text_of(page)
+    assert re.search(r'id="intercept-never"\s+value="never" checked', html)
+    assert re.findall(r'name="keep" id="keep-\w+"\s+value="(\w+)"', html) == ["r5", "b1", "b2"]
+    fields = {"intercept": "face", "keep": ["r5", "b2"], "call_uno": "1"}
+    for _ in range(2):
+        answer = browser.post(f"/games/{table.game.code}/orders/", fields)
+        assert (answer.status_code, answer["Location"]) == (303, table.game.get_absolute_url())
+    assert get(alice, table).json() == {"intercept": "face", "keep": ["r5", "b2"], "call_uno": True}
+    shown = browser.get(table.game.get_absolute_url())
+    assert "Standing orders: play the same face in any colour" in text_of(shown)
+    assert re.findall(r'value="(\w+)" checked', shown.content.decode()) == ["face", "r5", "b2", "1"]
+
+
+def test_the_form_has_kept_cards_that_are_not_in_the_hand_and_no_wilds(table: Table, alice: User, bob: User) -> None:
+    put(bob, table, {"keep": ["y9"]})
+    html = logged_in(bob).get(table.game.get_absolute_url()).content.decode()
+    assert re.findall(r'name="keep" id="keep-\w+"\s+value="(\w+)"( checked)?', html) == [
+        ("r4", ""),
+        ("y9", " checked"),
+        ("g3", ""),
+    ]
+
+
+def test_where_only_the_same_card_intercepts_the_form_offers_no_face(alice: User, bob: User) -> None:
+    options = {"interceptions": "exact"}
+    position = {**POSITION, "hands": [["r5", "b1"], ["r4", "g3"]]}
+    table = table_at(position, [alice, bob], preset="classic", options=options)
+    put(alice, table, {"intercept": "face"})
+    html = logged_in(alice).get(table.game.get_absolute_url()).content.decode()
+    assert re.findall(r'name="intercept" id="intercept-(\w+)"\s+value="\w+"( checked)?', html) == [
+        ("never", ""),
+        ("card", " checked"),
+    ]
+
+
+def test_the_page_shows_why_a_form_is_refused(table: Table, alice: User) -> None:
+    browser = logged_in(alice)
+    answer = browser.post(f"/games/{table.game.code}/orders/", {"intercept": "face", "keep": ["rE"]})
+    assert answer.status_code == 400
+    assert "'rE' is not a card of this table’s deck" in text_of(answer).replace("&#x27;", "'")
+    assert get(alice, table).json() == UNSET
+    anonymous = Client().post(f"/games/{table.game.code}/orders/", {"intercept": "card"})
+    assert (anonymous.status_code, "/accounts/login/" in anonymous["Location"]) == (302, True)
+
+
+def test_a_spectator_sees_no_form(table: Table) -> None:
+    assert "Standing orders" not in text_of(Client().get(table.game.get_absolute_url()))
