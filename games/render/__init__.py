@@ -2,9 +2,11 @@
 
 from games.render.log_rows import LogNote, announcements, log_of
 from games.render.page import LOG_LINES, GamePage, LastRound, PageRequest, RematchState, page_of
+from games.render.straight import BETWEEN
 from games.render.table import SORTS
 
 __all__ = [
+    "BETWEEN",
     "LOG_LINES",
     "SORTS",
     "GamePage",

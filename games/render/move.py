@@ -7,21 +7,29 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView
+from games.render.straight import BETWEEN, chosen_plays
 from games.render.words import cards, color, listed
 
 
 class Choice(NamedTuple):
-    """A button of a chooser, which makes the move `move`. `color` is empty where a player is chosen."""
+    """A button of a chooser, which makes the move `move`. `color` is empty where a player or a card is chosen.
+
+    `field` is the form field that the button sends: with `choose` it makes no move, but opens the next chooser.
+    """
 
     id: int | str
     name: str
     note: str
     move: str
     color: str = ""
+    field: str = "move"
 
 
 class Chooser(NamedTuple):
-    """The choice of a colour or a player. `cancel_url` is empty if no other card can be played."""
+    """The choice of a colour, a player or the next card of a straight.
+
+    `cancel_url` is empty if no other card can be played.
+    """
 
     question: str
     choices: Sequence[Choice]
@@ -64,19 +72,20 @@ UNO_KEY_BESIDE_PURPLE: Final = "shift+u"
 def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | None:
     """Return the section "Your move", or None if the reader has no legal move.
 
-    `choose` is the card that the reader is playing and whose colour or swap target is still open, or empty. `here` is
-    the page's address.
+    `choose` is the card that the reader is playing and whose colour or swap target is still open, or the cards of a
+    straight, or empty. `here` is the page's address.
     """
     seen = view.view
     if seen is None or not view.legal:
         return None
-    chooser = _chooser(view, seen, choose, here)
+    straight = chosen_plays(view, choose)
+    chooser = _next_card(view, seen, straight, here) if straight else _chooser(view, seen, choose, here)
     colors = [choice.color for choice in chooser.choices] if chooser else ()
     uno_key = UNO_KEY_BESIDE_PURPLE if UNO_KEY in colors else UNO_KEY
     return YourMove(
         chooser=chooser,
         buttons=[*_turn_buttons(view, seen, chooser), *_calls(view, uno_key)],
-        uno=UnoToggle(uno, uno_key) if _may_leave_one(view, seen) else None,
+        uno=UnoToggle(uno, uno_key) if straight or _may_leave_one(view, seen) else None,
         hint=_hint(view),
     )
 
@@ -97,6 +106,19 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     rest = list(seen.hand or ())
     rest.remove(card)
     return Chooser(f"Which colour for {name}?", _colors(ways, rest), cancel_url)
+
+
+def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move], here: str) -> Chooser:
+    """Return the choice to play the cards of a straight that are chosen, or to choose one more."""
+    names = [rules.card_name(move.card or "") for move in straight]
+    label = f"Play these {cards(len(names))}" if len(names) > 1 else "Play only this card"
+    choices = [Choice("these", label, listed(names), BETWEEN.join(map(str, straight)))]
+    for step in rules.next_steps(seen, straight):
+        note = "" if step.target is None else f"and swap hands with {view.names[step.target]}"
+        chosen = BETWEEN.join(str(move).removeprefix("play ") for move in (*straight, step))
+        name = f"And then {rules.card_name(step.card or '')}"
+        choices.append(Choice(len(choices), name, note, chosen, field="choose"))
+    return Chooser(f"{', '.join(names)}: go on with the straight?", choices, "" if seen.drawn else here)
 
 
 def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[Choice]:

@@ -8,13 +8,15 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LastHand, SeatView
+from games.render.straight import BETWEEN, opening_cards
 from games.render.words import cards, color, owed_and_answers, profile_url, short_time
 
 
 class HandCard(NamedTuple):
     """A card in the reader's hand. `on`: the reader is playing it. `focus`: it gets the keyboard focus.
 
-    `side` is the side in force, None if the deck has one side.
+    `side` is the side in force, None if the deck has one side. `opens`: a click does not play it yet, but asks for the
+    next card of its straight.
     """
 
     text: str
@@ -23,6 +25,7 @@ class HandCard(NamedTuple):
     on: bool
     focus: bool
     side: str | None
+    opens: bool = False
 
 
 class Sort(NamedTuple):
@@ -170,17 +173,19 @@ def _by_number(card: str) -> tuple[int, int]:
 def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None:
     """Return the reader's hand; None for a spectator, a player who is out, and after the game.
 
-    `sort` is a key of `SORTS`, `chosen` the card that is being played, or empty, `here` the page's address.
+    `sort` is a key of `SORTS`, `chosen` the card or the straight that is being played, or empty, `here` the page's
+    address.
     """
     seen = view.view
     if seen is None or seen.hand is None or not seen.hand or view.status != "playing":
         return None
     playable = {move.card for move in view.legal if move.kind == "play"}
-    focus = seen.drawn
+    focus, opening = seen.drawn, opening_cards(view)
+    in_play = (*chosen.split(BETWEEN), seen.drawn)
     shown = []
     for card in sorted_hand(seen.hand, sort):
-        on = card in (chosen, seen.drawn)
-        shown.append(HandCard(card, rules.card_name(card), card in playable, on, card == focus, seen.side))
+        name, on, opens = rules.card_name(card), card in in_play, card in opening
+        shown.append(HandCard(card, name, card in playable, on, card == focus, seen.side, opens))
         if card == focus:
             focus = None
     fits = sum(card in playable for card in seen.hand)

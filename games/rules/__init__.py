@@ -33,7 +33,7 @@ from games.rules.presets import (
     options_to_store,
     preselected,
 )
-from games.rules.preview import cards_after, winner_by_leaving
+from games.rules.preview import cards_after, next_steps, winner_by_leaving
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
 from games.rules.replay import replay
 from games.rules.rulebook import RULEBOOK, rules_that_apply
@@ -105,6 +105,7 @@ __all__ = [
     "key_from_seed",
     "legal_moves",
     "most_held",
+    "next_steps",
     "options_dict",
     "options_diff",
     "options_from",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from games.rules import moves
+from games.rules.cards import Face
 from games.rules.moves import Move
 from games.rules.options import Options
 from games.rules.position import DRAWN, PLAY, Position
@@ -87,7 +88,11 @@ def is_step(position: Position, seat: int, card: str, options: Options) -> bool:
     if run is None or run.seat != seat or position.phase != PLAY or position.pending is not None:
         return False
     side = options.rules.sides[position.extra.side]
-    face, last = side.faces[card], side.faces[side.show_card(run.card)]
+    return continues(side.faces[side.show_card(run.card)], side.faces[card])
+
+
+def continues(last: Face, face: Face) -> bool:
+    """Return True if a face is the next in a straight after another: 9 and 0 are neighbours (RUN-2)."""
     if face.number is None or last.number is None or face.color != last.color:
         return False
     return abs(face.number - last.number) in (1, 9)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from games.rules.apply import push
 from games.rules.effects import split_hand
 from games.rules.moves import Move
+from games.rules.out_of_turn import continues
 from games.rules.position import NO_EXTRA, Extra, Position
 from games.rules.views import View
 
@@ -25,6 +28,31 @@ def cards_after(view: View, move: Move) -> int:
     if "pass_hands" in effects:
         return view.counts[view.previous_seat(view.you)]
     return left
+
+
+def next_steps(view: View, plays: Sequence[Move]) -> list[Move]:
+    """Return the steps that can follow these plays of the viewer in the same straight (RUN-1, RUN-2).
+
+    ``plays`` are a play in the viewer's turn, and steps that follow it. The list is empty if they open no straight, or
+    end it.
+    """
+    options, side = view.options, view.options.rules.sides[view.side]
+    if not options.straights or view.pending is not None or not plays:
+        return []
+    hand = list(view.hand or ())
+    for play in plays:
+        card = play.card or ""
+        if card not in hand or side.faces[card].number is None or side.effects[card]:
+            return []
+        hand.remove(card)
+    last, targets = plays[-1].card or "", {None, *range(len(view.counts))} - {view.you, *view.out}
+    return [
+        move
+        for card in sorted(set(hand))
+        if continues(side.faces[last], side.faces[card])
+        for move in side.plays_from(tuple(hand)).moves[card]
+        if move.target in targets
+    ]
 
 
 def winner_by_leaving(view: View) -> int | None:

@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.template import loader
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
@@ -30,7 +31,7 @@ from games.notices import inbox
 from games.notices.inbox import Badges
 from games.queries import GameView, LogLine, Table, records
 from games.refusals import Denied
-from games.render import LastRound, LogNote, PageRequest, RematchState
+from games.render import BETWEEN, LastRound, LogNote, PageRequest, RematchState
 from games.staff.log import notes_of
 from games.web import table as table_views
 from games.web.browser_marks import mark
@@ -105,6 +106,8 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
     version = number(request.POST.get("version"))
     text = request.POST.get("move", "")
     uno = request.POST.get("uno") == "1"
+    if "choose" in request.POST:
+        return _choosing(request, code, request.POST["choose"], uno=uno, version=version)
     try:
         table = _play(request, code, user, text=text, uno=uno, version=version)
     except Denied as denied:
@@ -121,10 +124,12 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
 
 def _play(request: HtmxRequest, code: str, user: User, *, text: str, uno: bool, version: int | None) -> Table:
     called = uno and text.startswith("play ")
+    first, *then = (f"{text} uno" if called else text).split(BETWEEN)
     return play_move(
         code=code,
         viewer=viewer_as(request, user),
-        text=f"{text} uno" if called else text,
+        text=first,
+        then=then,
         version=version,
         round_number=number(request.POST.get("round")),
         token=request.POST.get("token") or None,
@@ -136,14 +141,21 @@ def _refused(
     request: HtmxRequest, code: str, denied: Denied, *, text: str, uno: bool, version: int | None
 ) -> HttpResponse:
     """Show the current page with the reason. For a play that lacks only its colour or target, open the chooser."""
+    if denied.code in ("color_missing", "swap_missing"):
+        return _choosing(request, code, text.removeprefix("play "), uno=uno, version=version)
     table = table_for(request, code)
     sort = request.COOKIES.get(SORT_COOKIE, "")
-    if denied.code in ("color_missing", "swap_missing"):
-        card = text.removeprefix("play ")
-        if not request.htmx:
-            return SeeOther(f"{table.game.get_absolute_url()}?choose={card}{'&uno=1' if uno else ''}#move")
-        return _show(request, table, PageRequest(choose=card, uno=uno, sort=sort), since=version)
     return _show(request, table, PageRequest(uno=uno, sort=sort, refusal=denied), since=version, status=denied.status)
+
+
+def _choosing(request: HtmxRequest, code: str, choose: str, *, uno: bool, version: int | None) -> HttpResponse:
+    """Show the current page with the chooser for a card, or for the cards of a straight."""
+    table = table_for(request, code)
+    if not request.htmx:
+        query = urlencode({"choose": choose, "uno": "1"} if uno else {"choose": choose})
+        return SeeOther(f"{table.game.get_absolute_url()}?{query}#move")
+    asked = PageRequest(choose=choose, uno=uno, sort=request.COOKIES.get(SORT_COOKIE, ""))
+    return _show(request, table, asked, since=version)
 
 
 def game_page(

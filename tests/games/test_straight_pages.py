@@ -1,0 +1,131 @@
+"""Test how a straight is chosen card by card on a page without scripts, and sent in one piece."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from games import queries, rules
+from games.queries import Table
+from tests.conftest import logged_in
+from tests.support.pages import text_of
+from tests.support.races import RACING, STRAIGHT
+from tests.support.tables import log_of, now_of, table_at
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def table(alice: User, bob: User, charlie: User) -> Table:
+    return table_at(STRAIGHT, [alice, bob, charlie], preset="house-party")
+
+
+@pytest.fixture
+def as_alice(alice: User) -> Client:
+    return logged_in(alice)
+
+
+def buttons(response: Any) -> list[tuple[str, str]]:
+    """Return the name and the value of each button of the game's form."""
+    return re.findall(r'<button[^>]* name="(\w+)" value="([^"]*)"', re.sub(r"\s+", " ", response.content.decode()))
+
+
+def send(browser: Client, table: Table, fields: Mapping[str, str], *, htmx: bool = False) -> Any:
+    """Press a button, and without scripts follow the redirect."""
+    data = {"version": str(now_of(table).game.version), **fields}
+    headers = {"HX-Request": "true"} if htmx else {}
+    return browser.post(f"{table.game.get_absolute_url()}move/", data, headers=headers, follow=not htmx)
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+def test_a_straight_is_chosen_card_by_card(table: Table, as_alice: Client, htmx: bool) -> None:
+    page = as_alice.get(table.game.get_absolute_url())
+    assert [button for button in buttons(page) if button[1].endswith(("r4", "r5", "r6", "b9"))] == [
+        ("choose", "r4"),
+        ("choose", "r5"),
+        ("choose", "r6"),
+        ("move", "play b9"),
+    ]
+    page = send(as_alice, table, {"choose": "r4"}, htmx=htmx)
+    assert "Red 4: go on with the straight?" in text_of(page)
+    assert {("move", "play r4"), ("choose", "r4,r5")} <= set(buttons(page))
+    page = send(as_alice, table, {"choose": "r4,r5", "uno": "1"}, htmx=htmx)
+    assert "And then Red 6" in text_of(page)
+    assert "checked" in page.content.decode()
+    assert ("move", "play r4,play r5") in buttons(page)
+    page = send(as_alice, table, {"choose": "r4,r5,r6", "uno": "1"}, htmx=htmx)
+    assert log_of(table) == []
+    send(as_alice, table, {"move": "play r4,play r5,play r6", "uno": "1"}, htmx=htmx)
+    assert log_of(table) == ["0 play r4", "0 play r5", "0 play r6 uno"]
+
+
+def test_only_the_first_card_can_be_played_alone(table: Table, as_alice: Client) -> None:
+    send(as_alice, table, {"move": "play r4"})
+    assert log_of(table) == ["0 play r4"]
+
+
+def test_the_choice_has_an_address_that_is_escaped(table: Table, as_alice: Client) -> None:
+    answer = as_alice.post(f"{table.game.get_absolute_url()}move/", {"choose": "r4,r5&uno=1\r\n", "version": "0"})
+    assert answer.status_code == 303
+    assert parse_qs(urlsplit(answer.headers["Location"]).query) == {"choose": ["r4,r5&uno=1\r\n"]}
+
+
+@pytest.mark.parametrize("chosen", ["r5,r4,r9", "r4,r6", "r4,r4", "b9", "b9,r4", "r4,", ",", "r4,r5 swap 1", "<b>"])
+def test_no_chooser_opens_for_cards_that_are_no_straight(table: Table, as_alice: Client, chosen: str) -> None:
+    page = as_alice.get(table.game.get_absolute_url(), {"choose": chosen})
+    assert page.status_code == 200
+    assert b'id="chooser"' not in page.content
+
+
+def test_a_card_is_played_at_once_where_its_steps_can_be_sent_alone(
+    alice: User, bob: User, charlie: User, as_alice: Client
+) -> None:
+    live = table_at(STRAIGHT, [alice, bob, charlie], **RACING)
+    page = as_alice.get(live.game.get_absolute_url(), {"choose": "r4"})
+    assert "choose" not in dict(buttons(page))
+    assert b'id="chooser"' not in page.content
+
+
+def test_a_refused_straight_says_which_card(table: Table, as_alice: Client) -> None:
+    page = send(as_alice, table, {"move": "play r4,play r6"})
+    assert "Card 2 (play r6): It is not your turn." in text_of(page)
+    assert log_of(table) == []
+
+
+def test_a_drawn_card_can_begin_a_straight(alice: User, bob: User, as_alice: Client) -> None:
+    position = {**STRAIGHT, "hands": [["r5", "r6", "r4"], ["r1", "g2"]], "phase": "drawn", "drawn": "r4"}
+    table = table_at(position, [alice, bob], preset="house-party")
+    page = as_alice.get(table.game.get_absolute_url())
+    assert {("move", "pass"), ("move", "play r4"), ("choose", "r4,r5")} <= set(buttons(page))
+
+
+def steps(user: User, table: Table, *plays: str) -> list[str]:
+    view = queries.view_of(table, user).view
+    assert view is not None
+    return [str(move) for move in rules.next_steps(view, [rules.parse_move(f"play {play}") for play in plays])]
+
+
+def test_steps_are_those_that_the_rules_accept(alice: User, bob: User) -> None:
+    hand = ["r4", "r5", "r5", "r6", "r7", "r0", "r9", "g5", "W"]
+    position = {**STRAIGHT, "hands": [hand, ["r1", "g2"]]}
+    table = table_at(position, [alice, bob], preset="house-party")
+    assert steps(alice, table, "r4") == ["play r5"]
+    assert steps(alice, table, "r4", "r5") == ["play r6"]  # the way may turn round, but the other 4 is not held
+    assert steps(alice, table, "r5", "r6") == ["play r5", "play r7 swap 1"]
+    assert steps(alice, table, "r5", "r6", "r7") == []  # a 7 acts and closes the straight (RUN-3)
+    assert steps(alice, table, "r9") == ["play r0"]
+    assert steps(alice, table, "W") == steps(alice, table, "r7") == []
+    shuffle = rules.Shuffler(bytes(32)).shuffle
+    for plays in (["r4", "r5"], ["r5", "r6"]):
+        after = table.started.position
+        for card in plays:
+            after, _ = rules.apply(after, 0, rules.parse_move(f"play {card}"), table.options, shuffle)
+        legal = rules.legal_moves(after, 0, table.options)
+        listed = [str(move) for move in legal if rules.is_step(after, 0, move.card or "", table.options)]
+        assert sorted(listed) == steps(alice, table, *plays)
