@@ -210,6 +210,12 @@ def _bot_plays(page: Page, cast: Cast) -> None:
     page.goto(f"/games/{table.game.code}/")
 
 
+def _orders(page: Page, cast: Cast) -> None:
+    table = cast.table({**MANY, "turn": 1}, options={"interceptions": "super"})
+    page.goto(f"/games/{table.game.code}/")
+    page.get_by_text("Standing orders").click()
+
+
 def _notices(page: Page, cast: Cast) -> None:
     """A new notice, one that was read, one of a mail that went out, and one of a mail that did not."""
     now, early = timezone.now(), timezone.now() - timedelta(hours=3)
@@ -290,6 +296,7 @@ PLACES: Final = (
     Place("waiting", game({**MANY, "turn": 1})),
     Place("paused", _paused),
     Place("bot-plays", _bot_plays),
+    Place("standing-orders", _orders),
     Place("over", _over),
     Place("log", _log),
     Place("replay", _replay("?n=20")),

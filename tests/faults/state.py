@@ -14,10 +14,11 @@ KINDS: tuple[type[Model], ...] = (
 
 
 def stored() -> tuple[object, ...]:
-    """Return the number of rows of each kind and the sum of all versions."""
+    """Return the number of rows of each kind, the sum of all versions, and all standing orders."""
     return (
         Game.objects.aggregate(Sum("version"))["version__sum"],
         *(model._default_manager.count() for model in KINDS),
+        *Seat.objects.filter(orders__isnull=False).order_by("pk").values_list("pk", "orders"),
     )
 
 

@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 @pytest.fixture
 def tables(alice: User, bob: User) -> list[Table]:
-    """Return one table of each kind: public, private, running, running between people, and over."""
+    """Return one table of each kind: public, private, running, between people, with standing orders, and over."""
     made = [
         lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON),
         lobby.create_table(user=alice, options=lobby.TableOptions(players=2, public=False), now=NOON),
@@ -52,6 +52,8 @@ def tables(alice: User, bob: User) -> list[Table]:
         lobby.create_table(user=bob, options=lobby.TableOptions(players=2, bots=1), now=NOON),
     ]
     lobby.join(code=made[3].game.code, viewer=Viewer(bob), now=NOON)
+    party = lobby.TableOptions(preset="house-party", players=3, bots=2)
+    made.append(lobby.create_table(user=alice, options=party, now=NOON))
     made.append(lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1), now=NOON))
     play.play_move(code=made[-1].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
     return made
@@ -80,7 +82,8 @@ def deepen(case: Case[Any], tables: Sequence[Table], asker: str, rng: random.Ran
     """Aim most requests at an existing table, and most moves at legal ones."""
     if not case.path_parameters or "code" not in case.path_parameters or rng.random() < 0.2:
         return
-    table = now_of(rng.choice(tables))
+    with_orders = [table for table in tables if table.options.interceptions != "off"]
+    table = now_of(rng.choice(with_orders if case.path.endswith("/orders") and rng.random() < 0.7 else tables))
     case.path_parameters["code"] = table.game.code
     if case.path.endswith("/moves") and case.method == "POST" and rng.random() < 0.6:
         seats = [seat.index for seat in table.seats if seat.user and seat.user.username == asker]
@@ -89,6 +92,16 @@ def deepen(case: Case[Any], tables: Sequence[Table], asker: str, rng: random.Ran
         case.body = {"move": rng.choice(legal or MOVES), "version": version, "token": rng.choice((None, "again"))}
         if rng.random() < 0.2:
             case.body["then"] = rng.choices(legal or MOVES, k=rng.randrange(3))
+        case.media_type = "application/json"
+
+    if case.path.endswith("/orders") and case.method == "PUT" and rng.random() < 0.6:
+        keep = rng.choices(("r5", "g0", "b7", "W", "WR4", ""), k=rng.randrange(3))
+        body: dict[str, Any] = {
+            "intercept": rng.choice(("never", "card", "face", "all")),
+            "keep": keep,
+            "call_uno": True,
+        }
+        case.body = body
         case.media_type = "application/json"
 
 
