@@ -43,6 +43,10 @@ class NoGuest(Exception):
     """This person is no longer a guest: another request has signed them up."""
 
 
+class PasswordChanged(Exception):
+    """The account got a new password after this request began. That has ended the request's session."""
+
+
 class TooManyTokens(Exception):
     """The user has `TOKENS_A_USER` API tokens already."""
 
@@ -111,6 +115,18 @@ def lock_person(user_id: int) -> User:
     :raises User.DoesNotExist: there is no person with this number.
     """
     return User.objects.select_for_update(of=("self",), no_key=True).get(pk=user_id)
+
+
+def lock_unchanged(user: User) -> None:
+    """Lock this person until the transaction ends, before a change of security settings.
+
+    A new password ends all sessions, and the request that sets it holds this lock. A request that waited for the lock
+    was let in by a session which no longer exists.
+
+    :raises PasswordChanged: the password is not the one that `user` was read with.
+    """
+    if lock_person(user.pk).password != user.password:
+        raise PasswordChanged
 
 
 def lock_guest(user_id: int) -> User:
@@ -243,11 +259,12 @@ def update_rest(
 def create_token(*, user: User, name: str, now: datetime) -> str:
     """Create an API token and return its text, which is not stored.
 
+    :raises PasswordChanged: the password was changed after `user` was read.
     :raises TooManyTokens: the user has `TOKENS_A_USER` tokens already.
     """
     token = new_token()
     with transaction.atomic():
-        lock_person(user.pk)
+        lock_unchanged(user)
         if queries.tokens_of(user).count() >= TOKENS_A_USER:
             raise TooManyTokens
         ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=now)

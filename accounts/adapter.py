@@ -5,15 +5,19 @@ from typing import Any, Final
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import EmailVerificationMethod
+from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from django.utils.formats import date_format
 
 from accounts import actions, known_browsers, mails, queries, tries, try_keys
@@ -33,6 +37,9 @@ CONFIRMATION_FOLLOWS: Final = "account/messages/email_confirmation_sent.txt"
 CONFIRMATION_HELD: Final = "account/messages/email_confirmation_held.txt"
 HELD: Final = "confirmation_held"
 """The session key that says: a confirmation mail was not sent, because this network asked for too many."""
+BEGUN_WITH: Final = "log_in_begun_with"
+"""The session key for the hash that says which password an incomplete log-in began with."""
+PASSWORD_REPLACED: Final = "The password of this account was changed after you entered it. Log in again."  # noqa: S105
 NOT_BY_THIS_ADDRESS: Final = (
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
     " username always does."
@@ -226,8 +233,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """Return the canonical spelling of this address, which is stored and counted."""
         return canonical(email)
 
+    def pre_login(self, request: HttpRequest, user: User, **login: Any) -> HttpResponse | None:
+        """Store in the session for which password a log-in begins. A second factor may complete it minutes later."""
+        request.session[BEGUN_WITH] = user.get_session_auth_hash()
+        response: HttpResponse | None = super().pre_login(request, user, **login)
+        return response
+
     def login(self, request: HttpRequest, user: User) -> None:
-        """Log in, and keep in the session which guest this browser was, and the guest's opened invitations."""
+        """Log in, and keep in the session which guest this browser was, and the guest's opened invitations.
+
+        :raises ImmediateHttpResponse: the account got a new password after the log-in began. It leads to the log-in
+            page. Otherwise somebody who knows an old password and has a recovery code could log in after a reset.
+        """
+        begun_with = str(request.session.pop(BEGUN_WITH, ""))
+        if not constant_time_compare(begun_with, user.get_session_auth_hash()):
+            clear_login(request)
+            messages.error(request, PASSWORD_REPLACED)
+            raise ImmediateHttpResponse(redirect("account_login"))
         before: User | AnonymousUser = getattr(request, "guest", request.user)
         guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
         links = request.session.get(LINKS)

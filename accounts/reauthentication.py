@@ -18,6 +18,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from accounts.actions import PasswordChanged
 from accounts.middleware import Handler
 
 NOT_FOR_GUESTS: Final = frozenset({
@@ -59,6 +60,8 @@ class RedirectToReauthentication:
 
     A form that was sent is dropped. allauth would store it in the session and run it after the confirmation, so a thief
     with a copy of the cookie could leave a form there for the owner to confirm without seeing it.
+
+    A change that was overtaken by a new password leads to the log-in page.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -68,12 +71,17 @@ class RedirectToReauthentication:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, PasswordChanged):
+            return self._to(reverse("account_login"), request)
         if not isinstance(error, ReauthenticationRequired):
             return None
         methods = get_adapter().get_reauthentication_methods(request.user)
         # A visitor gets no message, because storing it would make a session for each such request.
         if methods and request.method not in ("GET", "HEAD"):
             messages.info(request, "Nothing was changed yet. Confirm that it’s you, then send the form again.")
-        page = methods[0]["url"] if methods else reverse("account_login")
+        return self._to(methods[0]["url"] if methods else reverse("account_login"), request)
+
+    @staticmethod
+    def _to(page: str, request: HttpRequest) -> HttpResponse:
         query = urlencode({REDIRECT_FIELD_NAME: request.get_full_path()})
         return HttpResponseRedirect(f"{page}?{query}", status=HTTPStatus.SEE_OTHER)

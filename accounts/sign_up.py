@@ -19,7 +19,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from accounts import actions, queries
-from accounts.adapter import HELD
+from accounts.adapter import BEGUN_WITH, HELD
 from accounts.models import User
 
 JUST_TAKEN: Final = (
@@ -54,21 +54,24 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
     def _end_session_of_guest(self) -> None:
         """Log out a guest who must confirm the address first, but keep in the session what `confirm_again` needs."""
         # The new password would end the guest's session in any case, with all that is in it.
-        pending = self.request.session.get(LOGIN_SESSION_KEY)
-        if pending is not None and self.request.user.is_authenticated:
-            held = self.request.session.get(HELD)
+        session = self.request.session
+        if LOGIN_SESSION_KEY in session and self.request.user.is_authenticated:
+            pending = session[LOGIN_SESSION_KEY]
+            kept = {key: session[key] for key in (BEGUN_WITH, HELD) if key in session}
             logout(self.request)
-            self.request.session[LOGIN_SESSION_KEY] = pending
-            if held:
-                self.request.session[HELD] = held
+            session[LOGIN_SESSION_KEY] = pending
+            session.update(kept)
 
 
 class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
-    """The page where people manage their mail addresses. It locks the person, so changes are made one at a time."""
+    """The page where people manage their mail addresses. It locks the person, so changes are made one at a time.
+
+    :raises PasswordChanged: the password was changed after the request began.
+    """
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         with transaction.atomic():
-            actions.lock_person(cast("int", request.user.pk))
+            actions.lock_unchanged(cast("User", request.user))
             answer: HttpResponse = super().post(request, *args, **kwargs)
         return answer
 

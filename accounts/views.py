@@ -5,6 +5,8 @@ from typing import Any, Final, cast
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.views import ConfirmEmailView, PasswordChangeView, PasswordResetFromKeyView
+from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -97,13 +99,14 @@ class _RefusesOutdatedForm:
 
     def form_valid(self, form: Any) -> HttpResponse:
         view = cast("Any", super())
-        with transaction.atomic():
-            if actions.lock_person(form.user.pk).password == form.user.password:
+        try:
+            with transaction.atomic():
+                actions.lock_unchanged(form.user)
                 answer: HttpResponse = view.form_valid(form)
-                return answer
-        form.add_error(None, JUST_CHANGED)
-        refused: HttpResponse = cast("Any", self).form_invalid(form)
-        return refused
+        except actions.PasswordChanged:
+            form.add_error(None, JUST_CHANGED)
+            answer = cast("Any", self).form_invalid(form)
+        return answer
 
 
 class ChangeOwnPassword(_RefusesOutdatedForm, PasswordChangeView):  # type: ignore[misc]  # allauth ships no types
@@ -112,6 +115,32 @@ class ChangeOwnPassword(_RefusesOutdatedForm, PasswordChangeView):  # type: igno
 
 class SetNewPassword(_RefusesOutdatedForm, _NoLogout, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password by the link sent to the account's address."""
+
+
+class _NotAfterNewPassword:
+    """Lets a form change the second factor only while the account has the password that the request read.
+
+    :raises PasswordChanged: the password was changed after the request began.
+    """
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        view = cast("Any", super())
+        with transaction.atomic():
+            actions.lock_unchanged(cast("Any", self).request.user)
+            answer: HttpResponse = view.form_valid(form)
+        return answer
+
+
+class SetUpApp(_NotAfterNewPassword, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
+    """Sets up an app as the second factor."""
+
+
+class TurnAppOff(_NotAfterNewPassword, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types
+    """Turns the second factor off."""
+
+
+class MakeRecoveryCodes(_NotAfterNewPassword, GenerateRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
+    """Makes new recovery codes, which replace the old ones."""
 
 
 def _save_profile(user_id: int, form: ProfileForm, on_new_zone: Callable[[int], object]) -> bool:

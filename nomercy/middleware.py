@@ -16,6 +16,7 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
 from django.template import loader
 from django.utils import timezone
 from django.views.defaults import server_error
@@ -137,6 +138,8 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         return answer
     htmx = HtmxDetails(request)
     page = request.get_full_path() if request.method in SAFE else response.get("Location")
+    if page and page.startswith(f"{resolve_url(settings.LOGIN_URL)}?"):
+        return response  # it leads there already
     if htmx:
         page = htmx.current_url_abs_path
     return login_redirect(page, htmx=bool(htmx))

@@ -6,15 +6,22 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
 from django.test import Client
 
-from accounts.models import User
-from accounts.password_forms import ChangePassword, ResetPassword
+from accounts import actions
+from accounts.models import ApiToken, User
+from accounts.password_forms import ChangePassword, ResetPassword, replace_password
 from accounts.views import JUST_CHANGED
-from tests.accounts.test_stolen_session import reset_link
+from tests.accounts.test_stolen_session import SECRET, reset_link
 from tests.conftest import logged_in, person
+from tests.support.codes import confirmed_browser, totp
 from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,3 +73,42 @@ def test_one_of_simultaneous_resets_by_one_link_succeeds(monkeypatch: pytest.Mon
     (page,) = {browser.get(link).headers["Location"] for browser in browsers}
     check_together(monkeypatch, ResetPassword)
     one_was_set(alice, set_at_once(browsers, page))
+
+
+SECURITY: dict[str, tuple[str, dict[str, str]]] = {
+    "make a token": ("/accounts/me/tokens/", {"name": "mine"}),
+    "add an address": ("/accounts/email/", {"action_add": "", "email": "thief@example.org"}),
+    "set up an app": ("/accounts/2fa/totp/activate/", {}),
+    "turn the app off": ("/accounts/2fa/totp/deactivate/", {}),
+    "make recovery codes": ("/accounts/2fa/recovery-codes/generate/", {}),
+}
+
+
+def ways_in(user: User) -> list[object]:
+    """Return the addresses, the second factors and the tokens of this person."""
+    rows = (table.objects.filter(user=user).order_by("pk") for table in (EmailAddress, Authenticator, ApiToken))
+    return [list(found.values()) for found in rows]
+
+
+@pytest.mark.parametrize("change", SECURITY)
+def test_a_change_that_waits_for_a_new_password_is_dropped(monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    alice, (page, form) = person("alice"), SECURITY[change]
+    browser = confirmed_browser(alice)
+    if change == "set up an app":
+        form = {"code": totp(browser.get(page).context["form"].secret)}
+    elif "2fa" in page:
+        TOTP.activate(alice, SECRET)
+        RecoveryCodes.activate(alice)
+    EmailAddress.objects.create(user=alice, email="alice@example.org", verified=True, primary=True)
+    before, lock = ways_in(alice), actions.lock_person
+
+    def overtaken(user_id: int) -> User:
+        """Lock the person after another request has set a new password."""
+        monkeypatch.setattr(actions, "lock_person", lock)
+        at_once([lambda wait: replace_password(user=User.objects.get(pk=user_id), password=WORDS[0])])
+        return lock(user_id)
+
+    monkeypatch.setattr(actions, "lock_person", overtaken)
+    answer = browser.post(page, form)
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/accounts/login/?next={quote(page, safe='')}")
+    assert ways_in(alice) == before

@@ -20,9 +20,12 @@ from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
 from accounts import actions, encryption
+from accounts.adapter import PASSWORD_REPLACED
 from accounts.models import User
+from accounts.password_forms import replace_password
 from tests.conftest import logged_in
 from tests.support.codes import totp
+from tests.support.pages import text_of
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 SEED = "0123456789abcdef" * 5
@@ -74,6 +77,27 @@ def everything_stored() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT string_agg(row::text, ' ') FROM mfa_authenticator row")
         return str(cursor.fetchone()[0])
+
+
+# A log-in that waits for a code
+
+
+@pytest.mark.parametrize("by", ["a reset", "the page"])
+def test_a_log_in_begun_with_an_old_password_cannot_be_completed(alice: User, by: str) -> None:
+    TOTP.activate(alice, SECRET)
+    waiting = Client()
+    waiting.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    if by == "a reset":
+        replace_password(user=alice, password="a long way to Bergen")
+    else:
+        form = {"oldpassword": "alice", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
+        assert logged_in(alice).post("/accounts/password/change/", form).status_code == 302
+    answer = waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/")
+    assert not get_user(waiting).is_authenticated
+    assert PASSWORD_REPLACED in text_of(waiting.get("/accounts/login/"))
+    # The password step is forgotten too, so another code is of no use.
+    assert waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)}).headers["Location"] == "/accounts/login/"
 
 
 # Each code once
