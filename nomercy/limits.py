@@ -176,13 +176,23 @@ def _unknown_token(request: HttpRequest, token: str) -> tuple[bool, int]:
     return True, _over(UNKNOWN_TOKENS, UNKNOWN_TOKENS.address, "address", address)
 
 
-@lru_cache(maxsize=1024)  # Django finds the view of the same path again later
+LONGEST_KEPT: Final = 200
+"""The most characters of a path whose view is remembered. Anybody can send longer ones, and their paths cost memory."""
+
+
 def _name_of(path: str) -> str:
     """Return the name of the view at this path, or "" if none matches."""
+    return (_kept_name if len(path) <= LONGEST_KEPT else _found_name)(path)
+
+
+def _found_name(path: str) -> str:
     try:
         return resolve(path).view_name
     except Resolver404:
         return ""
+
+
+_kept_name: Final = lru_cache(maxsize=1024)(_found_name)  # Django finds the view of the same path again later
 
 
 class Limits:

@@ -564,3 +564,11 @@ def test_the_counters_contain_no_network_addresses(limited: None, client: Client
     client.get("/api/v1/me", REMOTE_ADDR="203.0.113.77")
     assert limits.limiter._counters
     assert not any("203.0.113" in key for key in limits.limiter._counters)
+
+
+def test_no_long_path_is_remembered(client: Client, db: None) -> None:
+    client.get("/about/")
+    known = limits._kept_name.cache_info().currsize
+    for n in range(5):
+        client.get(f"/games/{n}{'x' * limits.LONGEST_KEPT}/")
+    assert limits._kept_name.cache_info().currsize == known
