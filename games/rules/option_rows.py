@@ -134,7 +134,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "The first discard",
         _DECK,
         "FIRST-1",
-        about="A No Mercy deck needs number.",
+        about="With a No Mercy deck it must be a number card.",
         choices=(
             Choice("number", "number", "The discard pile starts with a number card, which has no effect."),
             Choice(
@@ -202,8 +202,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Pass a debt on",
         _ANSWERS,
         "RESP-3",
-        about="Needs stacking, and a draw card as the last card must be contest. In a No Mercy deck Discard All and"
-        " Skip Everyone end a debt.",
+        about="Needs stacking, and that the others may answer a draw card as the last card. In a No Mercy deck Discard"
+        " All and Skip Everyone end a debt.",
         choices=_switch(
             on="Owed cards can also be passed on with a Skip, a Reverse or a plain Wild.",
             off="Owed cards cannot be passed on with a Skip, a Reverse or a Wild.",
@@ -230,7 +230,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Who names the roulette’s colour",
         _EFFECTS,
         "ROUL-2",
-        about="The Flip deck needs player.",
+        about="With the Flip deck it must be the player of the card.",
         choices=(
             Choice(
                 "victim", "the player who must draw", "The player who must draw names the colour of a Color Roulette."

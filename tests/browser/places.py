@@ -190,6 +190,19 @@ def _faulty_form(page: Page, cast: Cast) -> None:
     page.locator(".errorlist").first.wait_for()
 
 
+def _conflict(page: Page, cast: Cast) -> None:
+    page.goto("/tables/new/")
+    page.get_by_text("Bluffs", exact=True).click()
+    page.locator("[name=option_bluff][value=official]").check()
+    page.get_by_role("button", name="Create table").click()
+    page.locator(".errorlist").first.wait_for()
+
+
+def _rules_of_a_table(page: Page, cast: Cast) -> None:
+    options = {"straights": True, "mercy_limit": 0}
+    page.goto(f"/rules/?table={cast.table(MANY, options=options).game.code}")
+
+
 def _custom_clock(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.get_by_role("group", name="Pace").get_by_text("Custom").click()
@@ -284,6 +297,7 @@ PLACES: Final = (
     Place("home", _home),
     Place("new-table", at("/tables/new/")),
     Place("new-table-refused", _faulty_form),
+    Place("new-table-conflict", _conflict),
     Place("custom-clock", _custom_clock),
     Place("lobby", _lobby),
     Place("my-turn", game(MANY)),
@@ -302,6 +316,9 @@ PLACES: Final = (
     Place("replay", _replay("?n=20")),
     Place("replay-seat", _replay("?n=20&seat=1")),
     Place("rules", at("/rules/"), logged_in=False),
+    Place("rules-of-flip", at("/rules/?preset=flip"), logged_in=False),
+    Place("every-rule", at("/rules/?preset=all"), logged_in=False),
+    Place("rules-of-a-table", _rules_of_a_table),
     Place("about", at("/about/"), logged_in=False),
     Place("api", at("/api/v1/docs"), logged_in=False),
     Place("invitation", _invitation, logged_in=False),
