@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
 
+from games import rules
 from games.actions.lobby import TableOptions
 from games.actions.play import LONGEST_MOVE, MOST_STEPS
+from games.bots import BOTS
+from games.models import Game
+from games.models.paces import CUSTOM, PACES
 
 USUAL: Final = TableOptions()
 Name = Annotated[str, StringConstraints(max_length=32)]  # limited because error messages repeat it
@@ -36,16 +41,37 @@ class NewClock(Strict):
     callout: int
 
 
+def _option_schema(spec: rules.OptionSpec) -> dict[str, Any]:
+    """Return the JSON schema of an option's values."""
+    kind = {bool: "boolean", int: "integer", str: "string"}[spec.type]
+    if spec.values:
+        return {"type": kind, "enum": list(spec.values)}
+    ranges = [{"minimum": low, "maximum": high} for low, high in spec.ranges]
+    return {"type": kind, **(ranges[0] if len(ranges) == 1 else {"anyOf": ranges} if ranges else {})}
+
+
+OPTIONS_SCHEMA: Final[dict[str, Any]] = {
+    "description": ", ".join(spec.name for spec in rules.OPTIONS if spec.name != "target"),
+    "properties": {spec.name: _option_schema(spec) for spec in rules.OPTIONS if spec.name != "target"},
+    "additionalProperties": False,
+}
+"""What the OpenAPI document says of options. The rules check them, so that a refusal is the same everywhere."""
+
+
+def _one_of(names: Iterable[str]) -> dict[str, Any]:
+    return {"enum": list(names)}
+
+
 class NewGame(Strict):
-    preset: Name = USUAL.preset
-    options: dict[Name, Any] = Field(default_factory=dict)
+    preset: Annotated[Name, Field(json_schema_extra=_one_of(rules.PRESETS))] = USUAL.preset
+    options: dict[Name, Any] = Field(default_factory=dict, json_schema_extra=OPTIONS_SCHEMA)
     players: int = USUAL.players
     bots: int = USUAL.bots
-    bot: Name = USUAL.bot
-    pace: Name = USUAL.pace
+    bot: Annotated[Name, Field(json_schema_extra=_one_of(BOTS))] = USUAL.bot
+    pace: Annotated[Name, Field(json_schema_extra=_one_of((*PACES, CUSTOM)))] = USUAL.pace
     clock: NewClock | None = None
     misses_allowed: int = USUAL.misses_allowed
-    after_misses: Name = USUAL.after_misses
+    after_misses: Annotated[Name, Field(json_schema_extra=_one_of(Game.AfterMisses.values))] = USUAL.after_misses
     target: int = USUAL.target
     bot_pause: float = USUAL.bot_pause
     public: bool = USUAL.public
@@ -124,8 +150,8 @@ class GameListed(Schema):
     id: str
     version: int
     status: str
-    preset: str
-    options: dict[str, Any]
+    preset: str = Field(json_schema_extra=_one_of(rules.PRESETS))
+    options: dict[str, Any] = Field(json_schema_extra=OPTIONS_SCHEMA)
     target: int
     round: int
     you: int | None

@@ -1,4 +1,4 @@
-"""The command line ``python -m games.rules replay|random|rulebook`` (NOTATION, "Console")."""
+"""The command line ``python -m games.rules replay|random|rulebook|presets`` (NOTATION, "Console")."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.presets import PRESETS
 from games.rules.record import parse_record, replay_record
-from games.rules.rulebook import rulebook_markdown
+from games.rules.rulebook import presets_markdown, rulebook_markdown
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -29,6 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     play.add_argument("--seed", default="")
     play.add_argument("--preset", default="no-mercy", choices=sorted(PRESETS))
     commands.add_parser("rulebook", help="print the rulebook as Markdown")
+    commands.add_parser("presets", help="print the tables of presets and options in docs/api.md")
     return parser
 
 
@@ -83,6 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _replay()
         elif args.command == "rulebook":
             sys.stdout.write(rulebook_markdown())
+        elif args.command == "presets":
+            sys.stdout.write(presets_markdown())
         else:
             _random(args.games, args.players, args.seed, args.preset)
     except BadInput as bad:

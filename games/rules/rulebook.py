@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from games.rules.moves import MIN_PLAYERS
 from games.rules.option_rows import OPTIONS, OptionSpec
 from games.rules.options import Options
-from games.rules.presets import PRESETS
+from games.rules.presets import MAX_PLAYERS_OF, PRESET_DESCRIPTIONS, PRESETS
 from games.rules.rulebook_no_mercy import NO_MERCY_RULES
 from games.rules.rulebook_races import RACE_RULES
 from games.rules.rulebook_rule import Rule
@@ -53,6 +54,16 @@ def rulebook_markdown() -> str:
             lines += ["", f"## {section}", "", "| id | rule | source |", "|---|---|---|"]
         lines.append(f"| {rule.id} | {rule.text} | {rule.source} |")
     lines += ["", "## Options of the engine", "", *_options_table()]
+    return "\n".join(lines) + "\n"
+
+
+def presets_markdown() -> str:
+    """Return the tables of presets and options of docs/api.md."""
+    lines = ["| preset | players | rules |", "|---|---|---|"]
+    for name, most in MAX_PLAYERS_OF.items():
+        lines.append(f"| `{name}` | {MIN_PLAYERS}-{most} | {PRESET_DESCRIPTIONS[name]} |")
+    lines += ["", "| option | values | rule |", "|---|---|---|"]
+    lines += [f"| `{spec.name}` | {_values(spec)} | {spec.source} |" for spec in OPTIONS]
     return "\n".join(lines) + "\n"
 
 

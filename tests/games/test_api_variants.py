@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from games.api.views import game_json
 from tests.games.test_api import VIEW, Program
 from tests.games.test_render import seen
 from tests.games.test_two_sides import DARK, LIGHT, OVER
+from tests.support.options import values_of
 from tests.support.tables import now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +125,64 @@ def test_the_openapi_document_describes_the_fields_of_variants(a: Program) -> No
         assert "default" not in view["properties"][name]
     debt = document["components"]["schemas"]["PendingOut"]
     assert set(debt["properties"]) - set(debt["required"]) == {"by"}
+
+
+def test_the_openapi_document_lists_presets_and_options(a: Program) -> None:
+    objects = a.get("openapi.json").json()["components"]["schemas"]
+    names = {spec.name for spec in rules.OPTIONS if spec.name != "target"}
+    for name in ("NewGame", "GameOut", "GameListed"):
+        fields = objects[name]["properties"]
+        assert fields["preset"]["enum"] == list(rules.PRESETS)
+        assert set(fields["options"]["properties"]) == names
+        assert fields["options"]["additionalProperties"] is False
+    asked = objects["NewGame"]["properties"]
+    assert asked["options"]["properties"]["stacking"] == {"type": "string", "enum": ["off", "same", "family", "any"]}
+    assert asked["options"]["properties"]["hand_size"] == {"type": "integer", "minimum": 1, "maximum": 15}
+    assert asked["options"]["properties"]["mercy_limit"]["anyOf"][1] == {"minimum": 10, "maximum": 50}
+    assert asked["options"]["properties"]["straights"] == {"type": "boolean"}
+    assert asked["pace"]["enum"] == ["live", "fast", "standard", "slow", "custom"]
+    assert asked["bot"]["enum"] == ["random", "careful", "sharp"]
+    assert asked["after_misses"]["enum"] == ["bot", "leave"]
+
+
+@pytest.mark.parametrize("preset", rules.PRESETS)
+def test_a_program_makes_a_table_of_every_preset(a: Program, preset: str) -> None:
+    told = a.post("games", {"preset": preset, "players": 3, "pace": "live"}).json()
+    offered = rules.options_dict(rules.PRESETS[preset])
+    offered.pop("target")
+    assert (told["preset"], told["options"]) == (preset, offered)
+    assert a.get(f"games/{told['id']}").json()["options"] == offered
+
+
+@pytest.mark.parametrize("spec", rules.OPTIONS, ids=[spec.name for spec in rules.OPTIONS])
+def test_a_program_gets_every_value_of_an_option_or_one_sentence(a: Program, spec: rules.OptionSpec) -> None:
+    for value in values_of(spec):
+        answer = a.post("games", {"preset": "house-party", "options": {spec.name: value}, "players": 2, "pace": "live"})
+        told = answer.json()
+        if answer.status_code == 201:
+            assert told["options"][spec.name] == value
+        else:
+            assert (answer.status_code, told["error"]) == (400, "malformed")
+            assert re.fullmatch(r"[A-Z][^\n]+\.", told["message"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"jokers": 2}, "There is no option 'jokers'."),
+        ({"stacking": 1}, "The option stacking must be a text."),
+        ({"straights": "yes"}, "The option straights must be true or false."),
+        ({"interception_penalty": 51}, "The option interception_penalty must be 0 to 50."),
+        ({"bluff": "official"}, "The option bluff must be off with a No Mercy deck."),
+        (
+            {"advanced_stacking": True, "stacking": "off"},
+            "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+        ),
+    ],
+)
+def test_bad_options_are_one_sentence(a: Program, options: dict[str, Any], message: str) -> None:
+    answer = a.post("games", {"options": options})
+    assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
 @pytest.fixture
