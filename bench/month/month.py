@@ -40,6 +40,8 @@ START: Final = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)
 BEAT: Final = timedelta(seconds=2)
 MAIL_BEAT: Final = timedelta(seconds=5)
 """How often the beat runs, as in `nomercy.celery`. Beats with nothing due are skipped."""
+PRESETS: Final = tuple(rules.PRESETS)
+"""The presets of the tables, in turn."""
 PACES: Final = ("fast", "fast", "standard", "standard", "slow")
 TURN_KINDS: Final = frozenset({TURN, DEADLINE})
 """Mails that may come at night: of a turn that ends soon after it, and a summary at its chosen hour."""
@@ -214,6 +216,7 @@ class Month:
         seats = self.rng.randint(2, 6)
         machines = self.rng.randint(0, seats - 2)
         options = lobby.TableOptions(
+            preset=PRESETS[n % len(PRESETS)],
             players=seats,
             bots=machines,
             pace=self.rng.choice(PACES),
@@ -327,6 +330,8 @@ class Month:
         texts = Move.objects.values_list("text", "seat")
         by_clock = sum(text.startswith("clock ") for text, _ in texts)
         yield f"games: {self.games}, finished {states[Game.Status.OVER]}, running {states[Game.Status.PLAYING]}"
+        presets = Counter(Game.objects.values_list("preset", flat=True))
+        yield f"presets: {', '.join(f'{name} {presets[name]}' for name in PRESETS)}"
         yield f"people: {len(self.people)}, visits {self.results.visits}"
         yield f"log lines: {len(texts)}, of the clock {by_clock}"
         for name, number in sorted(self.results.events.items()):
