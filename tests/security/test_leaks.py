@@ -15,7 +15,6 @@ import os
 import random
 from collections.abc import Callable
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -45,6 +44,7 @@ from tests.support.worlds import Postbox, Reader, Staff, differences
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
 
 GAMES = int(os.environ.get("LEAK_GAMES", "200"))
+PRESETS = tuple(rules.PRESETS)
 PART = 20
 """The games of one test, so that a long run is split among processes."""
 PARTS = [pytest.param(part, marks=pytest.mark.long if part else ()) for part in range(-(-GAMES // PART))]
@@ -67,7 +67,10 @@ def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
         rng = random.Random(seed)
         players, pages = rng.randint(2, 6), seed % PAGES_OF == 0
         earlier = seed // PAGES_OF % 3 if pages else 0
-        table = table_after(people[:players], rng.randint(0, 90), seed, earlier=earlier, **of_the_turn(pages))
+        preset = PRESETS[(seed // PAGES_OF + seed) % len(PRESETS)]
+        table = table_after(
+            people[:players], rng.randint(0, 90), seed, earlier=earlier, preset=preset, **of_the_turn(pages)
+        )
         if table.started.over:
             continue
         for reader in [*readers[:players], *readers[6:]]:
@@ -83,7 +86,8 @@ def test_no_mail_and_no_staff_page_depends_on_hidden_cards(people: list[User], p
     for seed in range(part * PART, min(GAMES, (part + 1) * PART), MAILS_OF):
         rng = random.Random(seed)
         players = rng.randint(2, 6)
-        table = table_after(people[:players], rng.randint(0, 90), seed, **of_the_turn(True))
+        preset = PRESETS[seed // MAILS_OF % len(PRESETS)]
+        table = table_after(people[:players], rng.randint(0, 90), seed, preset=preset, **of_the_turn(True))
         if table.started.over:
             continue
         for reader in [moderator, *postboxes[:players]]:
@@ -162,7 +166,7 @@ def _refusal(patch: pytest.MonkeyPatch) -> None:
             refused.message += could
             raise
 
-    patch.setattr(import_module("games.rules.replay"), "apply", leaky)
+    patch.setattr(rules, "apply", leaky)
 
 
 LEAKS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
@@ -210,10 +214,10 @@ def announced(monkeypatch: pytest.MonkeyPatch) -> tuple[Layer, list[tuple[str, A
     return layer, tasks
 
 
-def play_a_while(people: list[User], commits: Any) -> Table:
+def play_a_while(people: list[User], commits: Any, preset: str = "no-mercy") -> Table:
     """Play a game of two people and a bot through the real actions, with their messages after commits."""
     rng = random.Random(5)
-    table = table_after([people[0], "careful", people[1]], 0, seed=5)
+    table = table_after([people[0], "careful", people[1]], 0, seed=5, preset=preset)
     with commits(execute=True):
         for _ in range(60):
             table = now_of(table)
@@ -245,11 +249,15 @@ def says_more_than_it_may(table: Table, layer: Layer, tasks: list[tuple[str, Any
     return sorted({*said} - {*may} | {*asked} - {json.dumps([announce.BOT_TURN, [table.game.pk]])})
 
 
+@pytest.mark.parametrize("preset", ["no-mercy", "flip", "house-party"])
 def test_announcements_contain_no_card(
-    people: list[User], announced: tuple[Layer, list[tuple[str, Any]]], django_capture_on_commit_callbacks: Any
+    people: list[User],
+    announced: tuple[Layer, list[tuple[str, Any]]],
+    django_capture_on_commit_callbacks: Any,
+    preset: str,
 ) -> None:
     layer, tasks = announced
-    table = play_a_while(people, django_capture_on_commit_callbacks)
+    table = play_a_while(people, django_capture_on_commit_callbacks, preset)
     assert len(layer.sent) > 20
     assert tasks
     assert says_more_than_it_may(table, layer, tasks) == []

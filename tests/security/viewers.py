@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from accounts.models import User
@@ -26,10 +26,20 @@ class Kind(NamedTuple):
     """A kind of game. Each variant gets a row."""
 
     preset: str
-    public: bool
+    public: bool = True
+    options: Mapping[str, object] | None = None
 
 
-KINDS: Final = (Kind("no-mercy", public=True), Kind("no-mercy", public=False), Kind("classic", public=True))
+KINDS: Final = (
+    Kind("no-mercy"),
+    Kind("flip"),
+    Kind("house-party"),
+    Kind("no-mercy", public=False),
+    Kind("classic"),
+    Kind("flip", options={"flip_backs": "hidden", "stacking": "any"}),
+    Kind("playroom-no-mercy"),
+    Kind("playroom"),
+)
 ABOUT_GAMES: Final = re.compile(r"/$|/next/|/games/|/people/|/api/v1/(games|me)|/admin/games/(game|round|move)/$")
 """The URLs that the short form requests."""
 
@@ -37,15 +47,16 @@ ABOUT_GAMES: Final = re.compile(r"/$|/next/|/games/|/people/|/api/v1/(games|me)|
 def number_cards(view: GameView) -> list[str]:
     """Return at most two moves that play a plain number; none from a hand of one card, because that shows all hands."""
     hand = view.view.hand or () if view.view else ()
-    return [f"play {card}" for card in hand if re.fullmatch(r"[rygb][1-689]", card)][:2] if len(hand) > 1 else []
+    return [f"play {card}" for card in hand if re.fullmatch(r"[rygboput][1-689]", card)][:2] if len(hand) > 1 else []
 
 
 def other_moves(view: GameView) -> list[str]:
     """Return moves that are refused or that no hidden card decides. Leaves out drawing on turn, which shows a card."""
     hand = view.view.hand or () if view.view else ()
-    not_held = next(card for card in rules.DECKS[view.options.deck].faces if card not in hand)
-    out_of_turn = [] if view.turn == view.you else ["draw", "pass"]
-    return [f"play {not_held}", "uno", *(f"catch {seat.seat}" for seat in view.seats), "dance", "", *out_of_turn]
+    sides = rules.DECKS[view.options.deck].sides
+    not_held = [f"play {next(card for card in side.faces if card not in hand)}" for side in sides]
+    out_of_turn = [] if view.turn == view.you else ["draw", "pass", "challenge"]
+    return [*not_held, "uno", "buzz", *(f"catch {seat.seat}" for seat in view.seats), "dance", "", *out_of_turn]
 
 
 class Viewer(Reader):
@@ -147,7 +158,7 @@ def game_of(kind: Kind, seed: int) -> tuple[World, Table]:
     tables: list[Table] = []
 
     def deal(people: Sequence[User]) -> Table:
-        tables.append(table_after(people, 0, seed, preset=kind.preset))
+        tables.append(table_after(people, 0, seed, preset=kind.preset, options=kind.options))
         return tables[0]
 
     world = World(deal, public=kind.public)

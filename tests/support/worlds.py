@@ -50,7 +50,7 @@ VARYING_PARTS: Final = (
 """The parts of answers that differ between equal requests, and why. The first group is kept."""
 SIGNED: Final = re.compile(r"/mail/(\w+)/[^/\s]+/")
 
-_NAMES: Final = "|".join(re.escape(card_name(face)) for face in rules.DECKS["nomercy168"].faces)
+_NAMES: Final = "|".join(re.escape(card_name(face)) for face in rules.FACES)
 NAMED: Final = re.compile(rf"\b(?:{_NAMES})\b".encode(), re.IGNORECASE)
 """The name of any card, as on pages."""
 
@@ -157,7 +157,9 @@ class Reader:
     def _tries(self, table: Table, view: queries.GameView) -> Transcript:
         """Return the answers to moves that do not depend on hidden cards: refused moves, and a number card."""
         page, call = f"/games/{table.game.code}/move/", f"/api/v1/games/{table.game.code}/moves"
-        mine = [card for card in (view.view.hand or () if view.view else ()) if re.fullmatch(r"[rygb][1-689]", card)]
+        hand = view.view.hand or () if view.view else ()
+        # Not the last card: it would show all hands.
+        mine = [card for card in hand if re.fullmatch(r"[rygboput][1-689]", card) and len(hand) > 1]
         form: dict[str, object] = {"move": f"play {mine[0] if mine else 'W10 r'}", "version": view.version}
         read: Transcript = {}
         with undone():
