@@ -272,5 +272,5 @@ def _result(table: Table, won: rules.Event, reader: int) -> str:
     game, names = table.game, table.names
     if game.winner is None:
         return f"Round {table.started.round.number}: {rules.sentence(won, reader, names)}"
-    what = "match" if game.target else "game"
+    what = "match" if table.options.is_match else "game"
     return f"You win the {what}." if game.winner == reader else f"{names[game.winner]} wins the {what}."

@@ -8,9 +8,11 @@ from typing import Final, NamedTuple
 
 from django.utils import timezone
 
+from games import rules
 from games.models import Game
 from games.queries import GameView
 from games.render import words
+from games.render.rulebook import USUAL
 
 YOUR_TURN: Final = "Your turn: "
 
@@ -57,10 +59,16 @@ def open_card(view: GameView) -> GameCard:
         url=words.table_url("game", view.id),
         name=words.table_name(view),
         what=f"{len(view.seats)} of {view.players} seats taken",
-        people=f"{seated} · {_length(view)}",
+        people=" · ".join(filter(None, (seated, _rules(view), _length(view)))),
         side=_side(view),
         join_url=words.table_url("join", view.id),
     )
+
+
+def _rules(view: GameView) -> str:
+    """Return the rules of a table in a list, or an empty text for those that a reader expects here."""
+    changed = ", changed" if words.differences(view) else ""
+    return f"{rules.PRESET_TITLES[view.preset]} rules{changed}" if changed or view.preset != USUAL else ""
 
 
 def _side(view: GameView) -> str | None:

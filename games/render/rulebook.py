@@ -93,7 +93,7 @@ def preset_page(preset: str) -> RulebookPage:
         sections=_sections(options),
         options=_options(options),
         shown=_shown(options),
-        new_table_url=f"{reverse('new-table')}?{urlencode({'preset': preset})}",
+        new_table_url=new_table_url(preset),
     )
 
 
@@ -150,6 +150,16 @@ def table_rules_url(view: GameView, rule: str | None = None, *, by_invitation: b
     else:
         url = f"{reverse('rules')}?{urlencode({'table': view.id})}"
     return f"{url}#{rule}" if rule else url
+
+
+def new_table_links() -> list[PresetLink]:
+    """Return links to the form for a new table, with each of the presets chosen."""
+    return [PresetLink(title, new_table_url(preset), here=False) for preset, title in rules.PRESET_TITLES.items()]
+
+
+def new_table_url(preset: str) -> str:
+    """Return the address of the form for a new table with a preset chosen."""
+    return f"{reverse('new-table')}?{urlencode({'preset': preset})}"
 
 
 def _links(here: str) -> list[PresetLink]:

@@ -18,6 +18,7 @@ from games.queries import GameView, Table, front_page, lists
 from games.refusals import Denied
 from games.render.game_cards import open_card
 from games.render.home import Part, current_groups, finished_group, home_page
+from games.render.rulebook import new_table_links
 from games.web.browser_marks import marks
 from games.web.guests import left_guest
 from games.web.http import SeeOther
@@ -41,7 +42,8 @@ def _front_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     user, now = person(request), timezone.now()
     if user is None:
         cards = [open_card(view) for view in _views(front_page.open_tables(None), None)]
-        return render(request, "home.html", {"open_tables": cards}, status=status)
+        context = {"open_tables": cards, "new_tables": new_table_links()}
+        return render(request, "home.html", context, status=status)
     before = max(0, (number(request.GET.get("from")) or 1) - 1)
     finished = request.GET.get("finished") == "1"
     tables, more = (front_page.finished_games if finished else front_page.current_games)(user, before=before)

@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from accounts import actions as account_actions
 from accounts.models import User
+from games import rules
 from games.actions import lobby, table_limits
 from games.actions.play import play_move
 from games.models import Game, Seat
@@ -36,6 +37,23 @@ def test_a_visitor_sees_a_play_button_and_the_open_tables(client: Client, alice:
     assert f'action="{reverse("play-now")}"' in page.content.decode()
     assert "Open tables (1)" in text_of(page)
     assert f'action="/games/{game.code}/join/"' in page.content.decode()
+
+
+def test_a_visitor_can_choose_the_rules_of_a_table(client: Client) -> None:
+    page = client.get("/").content.decode()
+    links = re.findall(r'<a href="(/tables/new/\?preset=[a-z-]+)">([^<]+)</a>', page)
+    assert links == [(f"/tables/new/?preset={preset}", title) for preset, title in rules.PRESET_TITLES.items()]
+
+
+def test_an_open_table_says_which_rules_it_has(client: Client, alice: User) -> None:
+    open_table(alice)
+    assert "alice · Standard pace · a single round" in text_of(client.get("/"))
+    Game.objects.all().delete()
+    open_table(alice, preset="flip")
+    assert "alice · Flip rules · Standard pace · a single round" in text_of(client.get("/"))
+    Game.objects.all().delete()
+    open_table(alice, options={"mercy_limit": 30})
+    assert "alice · No Mercy rules, changed · Standard pace · a single round" in text_of(client.get("/"))
 
 
 def test_play_now_starts_a_game_against_three_bots_for_a_visitor(client: Client) -> None:
