@@ -9,9 +9,10 @@ import pytest
 
 from accounts.models import User
 from games import queries
+from games.actions import timeouts
 from games.actions.lobby import TableOptions, create_table
 from games.actions.play import play_move, play_seat
-from games.models import Game
+from games.models import Game, Heartbeat
 from games.models.paces import PACES
 from games.queries import Table, Viewer
 from games.refusals import Denied
@@ -161,6 +162,28 @@ def test_presses_at_one_instant_leave_one_slowest(alice: User, bob: User, charli
         assert answers == {"ok": 2, "no_buzz": 1}
         after = now_of(table).started.position
         assert sorted(len(hand) for hand in after.hands) == [2, 2, 4]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_the_last_press_and_the_end_of_the_race_at_one_instant_one_wins(
+    alice: User, bob: User, charlie: User
+) -> None:
+    Heartbeat.objects.update_or_create(pk=1, defaults={"at": NOON})
+    for _ in range(5):
+        position = {**RACE, "buzz": {"by": 0, "pressed": [0]}}
+        table = table_at(position, [alice, bob, charlie], **RACING, deadline=NOON)
+        press = partial(
+            play_move,
+            code=table.game.code,
+            viewer=Viewer(bob),
+            text="buzz",
+            version=None,
+            now=NOON - timedelta(milliseconds=1),
+        )
+        answers = at_once([press, partial(timeouts.run_out, game_id=table.game.pk, now=NOON)])
+        assert answers in ({"ok": 2}, {"ok": 1, "no_buzz": 1})
+        assert log_of(table) == (["1 buzz"] if answers["ok"] == 2 else ["0 clock buzz"])
+        assert [len(hand) for hand in now_of(table).started.position.hands] == [2, 2, 4]
 
 
 def test_a_race_needs_the_pace_live(alice: User) -> None:
