@@ -11,6 +11,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 @pytest.fixture
 def tables(alice: User, bob: User) -> list[Table]:
-    """Return one table of each kind: public, private, running, between people, with standing orders, and over."""
+    """Return one table of each kind: public, private, running, between people, with orders, over, and with races."""
     made = [
         lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON),
         lobby.create_table(user=alice, options=lobby.TableOptions(players=2, public=False), now=NOON),
@@ -56,7 +57,8 @@ def tables(alice: User, bob: User) -> list[Table]:
     made.append(lobby.create_table(user=alice, options=party, now=NOON))
     made.append(lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1), now=NOON))
     play.play_move(code=made[-1].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
-    return made
+    race = replace(party, pace="live", options={"buzzers": "race"})
+    return [*made, lobby.create_table(user=alice, options=race, now=NOON)]
 
 
 def send(browser: Client, case: Case[Any]) -> Any:
