@@ -17,6 +17,7 @@ from games.models import Game, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
 from games.notices import player_notices
 from games.queries import Table, require_turn
+from games.queries.orders import has_orders
 from games.refusals import Denied, from_rules
 
 MAX_MOVES: Final = 100_000
@@ -111,6 +112,8 @@ def _applied(table: Table, seat: int, moves: Sequence[rules.Move]) -> list[Line]
 def _by_order(table: Table, line: Line) -> list[Line]:
     """Return the lines that standing orders add to the log after this one. Changes nothing."""
     log: list[Line] = []
+    if not has_orders(table):
+        return log
     shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
     while len(log) < MAX_ORDERS:
         play = standing_orders.next_play(table, line.position, after=line.seat, shuffle=shuffle)

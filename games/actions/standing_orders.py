@@ -11,7 +11,7 @@ from games import queries, rules
 from games.locks import lock_game
 from games.models.orders import FACE, NEVER, Orders, orders_of, parse_orders
 from games.queries import Table, Viewer
-from games.queries.orders import has_orders, seat_with_orders
+from games.queries.orders import seat_with_orders
 from games.refusals import Denied, not_found, over
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object])
 def next_play(
     table: Table, position: rules.Position, *, after: int, shuffle: rules.Shuffle
 ) -> tuple[int, rules.Move] | None:
-    """Return the seat whose standing orders play next in a position, and its play; None if no orders fit.
+    """Return the seat whose standing orders play next at a table that has them, and its play; None if no orders fit.
 
     The seats are asked in the direction of play, from the one after seat `after` to that seat itself.
     """
-    if not has_orders(table) or table.game.paused_at is not None:
+    if table.game.paused_at is not None:
         return None
     for seat in _others_on(position, after):
         move = _play(orders_of(table.seats[seat]), position, seat, table.options, shuffle)

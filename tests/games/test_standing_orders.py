@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from accounts.actions import create_guest
 from accounts.models import User
 from games import queries
 from games.actions import lobby, seating
 from games.actions.bot_turn import play_bots
+from games.actions.guests import move_seats
 from games.actions.play import play_move
 from games.actions.standing_orders import set_orders
 from games.locks import lock_game
@@ -23,6 +25,7 @@ from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from games.render import log_rows
+from games.staff import tables
 from tests.conftest import person
 from tests.support.clocks import HOUR, swept
 from tests.support.tables import NOON, change_position, log_of, now_of, table_at
@@ -362,6 +365,30 @@ def test_a_new_owner_starts_without_orders(alice: User, bob: User, charlie: User
     here = queries.load(lock_game(pk=table.game.pk))
     seating.change_owner(here, here.seats[2], person=dora, now=NOON)
     assert Seat.objects.get(game=table.game, index=2).orders is None
+    move(table, alice, "play r5")
+    assert log_of(table) == ["0 play r5"]
+
+
+def test_orders_move_with_the_seats_of_a_guest(alice: User, bob: User, charlie: User) -> None:
+    guest = create_guest()
+    table = table_of([alice, bob, guest], "r5 b1 b2", "y1 y2", "r5 g8 g9")
+    order(table, guest, intercept="card")
+    move_seats(guest=guest, user=charlie)
+    move(table, alice, "play r5")
+    assert log_of(table) == ["0 play r5", "2 play r5"]
+
+
+def test_staff_who_remove_a_player_remove_the_orders(alice: User, bob: User, charlie: User, mo: User) -> None:
+    table = table_of([alice, bob, charlie], "r5 b1 b2", "y1 y2", "r5 g8 g9")
+    order(table, charlie, intercept="card", keep=["g8"])
+    tables.remove(game_id=table.game.pk, by=mo, seat=2, bot=True, reason="Insulted others.", now=NOON)
+    seat = Seat.objects.get(game=table.game, index=2)
+    assert (seat.user, seat.orders, bool(seat.bot)) == (None, None, True)
+
+
+def test_nobody_has_orders_at_a_live_table(alice: User, bob: User) -> None:
+    table = table_of([alice, bob, "careful"], "r5 b1 b2", "r3 y1 y2", "r5 g8 g9", pace="live")
+    Seat.objects.filter(game=table.game, index=1).update(orders=Orders("face").to_json())
     move(table, alice, "play r5")
     assert log_of(table) == ["0 play r5"]
 

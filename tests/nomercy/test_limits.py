@@ -445,12 +445,12 @@ def test_moves_over_the_api_are_counted_as_moves(limited: None, alice: User) -> 
     assert answers == [404] * 4 + [429]
 
 
-@pytest.mark.parametrize("act", ["join", "leave", "start", "pause", "resume", "take-back"])
+@pytest.mark.parametrize("act", ["join", "leave", "start", "pause", "resume", "take-back", "orders"])
 def test_api_calls_at_a_table_have_a_limit(settings: Settings, alice: User, act: str) -> None:
     settings.RATE_LIMITS = 1  # 6 a minute
-    headers = {"Authorization": f"Bearer {api_token(alice)}"}
-    url = f"/api/v1/games/k7m2/{act}"
-    answers = [Client().post(url, content_type="application/json", headers=headers).status_code for _ in range(7)]
+    headers = {"Authorization": f"Bearer {api_token(alice)}", "Content-Type": "application/json"}
+    method, url = "PUT" if act == "orders" else "POST", f"/api/v1/games/k7m2/{act}"
+    answers = [Client().generic(method, url, "{}", headers=headers).status_code for _ in range(7)]
     assert (404 in answers[:6], 429 in answers[:6], answers[6]) == (True, False, 429)
 
 
