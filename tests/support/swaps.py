@@ -14,8 +14,10 @@ from typing import Final
 from django.db import connection
 
 from games import rules
-from games.models import Move, Round
+from games.models import Move, Round, Seat
+from games.models.orders import INTERCEPT, NEVER, Orders
 from games.queries import Table
+from games.queries.orders import has_orders
 from tests.support.tables import change_position, now_of
 
 PILE: Final = "the draw pile"
@@ -171,6 +173,21 @@ def _bluff(table: Table, seat: int | None, rng: random.Random) -> bool:
     return True
 
 
+def _orders(table: Table, seat: int | None, rng: random.Random) -> bool:
+    """Change the standing orders of the other people. They keep all cards or intercept never, so they do not act."""
+    if not has_orders(table):
+        return False
+    faces = [text for side in table.options.rules.sides.values() for text in side.faces]
+    for other in Seat.objects.filter(game=table.game, user__isnull=False):
+        if other.index == seat:
+            continue
+        intercept = rng.choice(INTERCEPT)
+        keep = rng.sample(faces, rng.randrange(len(faces)) if intercept == NEVER else len(faces))
+        other.orders = Orders(intercept, tuple(keep), rng.random() < 0.5).to_json()
+        other.save(update_fields=["orders"])
+    return True
+
+
 def _deal_and_secret(table: Table, seat: int | None, rng: random.Random) -> bool:
     deal = table.started.round.deal.split()
     changes = {"deal": " ".join(rng.sample(deal, len(deal))), "secret": rng.randbytes(32)}
@@ -200,7 +217,8 @@ def _write_events(moves: Sequence[Move]) -> None:
 
 
 def everything(table: Table, seat: int | None, rng: random.Random) -> bool:
-    """Swap everything that is hidden: faces, the deal, the secret, the cards in the log, and whether it was a bluff."""
+    """Swap everything that is hidden: faces, the deal, the cards in the log, orders, and whether it was a bluff."""
+    _orders(table, seat, rng)
     _told_cards(table, seat, rng)
     _deal_and_secret(table, seat, rng)
     _bluff(table, seat, rng)
@@ -210,6 +228,7 @@ def everything(table: Table, seat: int | None, rng: random.Random) -> bool:
 
 BACKS: Final = "hidden faces"
 BLUFF: Final = "whether a card was a bluff"
+ORDERS: Final = "the standing orders of the others"
 SWAPS: Final[dict[str, Swap]] = {
     "a card of one hand and one of another": _of_cards(_two_hands),
     "a card of a hand and one of the draw pile": _of_cards(_hand_and_pile),
@@ -217,8 +236,9 @@ SWAPS: Final[dict[str, Swap]] = {
     "a card set aside and one of the draw pile": _of_cards(_aside_and_pile),
     BACKS: _backs,
     BLUFF: _bluff,
+    ORDERS: _orders,
     "the deal and the secret of the shuffle": _deal_and_secret,
     "what the log tells of drawn cards": _told_cards,
     "everything": everything,
 }
-"""The kinds of swaps. Those of `BACKS` and `BLUFF` need a deck of two sides and an open right to challenge."""
+"""The kinds of swaps. `BACKS`, `BLUFF` and `ORDERS` need two sides, a right to challenge, and interceptions."""
