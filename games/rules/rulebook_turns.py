@@ -61,7 +61,9 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
         "While no colour is in force (after a buzzer, a first Wild, or a wild that a Flip brought up), every card "
         "may be played.",
         "O",
-        applies=lambda options: options.buzzers != "off" or options.first_discard == "official",
+        applies=lambda options: (
+            options.buzzers != "off" or options.first_discard == "official" or has_flip_deck(options)
+        ),
     ),
     Rule(
         "STUCK-1",

@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.models import User
 from games import queries, rules
+from games.render.rulebook import table_rules_url
 from tests.support.pages import open_table, text_of
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +101,21 @@ def test_a_table_without_changes_has_the_rules_of_its_preset(as_alice: Client, a
         if preset != "all":
             game = open_table(alice, preset=preset)
             assert f'href="{path}#how-to-play"' in as_alice.get(game.get_absolute_url()).content.decode()
+
+
+@pytest.mark.parametrize("preset", rules.PRESETS)
+@pytest.mark.parametrize("changes", [{}, {"callout_penalty": 5}])
+def test_a_rule_that_a_refusal_names_has_a_page(
+    as_alice: Client, alice: User, preset: str, changes: dict[str, object]
+) -> None:
+    view = queries.view_of(queries.load(open_table(alice, preset=preset, options=changes)), alice)
+    named = {rule for rule in rules.REFUSALS.values() if rule}
+    for by_invitation in (False, True):
+        urls = {rule: table_rules_url(view, rule, by_invitation=by_invitation) for rule in named}
+        pages = {url.split("#")[0] for url in urls.values()}
+        shown = {page: as_alice.get(page).content.decode() for page in pages}
+        assert [url for rule, url in urls.items() if f'id="{rule}"' not in shown[url.split("#")[0]]] == []
+        assert any("?table=" in page for page in pages) == (bool(changes) and not by_invitation)
 
 
 def test_only_who_may_see_a_table_sees_its_rules(client: Client, as_alice: Client, as_bob: Client, alice: User) -> None:

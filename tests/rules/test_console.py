@@ -246,7 +246,7 @@ def test_random_plays_1000_games_of_four_by_default() -> None:
     [
         ([], ["usage: python -m games.rules", "The rules of the game on the command line.",
               "replay JSON requests from standard input, or a record", "play random games and print the speed",
-              "print the rulebook as Markdown"]),
+              "print the rulebook as Markdown", "print the tables of presets and options in docs/api.md"]),
         (["replay"], ["--record FILE", "replay a record, one line of JSON a round"]),
         (["random"], ["--players {2,3,4,5,6,7,8,9,10}",
                       "--preset {classic,flip,house-party,no-mercy,playroom,playroom-no-mercy}"]),
@@ -266,6 +266,13 @@ def test_the_console_prints_help(
 def test_the_console_prints_the_rules_page_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rulebook"]) == 0
     assert capsys.readouterr().out == (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+
+
+def test_the_console_prints_the_presets_of_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["presets"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("| preset | players | rules |\n")
+    assert f"\n{printed}\n" in (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
 def test_the_console_requires_a_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from games.rules import (
     options_from,
     options_from_stored,
     options_to_store,
+    preselected,
     warning,
 )
 from tests.rules.tables import Case, Json, case, cases, check
@@ -415,6 +416,45 @@ def test_every_value_of_every_option_has_a_sentence(spec: OptionSpec, value: obj
 )
 def test_a_sentence_says_what_a_value_means(name: str, value: object, sentence: str) -> None:
     assert SPECS[name].sentence(value) == sentence
+
+
+def test_every_choice_has_a_label_for_forms() -> None:
+    labels = {
+        spec.name: [spec.label(choice.value) for choice in spec.choices]
+        for spec in OPTIONS
+        if spec.choices and spec.type is str and spec.name != "deck"
+    }
+    assert labels == {
+        "flip_backs": ["hidden", "seen"],
+        "first_discard": ["number", "official"],
+        "stacking": ["off", "the same card", "the same family", "any"],
+        "roulette_color": ["the player who must draw", "the player of the card"],
+        "interceptions": ["off", "same colour and kind", "same kind, any colour"],
+        "bluff": ["off", "official", "playroom"],
+        "buzzers": ["off", "race", "lottery"],
+        "uno_window": ["one turn", "until the hand changes"],
+        "mercy_cards": ["set aside", "into the draw pile"],
+        "last_draw_card": ["the others may answer", "the next player draws", "nobody draws"],
+        "scoring": ["the most points win", "the fewest points win"],
+    }
+    assert [SPECS["straights"].label(value) for value in (True, False)] == ["on", "off"]
+    assert SPECS["deck"].label("flip112") == "Flip, 112 cards with two sides"
+    assert SPECS["hand_size"].label(7) == "7"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_only_a_live_table_with_buzzers_preselects_a_race(preset: str) -> None:
+    offered = PRESETS[preset]
+    assert preselected(preset, live=False) == offered
+    wanted = replace(offered, buzzers="race") if preset == "house-party" else offered
+    assert preselected(preset, live=True) == wanted
+
+
+@pytest.mark.parametrize(
+    ("target", "rounds", "match"), [(0, 0, False), (0, 1, False), (0, 2, True), (1, 0, True), (500, 1, True)]
+)
+def test_a_match_has_a_target_or_rounds(target: int, rounds: int, match: bool) -> None:
+    assert options_from("classic", {"target": target, "rounds": rounds}).is_match == match
 
 
 def test_the_help_of_an_option_explains_its_values() -> None:
