@@ -1,0 +1,157 @@
+"""Variants in two browsers: a round of each preset, challenges, Flip, straights, interceptions and buzzers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+from accounts.models import User
+from games import rules
+from games.actions import lobby
+from games.models import Game
+from games.queries import Table, Viewer
+from tests.browser.test_play import MOST_MOVES, after, first_choice, my_turn, open_game, over
+from tests.support.tables import log_of, now_of, table_at
+
+NewPage = Callable[..., Page]
+
+PILE: Final = ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "r2", "y1", "g1", "b8"]
+
+
+def two_pages(new_page: NewPage, game: Game, people: Sequence[User]) -> list[Page]:
+    pages = [new_page(person) for person in people]
+    for page in pages:
+        open_game(page, game)
+        page.wait_for_load_state("networkidle")
+    return pages
+
+
+def whose_turn(pages: Sequence[Page]) -> Page | None:
+    """Wait until one of these people is on turn, and return the page; None once the round is over."""
+    for _ in range(1_200):
+        for page in pages:
+            if over(page).is_visible():
+                return None
+            if my_turn(page).is_visible():
+                return page
+        pages[0].wait_for_timeout(50)
+    raise AssertionError("Nobody was on turn for a minute.")
+
+
+@pytest.mark.parametrize("preset", rules.PRESETS)
+def test_two_people_and_a_bot_play_a_round(new_page: NewPage, alice: User, bob: User, preset: str) -> None:
+    few = {"hand_size": 4}  # a whole round, but a short one
+    options = lobby.TableOptions(preset=preset, options=few, players=3, bots=1, bot_pause=0)
+    game = lobby.create_table(user=alice, options=options, now=timezone.now()).game
+    lobby.join(code=game.code, viewer=Viewer(bob), now=timezone.now())
+    pages = two_pages(new_page, game, [alice, bob])
+    moves = 0
+    while (page := whose_turn(pages)) is not None:
+        try:
+            first_choice(page).click(timeout=2_000)
+        except PlaywrightTimeout:
+            continue  # another's call or a bot's move came first
+        expect(page.locator("#play[aria-busy]")).to_have_count(0)
+        moves += 1
+        assert moves < MOST_MOVES
+    assert moves
+    for page in pages:
+        expect(over(page)).to_be_visible()
+    game.refresh_from_db()
+    assert game.status == Game.Status.OVER
+
+
+def challenged(alice: User, bob: User, *, bluff: bool) -> Table:
+    hands = [["W4", "r5" if bluff else "b5", "y7"], ["g1", "g2", "g3"]]
+    position = {"draw_pile": PILE, "discard_pile": ["r3"], "hands": hands, "turn": 0}
+    return table_at(position, [alice, bob], preset="classic", options={"bluff": "official"})
+
+
+@pytest.mark.parametrize(
+    ("bluff", "drawn", "cards"),
+    [(True, "it was a bluff. You draw 4 cards", [6, 3]), (False, "it was no bluff. bob draws 6 cards", [2, 9])],
+    ids=["won", "lost"],
+)
+def test_a_wild_draw_four_is_challenged(
+    new_page: NewPage, alice: User, bob: User, bluff: bool, drawn: str, cards: list[int]
+) -> None:
+    table = challenged(alice, bob, bluff=bluff)
+    one, other = two_pages(new_page, table.game, [alice, bob])
+    one.get_by_role("button", name="Wild Draw Four").click()
+    one.locator("#choose-y").click()
+    expect(other.locator("#headline")).to_contain_text("Your turn: you owe 4 cards, or challenge them")
+    expect(one.locator("#challenge")).to_have_count(0)
+    after(other, other.get_by_role("button", name="Challenge alice").click)
+    expect(one.locator("#log")).to_contain_text(drawn)
+    assert [len(hand) for hand in now_of(table).started.position.hands] == cards
+
+
+def test_both_see_a_flip(new_page: NewPage, alice: User, bob: User) -> None:
+    position = {
+        "draw_pile": ["b2/o5", "g7/p8", "y1/u1"],
+        "discard_pile": ["y2/u6", "r3/t4"],
+        "hands": [["rF/o2", "b1/pF", "y3/u3"], ["r4/t1", "g3/W", "y8/tE"]],
+        "turn": 0,
+        "side": "light",
+    }
+    table = table_at(position, [alice, bob], preset="flip")
+    pages = two_pages(new_page, table.game, [alice, bob])
+    after(pages[0], pages[0].get_by_role("button", name="Red Flip").click)
+    expect(my_turn(pages[1])).to_be_visible()
+    expect(pages[1].get_by_role("button", name="Teal 1")).to_be_visible()
+    expect(pages[0].get_by_role("button", name="Pink Flip")).to_be_visible()
+    for page in pages:
+        expect(page.locator("#table")).to_contain_text("Purple 6")
+        expect(page.locator("#log")).to_contain_text("turned over to the dark side")
+
+
+def at_live_table(
+    people: Sequence[User], hands: list[list[str]], options: dict[str, Any], *, turn: int = 0, **position: Any
+) -> Table:
+    given = {"draw_pile": PILE, "discard_pile": ["r3"], "hands": hands, "turn": turn, **position}
+    return table_at(given, people, preset="house-party", options=options, pace="live")
+
+
+def test_a_run_of_three(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_live_table([alice, bob], [["r4", "r5", "r6", "y1"], ["b1", "b2", "g8"]], {})
+    one, other = two_pages(new_page, table.game, [alice, bob])
+    after(one, one.get_by_role("button", name="Red 4").click)
+    expect(my_turn(other)).to_be_visible()
+    after(one, one.get_by_role("button", name="Red 5").click)
+    after(one, one.get_by_role("button", name="Red 6").click)
+    expect(my_turn(other)).to_be_visible()
+    expect(other.locator("#table")).to_contain_text("Red 6")
+    assert log_of(table) == ["0 play r4", "0 play r5", "0 play r6"]
+
+
+def test_one_of_two_wins_the_race_for_an_interception(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
+    hands = [["y2", "y5", "b1"], ["g3", "r1", "b2"], ["b3", "y9", "g9"]]
+    table = at_live_table([alice, bob, charlie], hands, {})
+    faster, slower = new_page(bob), new_page(charlie)
+    # The slower page hears nothing of the faster one's card before it sends its own.
+    slower.route_web_socket("**/ws/**", lambda socket: None)
+    for page in (faster, slower):
+        open_game(page, table.game)
+    after(faster, faster.get_by_role("button", name="Green 3").click)
+    slower.get_by_role("button", name="Blue 3").click()
+    expect(slower.locator("#refusal")).to_contain_text("The game has moved on")
+    position = now_of(table).started.position
+    position = now_of(table).started.position
+    assert log_of(table) == ["1 play g3"]
+    assert (len(position.hands[2]), position.extra.fines) == (3, ())
+
+
+def test_the_slowest_at_the_buzzer_draws(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_live_table([alice, bob], [["BZ", "r5", "y1"], ["b1", "b2", "g8"]], {"buzzers": "race"})
+    one, other = two_pages(new_page, table.game, [alice, bob])
+    after(one, one.get_by_role("button", name="Buzzer", exact=True).click)
+    expect(one.get_by_role("button", name="Press the buzzer")).to_be_visible()
+    other.get_by_role("button", name="Press the buzzer").click()
+    expect(one.locator("#log")).to_contain_text("You draw 2 cards")
+    assert [len(hand) for hand in now_of(table).started.position.hands] == [4, 3]
+    expect(my_turn(other)).to_be_visible()
