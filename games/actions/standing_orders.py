@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -88,5 +89,5 @@ def _play(
     move = rules.Move("play", card, target=target)
     if orders.call_uno:
         after, _ = rules.apply(position, seat, move, options, shuffle)
-        move = move._replace(uno=seat in after.exposed)
+        move = replace(move, uno=seat in after.exposed)
     return move

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from games.rules import TURN_MOVES, Move, View, cards_after
 
@@ -32,4 +33,4 @@ def press(legal: Sequence[Move]) -> Move | None:
 
 def with_call(view: View, move: Move) -> Move:
     """Return the move with an UNO call added if it is a play that leaves one card."""
-    return move._replace(uno=True) if move.kind == "play" and cards_after(view, move) == 1 else move
+    return replace(move, uno=True) if move.kind == "play" and cards_after(view, move) == 1 else move

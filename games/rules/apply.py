@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from games.rules.cards import Card, Face
-from games.rules.effects import CHALLENGE_CARDS, EFFECTS, draw_unanswered, end_race, flip, split_hand
+from games.rules.effects import CHALLENGE_CARDS, EFFECTS, draw_unanswered, end_race, flip, shed_color
 from games.rules.events import Event
 from games.rules.legal import refusal
 from games.rules.moves import TURN_MOVES, Move
@@ -66,13 +66,12 @@ def ends_turn(before: Position, seat: int, move: Move, after: Position, options:
 
 
 def _play(turn: Turn) -> None:
-    position, seat = turn.position, turn.seat
+    position, seat, side, move = turn.position, turn.seat, turn.side, turn.move
     if seat != position.turn and not _may_play_out_of_turn(turn):
         return
-    side, text, color, pending = turn.side, turn.move.card or "", turn.move.color, position.pending
+    text, color, pending = move.card or "", move.color, position.pending
     face, hand = side.faces[text], position.hands[seat]
     card = text if side.shown is None else _card_with_face(position, hand, text, side)
-    turn.color_before = position.color
     # In most moves nothing has to be closed, and play-outs make thousands of moves a second.
     if position.exposed or position.extra is not NO_EXTRA:
         turn.accept_turn_move()
@@ -80,11 +79,11 @@ def _play(turn: Turn) -> None:
     position.phase = PLAY
     position.drawn = None
     position.color = face.color or color
-    turn.events.append(Event("played", seat, text, color, "clock" if turn.move.clock else None))
-    hand, shed = split_hand(hand, card, side.sheds.get(text))
-    if shed:
-        position.discard_pile += shed
-        turn.events.append(Event("shed", seat, color=face.color, cards=shed))
+    turn.events.append(Event("played", seat, text, color, "clock" if move.clock else None))
+    at = hand.index(card)
+    hand = hand[:at] + hand[at + 1 :]
+    if text in side.sheds:
+        hand = shed_color(turn, hand)
     position.discard_pile += (card,)
     turn.set_hand(seat, hand)
     if seat == position.turn:
@@ -109,14 +108,14 @@ def _act(turn: Turn, face: Face, pending: Pending | None, card: Card) -> None:
     effects = side.effects[face.text] if pending is None else side.debt_effects[face.text]
     for name in effects:
         EFFECTS[name](turn)
-    if position.out and (position.phase == OVER or turn.end_if_one_left()):
+    if position.phase == OVER:
         return
     position.turn = turn.next
     if position.pending is not None:
         if not _may_answer(turn):
             turn.pay_and_go_on(turn.next)
-    elif face.number is not None:
-        if turn.intercepts:
+    elif turn.options.plays_out_of_turn and face.number is not None:
+        if turn.before.turn != seat:
             position.turn = seat  # a whole turn more, and no straight (INT-3, RUN-1)
         elif turn.options.straights and not effects:
             turn.set_extra(run=Run(seat, card))
@@ -133,7 +132,6 @@ def _may_play_out_of_turn(turn: Turn) -> bool:
     if intercepts(position, text, options):
         turn.events.append(Event("intercepted", seat, target=position.turn))
         position.turn = seat
-        turn.intercepts = True
         return True
     turn.fine(seat, options.interception_penalty)
     turn.events.append(Event("missed", seat, text, amount=options.interception_penalty))

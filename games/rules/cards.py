@@ -6,6 +6,7 @@ A card is its NOTATION text (``"r5"``, ``"W10"``). The cards and decks of a new 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from sys import intern
 from typing import Final, NamedTuple
 
@@ -44,7 +45,8 @@ class Symbol(NamedTuple):
     answer: tuple[str, ...] = ()
 
 
-class Face(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Face:
     """One kind of card.
 
     ``color`` is empty for a wild. ``value`` is how many cards it makes others draw, 0 if it names no number.

@@ -117,7 +117,7 @@ def allow_challenge(turn: Turn) -> None:
     if rest:
         # The wild draw card is on top, and nothing was shed with it.
         top = side.show_card(position.discard_pile[-2])
-        bluff = is_bluff(turn.options.bluff, turn.move.card or "", rest, side, top=top, color=turn.color_before)
+        bluff = is_bluff(turn.options.bluff, turn.move.card or "", rest, side, top=top, color=turn.before.color)
         turn.set_extra(challenge=Challenge(turn.seat, bluff))
 
 
@@ -191,6 +191,8 @@ def roulette_at_once(turn: Turn) -> None:
     """Make the next player draw for a Color Roulette whose colour the move names (PAY-3)."""
     turn.events.append(Event("aimed", turn.seat, target=turn.next))
     turn.turn_over_until(turn.next, turn.position.color or "")
+    if turn.next in turn.position.out and turn.end_if_one_left():
+        return
     if turn.options.skip_after_draw or turn.next in turn.position.out:
         turn.next = turn.position.next_seat(turn.next)
 
@@ -220,20 +222,15 @@ EFFECTS: Final[dict[str, Callable[[Turn], None]]] = {
 """The function of each effect that a ``Ruleset`` names."""
 
 
-def split_hand(
-    hand: tuple[Card, ...], card: Card, shed_with_it: frozenset[Card] | None
-) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Return the cards that stay in ``hand`` when ``card`` is played, and the cards shed with it (DISC-1).
+def shed_color(turn: Turn, hand: tuple[Card, ...]) -> tuple[Card, ...]:
+    """Discard what leaves a hand with a Discard All, sorted as strings, and return the rest (DISC-1).
 
-    ``shed_with_it`` is the row of ``SideRules.sheds``, None if there is none. The cards shed are sorted as strings.
-    They do not include
-    ``card``.
+    ``hand`` is the player's hand without the Discard All.
     """
-    at = hand.index(card)
-    rest = hand[:at] + hand[at + 1 :]
-    if shed_with_it is None:
-        return rest, ()
-    return (
-        tuple(held for held in rest if held not in shed_with_it),
-        tuple(sorted(held for held in rest if held in shed_with_it)),
-    )
+    face = turn.side.faces[turn.move.card or ""]
+    sheds = turn.side.sheds[face.text]
+    shed = tuple(sorted([card for card in hand if card in sheds]))
+    if shed:
+        turn.position.discard_pile += shed
+        turn.events.append(Event("shed", turn.seat, color=face.color, cards=shed))
+    return tuple([card for card in hand if card not in sheds])

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
 from games.rules.cards import Card
 
 
-class Event(NamedTuple):
-    """One thing that a move did. ``EVENTS`` has the fields of each kind, and ``narration.py`` what each kind means."""
+# Not frozen, because every move makes events, and frozen ones take twice as long to make.
+@dataclass(slots=True, unsafe_hash=True)
+class Event:
+    """One thing that a move did. ``EVENTS`` has the fields of each kind, and ``narration.py`` what each kind means.
+
+    Treat it as immutable.
+    """
 
     kind: str
     seat: int
@@ -27,9 +33,10 @@ class Event(NamedTuple):
         >>> Event("skipped", 2).to_json()
         {'kind': 'skipped', 'seat': 2}
         """
+        values = {name: getattr(self, name) for name in self.__slots__}
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in self._asdict().items()
+            for name, value in values.items()
             if value is not None
         }
 

@@ -15,7 +15,7 @@ from games.rules.moves import KINDS, TURN_MOVES, Move
 from games.rules.options import Options
 from games.rules.out_of_turn import OUT_OF_TURN_MOVES, fits_out_of_turn, may_miss
 from games.rules.phases import PHASES, choice_refusal, not_in_hand, plays_of
-from games.rules.position import OVER, Pending, Position
+from games.rules.position import BUZZ, OVER, Pending, Position
 
 
 def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
@@ -23,14 +23,16 @@ def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
 
     ``leave``, the clock's moves and the ``uno`` suffix of a play are left out (NOTATION, "Console").
     """
-    if position.phase == OVER or seat in position.out:
+    phase = position.phase
+    if phase == OVER or seat in position.out:
         return []
     if seat == position.turn:
-        result = PHASES[position.phase].moves(position, seat, options)
+        moves_of_phase = PHASES[phase].moves  # not called as a method, which Python cannot speed up
+        result = moves_of_phase(position, seat, options)
     else:
         result = _plays_out_of_turn(position, seat, options) if options.plays_out_of_turn else []
     # In most positions nobody can call, catch or press, and play-outs ask for thousands of lists a second.
-    if position.exposed or options.false_catch_penalty or position.extra.buzz is not None:
+    if position.exposed or options.false_catch_penalty or phase == BUZZ:
         for row in OUT_OF_TURN_MOVES.values():
             result += row.moves(position, seat, options)
     return result

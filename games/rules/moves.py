@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from games.rules.cards import Card
@@ -10,7 +11,8 @@ MAX_PLAYERS: Final = 10
 MIN_PLAYERS: Final = 2
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Move:
     """A move of a seat. ``str(move)`` is its notation.
 
     ``target`` is a seat. With ``uno`` the play calls UNO. With ``clock`` the clock makes the move (CLOCK-1).

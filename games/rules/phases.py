@@ -7,7 +7,8 @@ that a move is listed if and only if it is not refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from games.rules import moves
 from games.rules.cards import FACES, card_name, color_name
@@ -19,7 +20,8 @@ from games.rules.position import BUZZ, CHOOSE_COLOR, DRAWN, PLAY, Pending, Posit
 from games.rules.ruleset import Plays, SideRules
 
 
-class Phase(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Phase:
     """What the seat on turn may do while a round is in this phase.
 
     ``kinds`` are the kinds of turn moves that belong to the phase. ``other_kinds_code`` is the code that refuses the
@@ -62,12 +64,13 @@ def plays_of(position: Position, seat: int, plays: Plays, cards: Iterable[str]) 
     the list never depends on how Python hashes text.
     """
     result: list[Move] = []
-    moves_of = plays.moves
-    for card in (cards := sorted(cards)):
-        result += moves_of[card]
-    if not plays.swaps.isdisjoint(cards):
-        targets = {None, *position.still_in()} - {seat}
-        result = [move for move in result if move.target in targets]
+    moves_of, swaps = plays.moves, plays.swaps
+    for card in sorted(cards):
+        if card in swaps:
+            swap_with = moves_of[card]
+            result += [swap_with[target] for target in position.still_in() if target != seat]
+        else:
+            result += moves_of[card]
     return result
 
 

@@ -108,6 +108,9 @@ def nearest_seat(seat: int, direction: int, players: int, out: tuple[int, ...]) 
     return seat
 
 
+_new_position: Final = object.__new__
+
+
 class Position:
     """A round at one moment.
 
@@ -185,7 +188,7 @@ class Position:
 
     def copy(self) -> Position:
         """Return an equal position. Every field is immutable, so the copy shares them."""
-        new: Position = object.__new__(Position)
+        new = _new_position(Position)
         new.hands = self.hands
         new.turn = self.turn
         new.discard_pile = self.discard_pile
@@ -249,15 +252,14 @@ class Position:
     def still_in(self) -> tuple[int, ...]:
         """Return the seats that are not out (TERM-1). Players who went out on a stack are still in."""
         out = self.out
-        return tuple(seat for seat in range(len(self.hands)) if seat not in out)
+        return tuple([seat for seat in range(len(self.hands)) if seat not in out])
 
     def next_seat(self, seat: int) -> int:
         """Return the next seat still in after ``seat``, in the direction of play (TERM-1)."""
         # A copy of `nearest_seat`: every move needs this, and the call would double its cost.
-        players, direction, out = len(self.hands), self.direction, self.out
-        seat = (seat + direction) % players
-        while seat in out:
-            seat = (seat + direction) % players
+        seat = (seat + self.direction) % len(self.hands)
+        while seat in self.out:
+            seat = (seat + self.direction) % len(self.hands)
         return seat
 
     def previous_seat(self, seat: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from games.rules.apply import push
-from games.rules.effects import split_hand
 from games.rules.moves import Move
 from games.rules.out_of_turn import continues
 from games.rules.position import NO_EXTRA, Extra, Position
@@ -19,7 +18,8 @@ def cards_after(view: View, move: Move) -> int:
     in the same move do not, as after a last Wild Reverse Draw Four with two players left (WR4-2).
     """
     card, side = move.card or "", view.options.rules.sides[view.side]
-    left = len(split_hand(view.hand or (), card, side.sheds.get(card))[0])
+    hand, sheds = view.hand or (), side.sheds.get(card)
+    left = len(hand) - 1 if sheds is None else sum([held not in sheds for held in hand])
     if not left or view.you is None:
         return left
     effects = side.effects[card]

@@ -26,7 +26,8 @@ ALLOW_CHALLENGE: Final = "allow_challenge"
 """The effect that gives a right to challenge (BLUFF-1)."""
 
 
-class Plays(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Plays:
     """What a player has to choose when playing each card.
 
     ``asks`` has the field of the move that the player must fill in: ``"color"``, ``"target"``, or ``""`` for none.
@@ -88,10 +89,12 @@ class SideRules:
 
     def playable(self, top: Card, color: str | None, pending: Pending | None) -> frozenset[str]:
         """Return what may be played on a top card, or on a debt if there is one (TURN-2, RESP-1, RESP-3, RESP-4)."""
-        if pending is not None and not (self.passing and pending.value):
-            return self.answers[pending.by, pending.value]
-        matching = self.matching[top if self.shown is None else self.shown[top], color]
-        return matching if pending is None else self.answers[pending.by, pending.value] | (self.passing & matching)
+        if pending is None:
+            return self.matching[top if self.shown is None else self.shown[top], color]
+        answers = self.answers[pending.by, pending.value]
+        if not (self.passing and pending.value):
+            return answers
+        return answers | (self.passing & self.matching[self.show_card(top), color])
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,13 @@ ALL_CARDS: Final = 10**9
 class Turn:
     """The seat that moves, its move, the new position and the events so far.
 
-    A play sets ``next``, the seat whose turn comes next, and ``color_before``, the active colour before it, before the
-    card's effects run. ``received`` are the seats that received a hand by a 7 or a 0. ``intercepts`` is True if the
-    play is an interception (INT-2).
+    ``before`` is the position before the move. A play sets ``next``, the seat whose turn comes next, before the card's
+    effects run. ``received`` are the seats that received a hand by a 7 or a 0.
     """
 
     __slots__ = (
-        "color_before",
+        "before",
         "events",
-        "intercepts",
         "move",
         "next",
         "options",
@@ -44,6 +42,7 @@ class Turn:
     )
 
     def __init__(self, position: Position, seat: int, move: Move, options: Options, shuffle: Shuffle) -> None:
+        self.before = position
         self.position = position.copy()
         self.seat = seat
         self.move = move
@@ -52,9 +51,7 @@ class Turn:
         self.shuffle = shuffle
         self.events: list[Event] = []
         self.next: int
-        self.color_before: str | None
         self.received: tuple[int, ...] = ()
-        self.intercepts = False
 
     def set_hand(self, seat: int, hand: tuple[Card, ...]) -> None:
         """Replace a seat's hand, and clear an UNO call made or owed for the old one (UNO-1, UNO-4)."""
@@ -62,9 +59,8 @@ class Turn:
         hands = list(position.hands)
         hands[seat] = hand
         position.hands = tuple(hands)
-        if seat in position.exposed:
+        if position.exposed or position.declared:
             position.exposed = _without(position.exposed, seat)
-        if seat in position.declared:
             position.declared = _without(position.declared, seat)
 
     def set_extra(self, **changes: Any) -> None:
@@ -239,7 +235,8 @@ class Turn:
         position.pending = None
         if position.extra.challenge is not None:
             self.set_extra(challenge=None)
-        self.come_back(seat)
+        if position.going_out:
+            self.come_back(seat)
         if pending is not None and not pending.value:
             self.turn_over_until(seat, position.color or "")
             if seat not in position.out:
@@ -321,7 +318,7 @@ class Turn:
 
 
 def _without(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:
-    return tuple(other for other in seats if other != seat)
+    return tuple([other for other in seats if other != seat])
 
 
 def _with(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:

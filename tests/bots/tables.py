@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from games.bots import Bot
@@ -25,7 +26,7 @@ class Checked:
         if move is None:
             assert view.turn != view.you
         else:
-            assert move._replace(uno=False) in legal
+            assert replace(move, uno=False) in legal
             assert not move.uno or move.kind == "play"
             assert move.kind != "catch" or move.target in view.exposed
         return move

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -68,7 +69,7 @@ def check(table: Table, position: rules.Position, after: int, play: tuple[int, r
         return
     seat, move = play
     assert (seat, move.card in fitting(table, position, seat)) == (first, True)
-    assert move._replace(uno=False) in rules.legal_moves(position, seat, table.options)
+    assert replace(move, uno=False) in rules.legal_moves(position, seat, table.options)
 
 
 def play_out(table: Table, rng: random.Random) -> tuple[int, int]:

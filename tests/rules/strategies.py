@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from hypothesis import strategies as st
@@ -95,7 +96,7 @@ def random_move(position: Position, options: Options, rng: random.Random, leavin
         listed = own = misses(position, options) or listed
     # In a race the seat on turn may have no move left.
     seat, move = rng.choice(listed if rng.random() < 0.3 or not own else own)
-    return seat, move._replace(uno=rng.random() < 0.5) if move.kind == "play" else move
+    return seat, replace(move, uno=rng.random() < 0.5) if move.kind == "play" else move
 
 
 def misses(position: Position, options: Options) -> list[tuple[int, Move]]:

@@ -191,7 +191,7 @@ def test_the_winners_own_cards_score_nothing() -> None:
 @pytest.mark.rule("SCORE-1")
 def test_a_round_is_scored_with_the_points_of_its_own_deck(monkeypatch: pytest.MonkeyPatch) -> None:
     deck = DECKS["nomercy168"]
-    faces = {card: face._replace(points=30) if face.symbol == "E" else face for card, face in deck.faces.items()}
+    faces = {card: replace(face, points=30) if face.symbol == "E" else face for card, face in deck.faces.items()}
     monkeypatch.setitem(DECKS, "house", deck._replace(name="house", sides=(deck.sides[0]._replace(faces=faces),)))
     position = Position(hands=[[], ["rE", "W6"]], turn=0, discard_pile=["r3"])
     assert round_points(position, 0, NO_MERCY) == 70

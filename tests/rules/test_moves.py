@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,8 @@ def test_a_move_is_written_as_it_is_read(kind: str, text: str) -> None:
     move = parse_move(text)
     assert move.kind == kind
     assert str(move) == text
-    assert str(move._replace(clock=True)) == f"clock {text}"
-    assert parse_move(f"clock {text}") == move._replace(clock=True)
+    assert str(replace(move, clock=True)) == f"clock {text}"
+    assert parse_move(f"clock {text}") == replace(move, clock=True)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_the_clock_has_exactly_one_turn_move(options: Options, count: int, seed:
         if played.after.phase != "over":
             position, turn = played.after, played.after.turn
             wanted = default_move(position, turn, options)
-            others = [move._replace(clock=True) for move in legal_moves(position, turn, options)]
+            others = [dataclasses.replace(move, clock=True) for move in legal_moves(position, turn, options)]
             taken = [move for move in {wanted, *others} if accepted(position, turn, move, options, shuffle)]
             uno = [move for move in taken if move.kind == "uno"]
             assert sorted(map(str, taken)) == sorted(map(str, [wanted, *uno]))
@@ -297,7 +297,7 @@ def told(events: tuple[Event, ...], viewer: int | None) -> list[tuple[Event, str
 def with_other_draws(events: tuple[Event, ...]) -> tuple[Event, ...]:
     """Return the same events with other secretly drawn cards."""
     return tuple(
-        event._replace(cards=event.cards and ("r1",) * len(event.cards), card=event.card and "r1")
+        dataclasses.replace(event, cards=event.cards and ("r1",) * len(event.cards), card=event.card and "r1")
         if event.kind in ("drew", "found")
         else event
         for event in events
