@@ -21,6 +21,7 @@ from games.models import Case, Game, Suspension, Warned
 from games.notices import mail_links, notice_mails, outbox, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
+from tests.support.races import STRAIGHT
 from tests.support.tables import table_after, table_at
 
 MANY: Final[Mapping[str, Any]] = {
@@ -63,6 +64,9 @@ DARK_SIDE: Final[Mapping[str, Any]] = {
     "side": "dark",
 }
 """Seat 0 to move on the dark side of Flip, with every colour in hand; the backs of the others are light."""
+
+
+FOUR_HANDS_AND_A_STRAIGHT: Final[Mapping[str, Any]] = {**STRAIGHT, "hands": [*STRAIGHT["hands"], ["g7", "y1"]]}
 
 
 @dataclass(slots=True)
@@ -303,6 +307,7 @@ PLACES: Final = (
     Place("my-turn", game(MANY)),
     Place("color-chooser", game(MANY, "?choose=W6")),
     Place("swap-chooser", game(MANY, "?choose=r7")),
+    Place("straight-chooser", game(FOUR_HANDS_AND_A_STRAIGHT, "?choose=r4,r5", preset="house-party")),
     Place("dark-side", game(DARK_SIDE, preset="flip")),
     Place("dark-chooser", game(DARK_SIDE, "?choose=W", preset="flip")),
     Place("no-color", game({**DARK_SIDE, "discard_pile": ["y4/W"]}, preset="flip")),
