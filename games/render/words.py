@@ -133,6 +133,8 @@ def headline(view: GameView, now: datetime) -> str:
     by = ""
     if view.deadline is not None and view.deadline - now > timedelta(seconds=2 * MINUTE):
         by = f", by {due(view.deadline, now)}"
+    if view.view.buzz is not None:
+        return f"Buzzer: {_race_task(view, view.view.buzz)}{by}."
     if view.my_turn:
         return f"Your turn: {_your_task(view, view.view)}{by}."
     if view.turn == view.you:
@@ -158,16 +160,21 @@ def _result(view: GameView) -> str:
     return f"{name} {what}{points}."
 
 
+def _race_task(view: GameView, race: rules.Buzz) -> str:
+    """Return what the reader does in a race for the buzzer, in which everybody acts at once (BUZZ-2)."""
+    if any(move.kind == "buzz" for move in view.legal):
+        return "press it now"
+    return "wait for the others to press it" if view.you in race.pressed else "everybody presses it now"
+
+
 def _your_task(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "choose a colour for the roulette"
     if seen.phase == "drawn" and seen.drawn is not None:
         name = rules.card_name(seen.drawn)
         return f"play the {name} you drew" + ("" if view.options.drawn_must_play else ", or keep it")
-    if seen.phase == "buzz":
-        return "press the buzzer" if any(move.kind == "buzz" for move in view.legal) else "wait for the others to press"
     if seen.pending is not None:
-        return f"you owe {_owed(seen.pending)}" + (", or challenge them" if seen.challenge is not None else "")
+        return f"you owe {_owed(seen.pending)}" + (", and can challenge them" if seen.challenge is not None else "")
     kinds = {move.kind for move in view.legal}
     if "play" not in kinds:
         return "draw (no playable card)"
@@ -177,10 +184,10 @@ def _your_task(view: GameView, seen: rules.View) -> str:
 def _their_task(seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "choose a colour for the roulette"
-    if seen.phase == "buzz":
-        return "everybody presses the buzzer"
     if seen.pending is not None:
-        return f"answer or take {_owed(seen.pending)}"
+        ways = ["answer"] if seen.options.stacking != "off" and seen.pending.value else []
+        ways += ["challenge"] if seen.challenge is not None else []
+        return f"{', '.join(ways)}{' or ' if ways else ''}take {_owed(seen.pending)}"
     return "play the drawn card" if seen.phase == "drawn" else "play or draw"
 
 
@@ -195,14 +202,19 @@ def detail(view: GameView) -> str:
         return "You have left this game."
     if view.you in seen.out:
         return "You are out until the next deal." if view.options.is_match else "You are out of this round."
-    return _what_is_playable(view, seen) if view.my_turn else ""
+    if seen.phase == "buzz":
+        return "The slowest to press draws two cards."
+    if view.my_turn:
+        return _what_is_playable(view, seen)
+    if any(move.kind == "play" for move in view.legal):
+        mine = seen.run is not None and seen.run.seat == view.you
+        return "You can go on with your straight." if mine else "You can intercept the top card."
+    return ""
 
 
 def _what_is_playable(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "You turn over cards until that colour shows, and keep them all."
-    if seen.phase == "buzz":
-        return "The slowest to press draws two cards."
     if seen.pending is not None:
         return _what_answers(seen.pending, view.options)
     if seen.phase == "drawn":

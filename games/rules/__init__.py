@@ -20,7 +20,7 @@ from games.rules.option_checks import changes_needed, check_players, warning
 from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
 from games.rules.options import Options, options_dict
 from games.rules.out_of_turn import intercepts, is_step
-from games.rules.position import Pending, Position
+from games.rules.position import Buzz, Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
     MAX_PLAYERS_OF,
@@ -62,6 +62,7 @@ __all__ = [
     "SPECS",
     "TURN_MOVES",
     "BadInput",
+    "Buzz",
     "Card",
     "Deck",
     "Event",

@@ -91,6 +91,48 @@ def test_the_headline_says_who_must_do_what(position: Mapping[str, Any], you: in
     assert words.headline(seen(position, you), NOW) == sentence
 
 
+CHALLENGED = {**OWED, "discard_pile": ["r3", "W4"], "color": "r", "pending": {"total": 4, "value": 4}}
+CHALLENGED |= {"challenge": {"seat": 2, "bluff": False}}
+RACE = {**PLAIN, "discard_pile": ["r3", "BZ"], "phase": "buzz", "buzz": {"by": 0, "pressed": [1]}}
+
+
+@pytest.mark.parametrize(
+    ("preset", "you", "sentence"),
+    [
+        ("classic", 0, "Your turn: you owe 4 cards, and can challenge them."),
+        ("classic", 1, "Ann’s turn: challenge or take 4 cards."),
+        ("house-party", None, "Ann’s turn: answer, challenge or take 4 cards."),
+    ],
+)
+def test_the_headline_says_who_can_challenge(preset: str, you: int | None, sentence: str) -> None:
+    hands = [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]
+    assert words.headline(seen({**CHALLENGED, "hands": hands}, you, preset=preset), NOW) == sentence
+
+
+@pytest.mark.parametrize(
+    ("you", "sentence"),
+    [
+        (0, "Buzzer: press it now."),
+        (1, "Buzzer: wait for the others to press it."),
+        (2, "Buzzer: press it now."),
+        (None, "Buzzer: everybody presses it now."),
+    ],
+)
+def test_the_headline_of_a_race_tells_everybody_to_press(you: int | None, sentence: str) -> None:
+    race = {**RACE, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]}
+    view = seen(race, you, preset="house-party", options={"buzzers": "race"}, pace="live")
+    assert words.headline(view, NOW) == sentence
+    assert words.detail(view) == ("You are watching." if you is None else "The slowest to press draws two cards.")
+
+
+def test_the_detail_says_what_can_be_played_out_of_turn() -> None:
+    hands = [["r5", "b1", "W"], ["r4", "g3"], ["y3", "y2"]]
+    position = {**PLAIN, "hands": hands, "run": {"seat": 1, "card": "r3"}}
+    live = [words.detail(seen(position, you, preset="house-party", pace="live")) for you in (1, 2)]
+    assert live == ["You can go on with your straight.", "You can intercept the top card."]
+    assert words.detail(seen(position, 2, preset="house-party", pace="standard")) == ""
+
+
 @pytest.mark.parametrize(
     ("left", "sentence"),
     [
