@@ -1,11 +1,12 @@
 """Play whole games over the API against bots, on a running site: `script/run`, then
 
     .venv/bin/python -m bench.api_games --token "$(.venv/bin/python manage.py create_token program --create | tail -1 \
-        | awk '{print $NF}')" [--url http://127.0.0.1:8000] [--games 200] [--threads 4]
+        | awk '{print $NF}')" [--url http://127.0.0.1:8000] [--games 50] [--preset flip] [--threads 4]
 
-Each game is played to its end with random legal moves. Each move is sent twice with one token and must be made once.
-Every tenth is also sent with an old version and must be refused as stale. Prints games, moves and times. Exits with 1
-if an answer was not as docs/api.md says. Afterwards `manage.py check_games` must find no fault.
+It plays so many games of each preset, or of the one that is named. Each is played to its end with random legal moves,
+one in ten at the pace Live, where cards may be played out of turn. Each move is sent twice with one token and must be
+made once. Every tenth is also sent with an old version and must be refused as stale. Prints games, moves and times.
+Exits with 1 if an answer was not as docs/api.md says. Afterwards `manage.py check_games` must find no fault.
 """
 
 from __future__ import annotations
@@ -18,11 +19,19 @@ import sys
 import threading
 import time
 from http.client import HTTPConnection
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
+
+from games.rules import MAX_PLAYERS_OF, PRESETS
 
 PATIENCE = 120.0
 """How many seconds a game may wait for its bots."""
+
+
+LIVE: Final = 0.1
+"""The share of games at the pace Live."""
+TOO_LATE: Final = frozenset({"stale", "over", "nothing_owed", "nobody_to_catch", "no_buzz"})
+"""The refusals of a move that was legal when it was chosen: somebody else moved first."""
 
 
 class Wrong(Exception):
@@ -44,10 +53,20 @@ class Program:
         return response.status, json.loads(response.read())
 
 
-def play(program: Program, rng: random.Random, times: list[float]) -> int:
+def new_game(preset: str, rng: random.Random) -> dict[str, object]:
+    """Return the body of a request for a table against bots."""
+    players = rng.randint(2, MAX_PLAYERS_OF[preset])
+    body: dict[str, object] = {"preset": preset, "players": players, "bots": players - 1, "bot_pause": 0}
+    if rng.random() < LIVE:
+        body["pace"] = "live"
+        if PRESETS[preset].buzzers == "lottery":
+            body["options"] = {"buzzers": "race"}
+    return body | {"bot": rng.choice(["random", "careful"])}
+
+
+def play(program: Program, preset: str, rng: random.Random, times: list[float]) -> int:
     """Play one game to its end. Return the number of moves made here."""
-    players = rng.randint(2, 6)
-    new = {"players": players, "bots": players - 1, "bot_pause": 0, "bot": rng.choice(["random", "careful"])}
+    new = new_game(preset, rng)
     status, view = program.call("POST", "games", new)
     if status != 201:
         raise Wrong(f"a new table answered {status}: {view}")
@@ -83,21 +102,21 @@ def move(program: Program, view: Any, rng: random.Random, n: int, times: list[fl
             if (stale, refused["error"]) not in ((409, "stale"), (409, "over")):
                 raise Wrong(f"an old version answered {stale}: {refused}")
         return answer
-    if answer["error"] not in ("stale", "nothing_owed", "nobody_to_catch"):
+    if answer["error"] not in TOO_LATE:
         raise Wrong(f"{body} answered {status}: {answer}")
     return program.call("GET", f"games/{view['id']}")[1]
 
 
 def work(
-    arguments: argparse.Namespace, todo: list[int], times: list[float], faults: list[str], played: list[int]
+    arguments: argparse.Namespace, todo: list[tuple[str, int]], times: list[float], faults: list[str], played: list[int]
 ) -> None:
     program = Program(arguments.url, arguments.token)
     while todo:
-        seed = todo.pop()
+        preset, seed = todo.pop()
         try:
-            played.append(play(program, random.Random(seed), times))
+            played.append(play(program, preset, random.Random(f"{preset} {seed}"), times))
         except (Wrong, OSError, ValueError) as error:
-            faults.append(f"game {seed}: {error}")
+            faults.append(f"{preset}, game {seed}: {error}")
             return
 
 
@@ -105,10 +124,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--token", required=True)
-    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--games", type=int, default=50, help="of each preset")
+    parser.add_argument("--preset", choices=PRESETS, help="only this one")
     parser.add_argument("--threads", type=int, default=4)
     arguments = parser.parse_args()
-    todo = list(range(arguments.games))
+    presets = [arguments.preset] if arguments.preset else list(PRESETS)
+    todo = [(preset, seed) for seed in range(arguments.games) for preset in presets]
+    games = len(todo)
     times: list[float] = []
     faults: list[str] = []
     played: list[int] = []
@@ -121,13 +143,13 @@ def main() -> int:
     for thread in threads:
         thread.join()
     seconds = time.perf_counter() - started
-    print(f"{len(played)} games, {sum(played)} own moves in {seconds:.0f} s, seeds 0 to {arguments.games - 1}")
+    print(f"{len(played)} games of {', '.join(presets)}, {sum(played)} own moves in {seconds:.0f} s")
     if len(times) > 1:  # a game can end after one move
         p50, p99 = statistics.median(times), statistics.quantiles(times, n=100)[98]
         print(f"a move: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms")
     for fault in faults:
         print(fault)
-    return 1 if faults or len(played) != arguments.games else 0
+    return 1 if faults or len(played) != games else 0
 
 
 if __name__ == "__main__":
