@@ -129,6 +129,20 @@ def test_a_run_of_three(new_page: NewPage, alice: User, bob: User) -> None:
     assert log_of(table) == ["0 play r4", "0 play r5", "0 play r6"]
 
 
+def test_a_run_of_three_over_days_is_sent_in_one_piece(new_page: NewPage, alice: User, bob: User) -> None:
+    position = {"draw_pile": PILE, "discard_pile": ["r3"], "hands": [["r4", "r5", "r6", "y1"], ["b1", "b2"]], "turn": 0}
+    table = table_at(position, [alice, bob], preset="house-party")
+    one, other = two_pages(new_page, table.game, [alice, bob])
+    one.get_by_role("button", name="Red 4").click()
+    for name in ("Red 5", "Red 6"):
+        one.get_by_role("button", name=f"And then {name}").click()
+    expect(one.locator("#chooser")).to_contain_text("Red 4, Red 5, Red 6: go on with the straight?")
+    one.locator("label.toggle").click()
+    one.get_by_role("button", name="Play these 3 cards").click()
+    expect(my_turn(other)).to_be_visible()
+    assert log_of(table) == ["0 play r4", "0 play r5", "0 play r6 uno"]
+
+
 def test_one_of_two_wins_the_race_for_an_interception(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
     hands = [["y2", "y5", "b1"], ["g3", "r1", "b2"], ["b3", "y9", "g9"]]
     table = at_live_table([alice, bob, charlie], hands, {})
@@ -140,7 +154,6 @@ def test_one_of_two_wins_the_race_for_an_interception(new_page: NewPage, alice: 
     after(faster, faster.get_by_role("button", name="Green 3").click)
     slower.get_by_role("button", name="Blue 3").click()
     expect(slower.locator("#refusal")).to_contain_text("The game has moved on")
-    position = now_of(table).started.position
     position = now_of(table).started.position
     assert log_of(table) == ["1 play g3"]
     assert (len(position.hands[2]), position.extra.fines) == (3, ())
