@@ -67,7 +67,10 @@ def test_a_rule_says_what_a_preset_makes_of_it(client: Client) -> None:
     assert "Here: " not in client.get("/rules/").content.decode().split('id="options"')[0].split('id="OPT-1"')[0]
 
 
-@pytest.mark.parametrize("query", ["preset=golf", "preset=", "table=", "table=NONE1", "table=NONE1&preset=flip"])
+UNKNOWN = ["preset=golf", "preset=", "table=", "table=NONE1", "table=NONE1&preset=flip", "table=%F0%9F%98%80"]
+
+
+@pytest.mark.parametrize("query", UNKNOWN)
 def test_unknown_rules_are_not_found(client: Client, query: str) -> None:
     assert client.get(f"/rules/?{query}").status_code == 404
 
