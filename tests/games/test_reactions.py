@@ -146,7 +146,8 @@ def test_calls_and_presses_do_not_change_when_bots_react(alice: User, bob: User)
 
 @pytest.mark.usefixtures("eager")
 def test_a_bot_goes_on_with_its_straight_at_a_live_table(alice: User) -> None:
-    table = table_at(STRAIGHT, ["careful", alice, "random"], **RACING, wake_at=NOON)
+    hands = [*STRAIGHT["hands"][:2], ["b1", "b2"]]  # nobody can intercept
+    table = table_at({**STRAIGHT, "hands": hands}, ["careful", alice, "random"], **RACING, wake_at=NOON)
     run_at_wake(table)
     assert_reacts(table, 0)
     run_at_wake(table)
