@@ -94,7 +94,7 @@ NO_LIMIT_WARNING: Final = "With a No Mercy deck and no mercy limit, hands may gr
 
 _DECK_MEANINGS: Final = {
     "nomercy168": "The deck is that of No Mercy: 168 cards.",
-    "nomercy172": "The deck is that of No Mercy with four plain Wilds more: 172 cards.",
+    "nomercy172": "The deck is that of No Mercy with four more plain Wilds: 172 cards.",
     "classic108": "The deck is the classic one: 108 cards.",
     "flip112": "The deck is that of Flip: 112 cards with two sides.",
 }
@@ -381,9 +381,9 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _OUT,
         "ELIM-2",
         ranges=((0, 1000),),
-        meaning="Each player who is out of the round counts {n}.",
+        meaning="Each player who is out of the round is worth {n}.",
         unit="point",
-        zero="A player who is out of the round counts no points.",
+        zero="A player who is out of the round is worth no points.",
     ),
     OptionSpec(
         "mercy_card_points",
@@ -391,8 +391,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _OUT,
         "ELIM-2",
         choices=_switch(
-            on="The cards that a player holds when knocked out count too.",
-            off="The cards that a player holds when knocked out do not count.",
+            on="The points of the cards that a player holds when knocked out count too.",
+            off="The points of the cards that a player holds when knocked out do not count.",
         ),
     ),
     OptionSpec(
