@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from django.db import transaction
@@ -222,8 +223,9 @@ def test_games_of_bots_are_played_to_the_end(alice: User, pace: str) -> None:
     )
     with transaction.atomic():
         seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON, bot="careful")
-    rng = random.Random(1)
+    rng, at = random.Random(1), NOON
     while now_of(table).game.status == Game.Status.PLAYING:
-        assert play_bots(game_id=table.game.pk, clock=lambda: NOON, rng=rng)
+        at += SECOND
+        assert play_bots(game_id=table.game.pk, clock=partial(datetime.fromtimestamp, at.timestamp(), UTC), rng=rng)
     assert now_of(table).game.status == Game.Status.OVER
     assert faults_of(table.game.pk) == []
