@@ -77,6 +77,12 @@ def test_careful_sometimes_forgets_to_call() -> None:
     assert 20 <= chosen.count("play r9") <= 60
 
 
+def test_random_often_forgets_to_call() -> None:
+    view, legal = seen("r9 g1", "b1 b2 b3")
+    plays = [move for move in choices(BOTS["random"], view, legal, 400) if move.startswith("play r9")]
+    assert 0.4 <= plays.count("play r9") / len(plays) <= 0.6
+
+
 def test_careful_usually_catches_and_sometimes_calls_late() -> None:
     view, legal = seen("r9 g1 g2", "b1", "b2 b3", exposed=(1,), seat=2)
     chosen = choices(BOTS["careful"], view, legal, 400)
