@@ -16,7 +16,7 @@ from games.clocks.turn_clock import CLOCK_FIELDS, moment_of, schedule, set_clock
 from games.models import Game, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
 from games.notices import player_notices
-from games.queries import Table, require_turn
+from games.queries import Table, require_step
 from games.queries.orders import has_orders
 from games.refusals import Denied, from_rules
 
@@ -99,7 +99,7 @@ def _applied(table: Table, seat: int, moves: Sequence[rules.Move]) -> list[Line]
     for number, move in enumerate(moves, 1):
         try:
             if log:
-                require_turn(table, position, seat, move, after_own_play=True)
+                require_step(table, position, seat, move)
             position, events = rules.apply(position, seat, move, table.options, shuffle)
         except rules.Refused as refused:
             raise _of_line(number, moves, from_rules(refused, table.game.version)) from refused

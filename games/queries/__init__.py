@@ -10,7 +10,7 @@ a `GameView`, which `view_of` makes.
 - `backlog`, `due_bots`: what is due; `page_state`: what open pages need to know
 """
 
-from games.queries.legal import legal_moves, require_turn
+from games.queries.legal import legal_moves, require_step, require_turn
 from games.queries.tables import (
     Playing,
     RoundResult,
@@ -57,6 +57,7 @@ __all__ = [
     "plays_with",
     "rematch_of",
     "require_seat",
+    "require_step",
     "require_turn",
     "results_of",
     "unseen_end",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games import rules
 from games.queries.tables import Table
-from games.refusals import from_rules
+from games.refusals import Denied, from_rules
 
 
 def legal_moves(table: Table, position: rules.Position, seat: int) -> list[rules.Move]:
@@ -15,13 +15,9 @@ def legal_moves(table: Table, position: rules.Position, seat: int) -> list[rules
     return [move for move in legal if move.kind not in rules.TURN_MOVES]
 
 
-def require_turn(
-    table: Table, position: rules.Position, seat: int, move: rules.Move, *, after_own_play: bool = False
-) -> None:
+def require_turn(table: Table, position: rules.Position, seat: int, move: rules.Move) -> None:
     """Refuse a play out of turn where the pace has none. The caller lets the rules judge everything else.
 
-    :param after_own_play: whether the move was sent together with a play of the seat that was just made. It may then
-        be a step of a straight (RUN-6).
     :raises Denied: `not_your_turn`.
     """
     if seat == position.turn or move.kind not in rules.TURN_MOVES or not _forbids_plays_out_of_turn(table):
@@ -29,16 +25,25 @@ def require_turn(
     refused = rules.refusal(position, seat, move, table.options)
     if refused is not None and refused.code in ("malformed", "no_such_seat", "over", "out"):
         return  # the rules check these first
-    if after_own_play and _is_step(table, position, seat, move):
-        return
     raise from_rules(rules.Refused("not_your_turn"), table.game.version)
+
+
+def require_step(table: Table, position: rules.Position, seat: int, move: rules.Move) -> None:
+    """Refuse a play that was sent together with an earlier one, unless it goes on with the seat's straight (RUN-6).
+
+    Only what everybody sees decides. The earlier play may have swapped hands, drawn cards or turned them over, and
+    nothing is saved if a later one is refused. So a refusal that depends on the cards of `position` would tell the
+    player, at no cost, cards that nobody may know.
+
+    :raises Denied: `not_your_turn`.
+    """
+    faces = table.options.rules.sides[position.extra.side].faces
+    if move.card is None or move.card not in faces or rules.is_step(position, seat, move.card, table.options):
+        return  # the rules refuse a card that the deck does not have, and know the hand of a player in a straight
+    version = table.game.version
+    raise Denied("not_your_turn", "Only further cards of a straight can follow a play.", rule="TURN-1", version=version)
 
 
 def _forbids_plays_out_of_turn(table: Table) -> bool:
     """Return True if the rules of the table have plays out of turn, but its pace has none."""
     return table.options.plays_out_of_turn and not table.game.terms.races
-
-
-def _is_step(table: Table, position: rules.Position, seat: int, move: rules.Move) -> bool:
-    playable = {other.card for other in rules.legal_moves(position, seat, table.options) if other.kind == "play"}
-    return move.card in playable and rules.is_step(position, seat, move.card or "", table.options)

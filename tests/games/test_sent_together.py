@@ -91,14 +91,31 @@ def test_a_refusal_names_the_card_and_nothing_is_played(
     assert denied.message.startswith(f"{failed}: ")
 
 
-def test_an_interception_or_a_miss_cannot_follow_a_play_where_nobody_races(alice: User, bob: User) -> None:
+@pytest.mark.parametrize("pace", ["standard", "live"])
+def test_an_interception_or_a_miss_cannot_follow_a_play(alice: User, bob: User, pace: str) -> None:
     position = {**STRAIGHT, "hands": [["r4", "b4", "b9"], ["r1", "g2"]]}
-    slow = table_at(position, [alice, bob], preset="house-party")
-    assert refused(slow, alice, "play r4", "play b4").code == "not_your_turn"
-    assert refused(slow, alice, "play r4", "play b9").code == "not_your_turn"
-    live = table_at(position, [alice, bob], preset="house-party", pace="live")
-    send(live, alice, "play r4", "play b4")
-    assert now_of(live).started.position.hands[0] == ("b9",)
+    table = table_at(position, [alice, bob], preset="house-party", pace=pace)
+    assert refused(table, alice, "play r4", "play b4").code == "not_your_turn"
+    assert refused(table, alice, "play r4", "play b9").code == "not_your_turn"
+
+
+UNKNOWN_AFTER = {
+    "a swap": ("play r7 swap 1", {"hands": [["r7", "b9", "y1"], ["r1", "g2", "y3"], ["b4", "b3", "g8"]]}),
+    "a pass": ("play r0", {"hands": [["r0", "b9", "y1"], ["r1", "g2", "y3"], ["b4", "b3", "g8"]]}),
+    "cards drawn": ("play BZ", {"hands": [["BZ", "b9", "y1"], ["r1", "g2", "y3"], ["b4", "b3", "g8"]]}),
+}
+
+
+@pytest.mark.parametrize("pace", ["standard", "live"])
+@pytest.mark.parametrize("first", UNKNOWN_AFTER)
+def test_a_refusal_does_not_tell_which_cards_the_first_play_brings(
+    alice: User, bob: User, charlie: User, first: str, pace: str
+) -> None:
+    move, shown = UNKNOWN_AFTER[first]
+    table = table_at({**STRAIGHT, **shown}, [alice, bob, charlie], preset="house-party", pace=pace)
+    for card in dict.fromkeys(table.options.rules.deck.cards):
+        denied = refused(table, alice, move, f"play {card}", "play o5")
+        assert (denied.code, denied.message[:6]) == ("not_your_turn", "Card 2"), card
 
 
 def test_cards_after_the_end_of_the_turn_or_the_round_are_refused(alice: User, bob: User, charlie: User) -> None:
@@ -109,7 +126,7 @@ def test_cards_after_the_end_of_the_turn_or_the_round_are_refused(alice: User, b
     hands = [["r4", "r5"], *STRAIGHT["hands"][1:]]
     table = table_at({**STRAIGHT, "hands": hands}, people, preset="house-party")
     denied = refused(table, alice, "play r4 uno", "play r5", "play r6")
-    assert (denied.code, denied.message[:6]) == ("over", "Card 3")
+    assert (denied.code, denied.message[:6]) == ("not_your_turn", "Card 3")
 
 
 def rows_of(table: Table) -> Mapping[str, object]:
@@ -121,17 +138,16 @@ def rows_of(table: Table) -> Mapping[str, object]:
 
 
 def test_turns_and_clocks_are_as_if_each_play_had_been_sent_alone(alice: User, bob: User) -> None:
-    position = {**STRAIGHT, "hands": [["rS", "r2", "r1", "b9"], ["r1", "g2", "W"]]}  # a Skip gives her another turn
+    position = {**STRAIGHT, "hands": [["r4", "r5", "r6", "b9"], ["r1", "g2", "W"]]}
     tables = [
         table_at(position, [alice, bob], preset="house-party", pace="fast", deadline=LATER + timedelta(hours=1))
         for _ in range(2)
     ]
-    send(tables[0], alice, "play rS", "play r2", "play r1")
-    send(tables[1], alice, "play rS")
-    send(tables[1], alice, "play r2")
+    send(tables[0], alice, "play r4", "play r5", "play r6")
+    send(tables[1], alice, "play r4")
     Game.objects.filter(pk=tables[1].game.pk).update(pace="live")  # only there a step can be sent alone
-    before = now_of(tables[1])
-    step = play_move(code=before.game.code, viewer=Viewer(alice), text="play r1", version=2, now=LATER)
+    send(tables[1], alice, "play r5")
+    step = send(tables[1], alice, "play r6")
     window = LATER + timedelta(seconds=now_of(tables[0]).game.terms.callout)
     alone = {**rows_of(tables[1]), "windows": [window, None]}  # the callout time is that of the pace
     assert step.started.position == now_of(tables[0]).started.position

@@ -94,7 +94,7 @@ def test_a_card_is_played_at_once_where_its_steps_can_be_sent_alone(
 
 def test_a_refused_straight_says_which_card(table: Table, as_alice: Client) -> None:
     page = send(as_alice, table, {"move": "play r4,play r6"})
-    assert "Card 2 (play r6): It is not your turn." in text_of(page)
+    assert "Card 2 (play r6): Only further cards of a straight can follow a play." in text_of(page)
     assert log_of(table) == []
 
 
