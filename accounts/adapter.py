@@ -13,7 +13,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -203,10 +203,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         request.session.pop(HELD, None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        """Confirm an address. Return False if another account has just confirmed it."""
+        """Confirm an address. Return False if another account has just confirmed it.
+
+        :raises Http404: the address was removed after the request began.
+        """
         try:
             with transaction.atomic():
                 actions.lock_person(email_address.user_id)
+                if not EmailAddress.objects.filter(pk=email_address.pk).exists():
+                    raise Http404
                 return bool(super().confirm_email(request, email_address))
         except IntegrityError:
             taken = "account/messages/email_confirmation_failed.txt"

@@ -6,6 +6,7 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPasswordKeyForm
+from allauth.account.models import EmailAddress
 from allauth.core import context
 from django import forms
 from django.contrib.auth.models import AnonymousUser
@@ -24,8 +25,15 @@ from accounts.tries import Key
 
 @transaction.atomic
 def replace_password(*, user: User, password: str) -> None:
-    """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account."""
+    """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account.
+
+    If the account has a confirmed address, those that are not confirmed are deleted: somebody who knew the old password
+    may have added one, and could confirm it afterwards.
+    """
     get_adapter().set_password(user, password)
+    addresses = EmailAddress.objects.filter(user=user)
+    if addresses.filter(verified=True).exists():
+        addresses.filter(verified=False).delete()
     actions.revoke_tokens(user=user)
     log_ins.end_all(user_id=user.pk)
 

@@ -8,7 +8,7 @@ from http.cookies import SimpleCookie
 
 import pytest
 from allauth.account.forms import default_token_generator
-from allauth.account.models import EmailAddress
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
@@ -16,8 +16,10 @@ from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.db import connection
-from django.test import Client
+from django.http import Http404
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts import actions
@@ -353,6 +355,29 @@ def test_a_refused_password_ends_nothing(alice: User) -> None:
     assert (is_in(browser), is_in(other), works(token)) == (True, True, True)
 
 
+def test_an_address_added_before_a_reset_cannot_be_confirmed_after_it(alice: User, addresses: None) -> None:
+    claim = EmailAddress.objects.get(email="third@example.org")
+    link = reverse("account_confirm_email", args=[EmailConfirmationHMAC(claim).key])
+    assert reset(Client(), reset_link(alice)) == 302
+    Client().post(link)
+    kept = EmailAddress.objects.filter(user=alice).order_by("pk").values_list("email", "verified")
+    assert list(kept) == [("alice@example.org", True), ("second@example.org", True)]
+
+
+def test_an_address_that_is_removed_during_its_confirmation_stays_removed(alice: User, addresses: None) -> None:
+    claim = EmailAddress.objects.get(email="third@example.org")
+    EmailAddress.objects.filter(pk=claim.pk).delete()
+    with pytest.raises(Http404):
+        AccountAdapter().confirm_email(RequestFactory().post("/"), claim)
+    assert not EmailAddress.objects.filter(email="third@example.org").exists()
+
+
+def test_a_reset_keeps_the_only_address(alice: User) -> None:
+    EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True)
+    assert reset(Client(), reset_link(alice)) == 302
+    assert EmailAddress.objects.filter(user=alice).exists()
+
+
 @pytest.mark.parametrize("in_a_session_of_hers", [False, True])
 def test_a_reset_revokes_every_token_and_ends_every_session(alice: User, bob: User, in_a_session_of_hers: bool) -> None:
     tokens, other = [api_token(alice), api_token(alice)], api_token(bob)
@@ -364,7 +389,7 @@ def test_a_reset_revokes_every_token_and_ends_every_session(alice: User, bob: Us
     assert works(other)
     assert not Session.objects.filter(user=alice).exists()
     page = browser.get("/accounts/password/reset/key/done/").content.decode()
-    assert "You are logged out everywhere, and all API tokens of the account are revoked." in page
+    assert "You are logged out everywhere, all API tokens of the account are revoked, and addresses that" in page
     assert "Your password was changed." in page
     alice.refresh_from_db()
     assert alice.check_password(NEW)
