@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import User
 from games import queries
-from games.actions import timeouts
+from games.actions import play, timeouts
 from games.actions.lobby import TableOptions, create_table
 from games.actions.play import play_move, play_seat
 from games.models import Game, Heartbeat
@@ -101,6 +101,39 @@ def test_a_late_interception_is_stale_and_costs_nothing(alice: User, bob: User, 
     assert now_of(table).started.position.extra.fines == ()
     move(table, charlie, "play b3", version=1)  # chosen on the new card, so it is a miss (INT-4)
     assert now_of(table).started.position.extra.fines == (0, 0, 3)
+
+
+MISSING = {**STRAIGHT, "hands": [["r4", "r5", "g6", "b9"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
+"""Seat 0 is on turn on a red 3, and no card of seat 1 intercepts it."""
+
+
+def test_misses_and_false_catches_of_another_do_not_make_a_move_stale(alice: User, bob: User, charlie: User) -> None:
+    options = {"buzzers": "race", "false_catch_penalty": 2}
+    table = table_at(MISSING, [alice, bob, charlie], **{**RACING, "options": options})
+    for text in ("play g2", "catch 0", "play y5"):
+        play_move(code=table.game.code, viewer=Viewer(bob), text=text, version=now_of(table).game.version, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
+    assert log_of(table) == ["1 play g2", "1 catch 0", "1 play y5", "0 play r4"]
+    assert refusal_of(table, charlie, "play b4", version=3) == "stale"  # a card was played since
+
+
+@pytest.mark.parametrize("version", [-1, 6, 10**9])
+def test_a_version_that_was_never_there_is_stale(alice: User, bob: User, charlie: User, version: int) -> None:
+    table = table_at(MISSING, [alice, bob, charlie], **RACING)
+    for known in range(5):
+        play_move(code=table.game.code, viewer=Viewer(bob), text="play g2", version=known, now=NOON)
+    assert refusal_of(table, alice, "play r4", version=version) == "stale"
+
+
+def test_too_many_misses_make_a_version_stale(
+    alice: User, bob: User, charlie: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "MOST_PENALTIES", 2)
+    table = table_at(MISSING, [alice, bob, charlie], **RACING)
+    for version in range(3):
+        play_move(code=table.game.code, viewer=Viewer(bob), text="play g2", version=version, now=NOON)
+    assert refusal_of(table, alice, "play r4", version=0) == "stale"
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=1, now=NOON)
 
 
 @pytest.mark.django_db(transaction=True)
