@@ -93,9 +93,12 @@ def moves_are_due(game: Game, until: datetime) -> bool:
     return game.bots_move_at is not None and game.bots_move_at <= until
 
 
-def human_time(game_id: int, version: int, seat: int) -> timedelta:
-    """Return how long the bot of a seat takes to react to the card of this version. It is the same each time."""
-    rng = random.Random(f"{game_id}:{version}:{seat}")  # noqa: S311  # how fast a bot is need not be secret
+def human_time(secret: bytes, version: int, seat: int) -> timedelta:
+    """Return how long the bot of a seat takes to react to the card of this version. It is the same each time.
+
+    :param secret: the secret of the round, so that no player can compute the time.
+    """
+    rng = random.Random(f"{secret.hex()}:{version}:{seat}")  # noqa: S311  # a few bits of a time tell nothing of the seed
     return timedelta(seconds=rng.uniform(*REACTION_SECONDS))
 
 
@@ -128,7 +131,7 @@ def _reactions(table: Table, position: rules.Position, shown_at: datetime | None
 
     :param shown_at: when a page could show the card; None if it was the top card before.
     """
-    game, options = table.game, table.options
+    game, options, secret = table.game, table.options, bytes(table.started.round.secret)
     if not options.plays_out_of_turn and options.buzzers != "race":
         return []
     react_at: list[datetime | None] = [None] * len(table.seats)
@@ -139,7 +142,7 @@ def _reactions(table: Table, position: rules.Position, shown_at: datetime | None
         if shown_at is None:
             react_at[seat] = game.react_at[seat] if game.react_at else None
         else:
-            react_at[seat] = shown_at + (human_time(game.pk, game.version, seat) if with_people else timedelta())
+            react_at[seat] = shown_at + (human_time(secret, game.version, seat) if with_people else timedelta())
     return react_at if any(react_at) else []
 
 

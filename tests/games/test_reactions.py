@@ -21,7 +21,7 @@ from games.queries import Table
 from games.queries.verify import faults_of
 from tests.support.clocks import SECOND, move
 from tests.support.races import INTERCEPTION, RACE, RACING, STRAIGHT
-from tests.support.tables import NOON, log_of, now_of, table_at
+from tests.support.tables import NOON, SECRET, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -63,16 +63,18 @@ def reactions(table: Table) -> dict[int, datetime]:
 def assert_reacts(table: Table, seat: int) -> None:
     """Assert that the bot of a seat reacts to the last line, made at noon, after a human time."""
     game = now_of(table).game
-    at = reactions(table)[seat] - human_time(game.pk, game.version, seat)
+    at = reactions(table)[seat] - human_time(SECRET, game.version, seat)
     assert NOON <= at < NOON + WAITED
 
 
 def test_a_bot_needs_0_6_to_1_8_seconds() -> None:
-    times = [human_time(game, version, seat) for game in range(10) for version in range(20) for seat in range(5)]
+    times = [
+        human_time(bytes([game]), version, seat) for game in range(10) for version in range(20) for seat in range(5)
+    ]
     assert min(times) - EARLY >= timedelta(seconds=0.6)
     assert max(times) <= timedelta(seconds=1.8)
     assert len(set(times)) > 900
-    assert human_time(7, 3, 1) == human_time(7, 3, 1)
+    assert human_time(SECRET, 3, 1) == human_time(SECRET, 3, 1)
 
 
 def test_bots_press_the_buzzer_one_by_one(alice: User, bob: User) -> None:
