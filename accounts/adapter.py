@@ -247,9 +247,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def login(self, request: HttpRequest, user: User) -> None:
         """Log in, and keep in the session which guest this browser was, and the guest's opened invitations.
 
-        :raises ImmediateHttpResponse: the account got a new password after the log-in began. It leads to the log-in
-            page. Otherwise somebody who knows an old password and has a recovery code could log in after a reset.
+        :raises ImmediateHttpResponse: the account was closed, or got a new password, after the log-in began. It leads
+            to the page that says so. Otherwise somebody who knows an old password and has a recovery code could log in
+            after a reset.
         """
+        if not user.is_active:
+            clear_login(request)
+            raise ImmediateHttpResponse(redirect("account_inactive"))
         begun_with = str(request.session.pop(BEGUN_WITH, ""))
         if not constant_time_compare(begun_with, user.get_session_auth_hash()):
             clear_login(request)

@@ -100,6 +100,17 @@ def test_a_log_in_begun_with_an_old_password_cannot_be_completed(alice: User, by
     assert waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)}).headers["Location"] == "/accounts/login/"
 
 
+def test_a_log_in_cannot_be_completed_once_the_account_is_closed(alice: User) -> None:
+    TOTP.activate(alice, SECRET)
+    waiting = Client()
+    waiting.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    answer = waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    assert answer.headers["Location"] == "/accounts/inactive/"
+    User.objects.filter(pk=alice.pk).update(is_active=True)
+    assert not get_user(waiting).is_authenticated
+
+
 # Each code once
 
 
