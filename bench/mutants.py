@@ -76,7 +76,11 @@ QUICK_FOR = {
     "shuffle.py": ("test_shuffle.py",),
     "views.py": ("test_preview.py", "test_properties.py"),
 }
-PYTEST = ("-x", "-q", "-W", "ignore", "--noconftest", "-c", os.devnull, "--assert=plain", "-p", "no:cacheprovider")
+# Without the long tests, whose fixtures are in tests/conftest.py.
+PYTEST = (
+    *("-x", "-q", "-m", "not long", "-W", "ignore", "--noconftest"),
+    *("-c", os.devnull, "--assert=plain", "-p", "no:cacheprovider"),
+)
 PLUGINS_LEFT_OUT = ("django", "randomly", "xdist", "schemathesis", "hypothesispytest")
 
 

@@ -98,7 +98,7 @@ def _applied(table: Table, seat: int, moves: Sequence[rules.Move]) -> list[Line]
     shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
     for number, move in enumerate(moves, 1):
         try:
-            if log:
+            if log and not move.clock:
                 require_step(table, position, seat, move)
             position, events = rules.apply(position, seat, move, table.options, shuffle)
         except rules.Refused as refused:
