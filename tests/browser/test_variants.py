@@ -45,7 +45,7 @@ def whose_turn(pages: Sequence[Page]) -> Page | None:
 
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_two_people_and_a_bot_play_a_round(new_page: NewPage, alice: User, bob: User, preset: str) -> None:
-    few = {"hand_size": 4}  # a whole round, but a short one
+    few = {"hand_size": 3}  # a whole round, but a short one
     options = lobby.TableOptions(preset=preset, options=few, players=3, bots=1, bot_pause=0)
     game = lobby.create_table(user=alice, options=options, now=timezone.now()).game
     lobby.join(code=game.code, viewer=Viewer(bob), now=timezone.now())
