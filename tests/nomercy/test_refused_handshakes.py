@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -46,10 +47,13 @@ def statuses(application: Any, paths: list[str]) -> list[int]:
 
 
 @pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> Lines:
-    handler = Lines()
-    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "handlers", [handler])
-    return handler
+def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lines]:
+    handler, logger = Lines(), logging.getLogger("uvicorn.error")
+    monkeypatch.setattr(logger, "handlers", [handler])
+    level = logger.level
+    logger.setLevel(logging.WARNING)  # as the site sets it; a server in another test may have changed it
+    yield handler
+    logger.setLevel(level)
 
 
 def test_refused_handshakes_log_one_warning_a_minute(log: Lines) -> None:
