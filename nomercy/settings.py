@@ -314,6 +314,7 @@ SESSION_ENGINE = "nomercy.sessions"
 SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "games.web.idempotent_forms.refuse_outdated_form"
 CSRF_COOKIE_HTTPONLY = True  # no script of the site reads it: forms have the token
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
 HIGHEST_RATE_LIMITS = 1_000_000  # accounts/tries.py has slots for this many

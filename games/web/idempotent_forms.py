@@ -8,17 +8,21 @@ from typing import Final
 
 from django.conf import settings
 from django.contrib.auth import login
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.views.csrf import csrf_failure
 
 from accounts.limits import TooManyTries
 from games.actions.create_once import Created, create_table_once, find_created
 from games.actions.lobby import TableOptions
 from games.queries import Table
 from games.web.guests import guest_allowed
+from games.web.http import SeeOther
 from games.web.viewer import BACKEND, person
 
 MAX_TOKEN_LENGTH: Final = 64
+MADE: Final = "made_by_form"
+"""The session key for the token of the form that made this guest, and for the code of its table."""
 
 
 def create_table_of_form(request: HttpRequest, options: TableOptions) -> Table:
@@ -33,7 +37,20 @@ def create_table_of_form(request: HttpRequest, options: TableOptions) -> Table:
     made = _create_for_visitor(request, options, form, now)
     if made.guest is not None:
         login(request, made.guest, backend=BACKEND)
+        request.session[MADE] = [request.POST.get("form", ""), made.table.game.code]
     return made.table
+
+
+def refuse_outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Lead to the table that a form has just made for a new guest, or refuse a form without a valid CSRF token.
+
+    The first of two clicks logs the guest in, which changes the token. The second then has the old one. It changes
+    nothing here, so anybody may send it.
+    """
+    form, code = request.session.get(MADE, ("", ""))
+    if form and form == request.POST.get("form"):
+        return SeeOther.to("game", code)
+    return csrf_failure(request, reason)
 
 
 def _create_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Created:

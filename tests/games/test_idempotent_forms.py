@@ -40,6 +40,26 @@ def send(client: Client, url: str, form: str = "one") -> Any:
     return client.post(url, {**URLS[url], "form": form})
 
 
+def hidden(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.django_db
+@forms
+def test_the_second_of_two_clicks_leads_to_the_table_although_the_csrf_token_changed(url: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    page = client.get("/" if url == "/play-now/" else url).content.decode()
+    sent = {**URLS[url], "form": hidden(page, "form"), "csrfmiddlewaretoken": hidden(page, "csrfmiddlewaretoken")}
+    first, second = client.post(url, sent), client.post(url, sent)
+    assert (first.status_code, second.status_code) == (303, 303)
+    assert first.headers["Location"] == second.headers["Location"]
+    assert Game.objects.count() == 1
+    assert client.post(url, {**sent, "form": "another"}).status_code == 403
+    assert Client(enforce_csrf_checks=True).post(url, sent).status_code == 403
+
+
 @pytest.mark.django_db
 @forms
 def test_a_visitors_form_sent_twice_creates_one_table_and_one_guest(url: str) -> None:
