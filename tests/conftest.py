@@ -100,7 +100,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         if count:
             terminalreporter.write_line("")
             terminalreporter.write_line(
-                f"{count} TESTS SKIPPED, for want of {thing}. To run them: {how}", red=True, bold=True
+                f"{count} TESTS SKIPPED, because there is no {thing}. To run them: {how}", red=True, bold=True
             )
     ended = (report for state in terminalreporter.stats.values() for report in state)
     told = [one for report in ended if isinstance(report, pytest.TestReport) for one in report.user_properties]

@@ -356,8 +356,8 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "SCORE-2",
         "Score and match",
-        "Plus 250 for every player out in the round, whoever caused it; their cards score nothing.",
-        "S; whoever O",
+        "Plus 250 for every player out in the round, no matter who caused it; their cards score nothing.",
+        "S; who caused it O",
     ),
     Rule(
         "SCORE-3",

@@ -114,7 +114,7 @@ def random_request(rng: random.Random, most_moves: int = 10) -> Json:
 
 
 def players_for(rng: random.Random, given: Json) -> int:
-    """Return a random number of players for whom the deck is large enough (OPT-1)."""
+    """Return a random number of players that the deck is large enough for (OPT-1)."""
     options = options_from_json(given)
     most = (deck_size(options.deck, options.buzzers) - 20) // options.hand_size
     return rng.randint(2, min(options.most_players, most))
