@@ -222,6 +222,11 @@ class LogLine:
     by_bot: bool = False
     by_order: bool = False
 
+    @property
+    def by_clock(self) -> bool:
+        """True if the clock made it for the seat (CLOCK-1, CLOCK-2)."""
+        return self.text.startswith("clock ")
+
 
 def log_of(
     table: Table, user: User | None, *, after: int = 0, until: int | None = None, last: int | None = None

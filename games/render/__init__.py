@@ -1,6 +1,6 @@
 """Makes the object that each page shows from the results of `games.queries`, without a request or the database."""
 
-from games.render.log_rows import LogNote, announcements, log_of
+from games.render.log_rows import LogNote, announcements, is_own, log_of
 from games.render.page import LOG_LINES, GamePage, LastRound, PageRequest, RematchState, page_of
 from games.render.straight import BETWEEN
 from games.render.table import SORTS
@@ -15,6 +15,7 @@ __all__ = [
     "PageRequest",
     "RematchState",
     "announcements",
+    "is_own",
     "log_of",
     "page_of",
 ]

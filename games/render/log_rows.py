@@ -12,7 +12,17 @@ from games.queries import GameView, LogLine
 from games.refusals import Denied
 from games.render.words import headline, short_time
 
-ALARMS: Final = {"owes": "seat", "caught": "target", "knocked_out": "seat", "aimed": "target", "false_catch": "seat"}
+ALARMS: Final = {
+    "owes": "seat",
+    "owes_color": "seat",
+    "challenged": "target",
+    "intercepted": "target",
+    "slowest": "seat",
+    "caught": "target",
+    "knocked_out": "seat",
+    "aimed": "target",
+    "false_catch": "seat",
+}
 """Events that a screen reader announces at once to the player in the given field of the event."""
 
 
@@ -80,16 +90,16 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
             after = after[own:]
         found = [_note_row(note, now) for note in after]
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
-        found.append(LogRow(line.n, text, at, short_time(line.at, now), _is_own(view, line)))
+        found.append(LogRow(line.n, text, at, short_time(line.at, now), is_own(view, line)))
         if heading:
             found[0] = found[0]._replace(heading=heading)
         rows += found
     return [*rows, *(_note_row(note, now) for note in reversed(left))]
 
 
-def _is_own(view: GameView, line: LogLine) -> bool:
-    """Return True if the reader made this move, not a bot in the reader's seat or the reader's standing orders."""
-    return line.seat == view.you and not (line.by_bot or line.by_order)
+def is_own(view: GameView, line: LogLine) -> bool:
+    """Return True if the reader made this move: not the clock, a bot or the reader's standing orders for them."""
+    return line.seat == view.you and not (line.by_clock or line.by_bot or line.by_order)
 
 
 def _note_row(note: LogNote, now: datetime) -> LogRow:
@@ -102,7 +112,7 @@ def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
         return []
     news: list[str] = []
     for line in reversed(lines):
-        if _is_own(view, line):
+        if is_own(view, line):
             break
         news.append(" ".join(sentences(view, line)))
     news.reverse()
@@ -132,7 +142,7 @@ def announcements(
     for line in lines:
         if line.n <= since:
             continue
-        moved, others = True, others or not _is_own(view, line)
+        moved, others = True, others or not is_own(view, line)
         for event, said in zip(line.events, sentences(view, line), strict=True):
             field = ALARMS.get(event.kind)
             alarm = field is not None and view.you is not None and getattr(event, field) == view.you

@@ -174,7 +174,8 @@ def _your_task(view: GameView, seen: rules.View) -> str:
         name = rules.card_name(seen.drawn)
         return f"play the {name} you drew" + ("" if view.options.drawn_must_play else ", or keep it")
     if seen.pending is not None:
-        return f"you owe {_owed(seen.pending)}" + (", and can challenge them" if seen.challenge is not None else "")
+        also = "" if seen.challenge is None else f", and can challenge {view.names[seen.challenge]}"
+        return f"you owe {_owed(seen.pending)}{also}"
     kinds = {move.kind for move in view.legal}
     if "play" not in kinds:
         return "draw (no playable card)"

@@ -238,7 +238,7 @@ def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> LastRou
     """Return the round before this one, or None if the reader has moved since or that is long ago."""
     round_ = table.started.round
     new = view.version - round_.from_version < READ_LINES
-    moved = any(line.seat == view.you and line.round == view.round and not line.by_order for line in lines)
+    moved = any(line.round == view.round and rendering.is_own(view, line) for line in lines)
     if view.you is None or view.turn is None or view.round < 2 or moved or not new:
         return None
     last = next((result for result in view.results if result.number == view.round - 1), None)

@@ -84,7 +84,7 @@ def test_a_wild_draw_four_is_challenged(
     one, other = two_pages(new_page, table.game, [alice, bob])
     one.get_by_role("button", name="Wild Draw Four").click()
     one.locator("#choose-y").click()
-    expect(other.locator("#headline")).to_contain_text("Your turn: you owe 4 cards, and can challenge them")
+    expect(other.locator("#headline")).to_contain_text("Your turn: you owe 4 cards, and can challenge alice")
     expect(one.locator("#challenge")).to_have_count(0)
     after(other, other.get_by_role("button", name="Challenge alice").click)
     expect(one.locator("#log")).to_contain_text(drawn)

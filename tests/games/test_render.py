@@ -99,7 +99,7 @@ RACE = {**PLAIN, "discard_pile": ["r3", "BZ"], "phase": "buzz", "buzz": {"by": 0
 @pytest.mark.parametrize(
     ("preset", "you", "sentence"),
     [
-        ("classic", 0, "Your turn: you owe 4 cards, and can challenge them."),
+        ("classic", 0, "Your turn: you owe 4 cards, and can challenge Chen."),
         ("classic", 1, "Ann’s turn: challenge or take 4 cards."),
         ("house-party", None, "Ann’s turn: answer, challenge or take 4 cards."),
     ],
@@ -398,6 +398,17 @@ def test_since_your_move_lists_what_others_did_in_order() -> None:
     assert page(seen(PLAIN, 1), lines).news == []
 
 
+@pytest.mark.parametrize("text", ["clock draw", "clock uno", "clock buzz"])
+def test_what_the_clock_did_for_the_reader_is_no_move_of_the_reader(text: str) -> None:
+    lines = [
+        line(1, 0, Event("played", 0, "r2")),
+        line(2, 1, Event("played", 1, "r1")),
+        LogLine(3, 1, 0, text, NOW, (Event("passed", 0),)),
+    ]
+    assert page(seen(PLAIN), lines).news == ["Bob plays Red 1.", "You draw no playable card, and the turn passes."]
+    assert [row.mine for row in render.log_of(seen(PLAIN), lines, NOW)] == [False, False, True]
+
+
 def test_the_log_is_newest_first_with_a_heading_for_each_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
     shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW)
@@ -443,6 +454,23 @@ def test_only_events_that_affect_the_reader_are_assertive() -> None:
     }
     caught = render.announcements(seen(PLAIN, 2), lines, since=4, refusal=None, now=NOW)
     assert caught == {"polite": [], "assertive": ["Bob catches you not calling UNO."]}
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        (Event("owes_color", 0, color="o"), "You have to draw until orange shows."),
+        (Event("challenged", 1, target=0, reason="right"), "Bob challenges you: it was a bluff."),
+        (Event("intercepted", 1, target=0), "Bob intercepts you."),
+        (Event("slowest", 0), "You are the slowest to press."),
+    ],
+)
+def test_what_others_do_to_the_reader_in_a_variant_is_assertive(event: Event, sentence: str) -> None:
+    view = seen({**PLAIN, "turn": 1}, 0)
+    told = render.announcements(view, [line(4, 1, event)], since=3, refusal=None, now=NOW)
+    assert told == {"polite": [], "assertive": [sentence]}
+    other = render.announcements(seen({**PLAIN, "turn": 1}, 2), [line(4, 1, event)], since=3, refusal=None, now=NOW)
+    assert other["assertive"] == []
 
 
 def test_an_up_to_date_page_announces_only_the_refusal() -> None:
