@@ -215,7 +215,7 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     )
     if seen.pending is None:
         return stage
-    owed, note = owed_and_answers(seen.pending, view.options)
+    owed, note = owed_and_answers(view, seen, seen.pending)
     return stage._replace(owed=owed, owed_note=note)
 
 

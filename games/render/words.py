@@ -174,8 +174,7 @@ def _your_task(view: GameView, seen: rules.View) -> str:
         name = rules.card_name(seen.drawn)
         return f"play the {name} you drew" + ("" if view.options.drawn_must_play else ", or keep it")
     if seen.pending is not None:
-        also = "" if seen.challenge is None else f", and can challenge {view.names[seen.challenge]}"
-        return f"you owe {_owed(seen.pending)}{also}"
+        return ", and can ".join([f"you owe {_owed(seen.pending)}", *_challenge(view, seen)])
     kinds = {move.kind for move in view.legal}
     if "play" not in kinds:
         return "draw (no playable card)"
@@ -217,7 +216,7 @@ def _what_is_playable(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "You turn over cards until that colour shows, and keep them all."
     if seen.pending is not None:
-        return _what_answers(seen.pending, view.options)
+        return _what_answers(view, seen, seen.pending)
     if seen.phase == "drawn":
         return ""
     face = rules.face_of(seen.top)
@@ -234,21 +233,38 @@ def _owed(pending: rules.Pending) -> str:
     return cards(pending.total) if pending.value else "cards until the chosen colour shows"
 
 
-def owed_and_answers(pending: rules.Pending, options: rules.Options) -> tuple[str, str]:
-    """Return what a debt owes, and a note on how to respond to it (RESP-1, RESP-6)."""
+def owed_and_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> tuple[str, str]:
+    """Return what a debt owes, and a note on how to respond to it (RESP-1, RESP-6, BLUFF-1)."""
     if not pending.value:
-        return "Cards", "take them until the chosen colour shows"
-    how = ANSWERS[options.stacking][1].format(value=pending.value)
-    return str(pending.total), f"{how}, or take {pending.total}" if how else f"take {pending.total}"
+        return "Cards", _either(_challenge(view, seen), "take them until the chosen colour shows")
+    how = ANSWERS[view.options.stacking][1].format(value=pending.value)
+    ways = [*([how] if how else []), *_challenge(view, seen)]
+    return str(pending.total), _either(ways, f"take {pending.total}")
 
 
-def _what_answers(pending: rules.Pending, options: rules.Options) -> str:
-    """Return which cards answer a debt in words (RESP-1, RESP-3, RESP-6)."""
-    how = ANSWERS[options.stacking][0] if pending.value else ""
-    if not how:
+def _what_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> str:
+    """Return in words what the player who owes can do (RESP-1, RESP-3, RESP-6, BLUFF-1)."""
+    how = ANSWERS[view.options.stacking][0].format(value=pending.value) if pending.value else ""
+    answers = [f"stack {how}"] if how else []
+    if answers and view.options.advanced_stacking:
+        answers.append("pass them on with a Skip, Reverse or Wild")
+    ways = [*answers, *_challenge(view, seen)]
+    if not ways:
         return "Nothing answers these cards: take them."
-    also = ", pass them on with a Skip, Reverse or Wild" if options.advanced_stacking else ""
-    return f"Stack {how.format(value=pending.value)}{also}, or take them all."
+    text = _either(ways, "take them all")
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _challenge(view: GameView, seen: rules.View) -> list[str]:
+    """Return that the play can be challenged, as a list of one; an empty list if it cannot (BLUFF-1)."""
+    if seen.challenge is None:
+        return []
+    return [f"challenge {'you' if seen.challenge == view.you else view.names[seen.challenge]}"]
+
+
+def _either(ways: Sequence[str], last: str) -> str:
+    """Join alternatives as in `stack, challenge Ann, or take 4`."""
+    return ", or ".join(filter(None, (", ".join(ways), last)))
 
 
 def what_leaving_does(view: GameView) -> str:

@@ -355,6 +355,30 @@ def test_the_table_says_stack_colour_and_direction() -> None:
     assert page(seen(PLAIN, 1)).table.direction == "clockwise, you next"
 
 
+@pytest.mark.parametrize(
+    ("preset", "you", "note", "detail"),
+    [
+        ("classic", 0, "challenge Chen, or take 4", "Challenge Chen, or take them all."),
+        ("classic", 2, "challenge you, or take 4", ""),
+        ("classic", None, "challenge Chen, or take 4", "You are watching."),
+        (
+            "house-party",
+            0,
+            "stack the same draw card, challenge Chen, or take 4",
+            "Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all.",
+        ),
+    ],
+)
+def test_the_table_and_the_detail_say_that_a_debt_can_be_challenged(
+    preset: str, you: int | None, note: str, detail: str
+) -> None:
+    hands = [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]
+    shown = page(seen({**CHALLENGED, "hands": hands}, you, preset=preset))
+    assert (shown.table.owed, shown.table.owed_note, shown.detail) == ("4", note, detail)
+    lapsed = page(seen({**CHALLENGED, "hands": hands, "challenge": None}, you, preset=preset))
+    assert "challenge" not in f"{lapsed.table.owed_note} {lapsed.detail}".lower()
+
+
 def test_players_are_listed_in_turn_order_from_the_reader() -> None:
     assert [player.name for player in page(seen(PLAIN, 1)).players] == ["Bob", "Chen", "Ann"]
     assert [player.name for player in page(seen({**PLAIN, "direction": -1}, 1)).players] == ["Bob", "Ann", "Chen"]

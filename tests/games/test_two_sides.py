@@ -174,6 +174,16 @@ OVER: Mapping[str, Any] = {
 }
 
 
+def test_the_table_says_that_a_wild_draw_colour_can_be_challenged() -> None:
+    position = {**DARK, "discard_pile": ["r3/t4", "r9/WD"], "color": "t", "challenge": {"seat": 2, "bluff": True}}
+    position |= {"pending": {"total": 0, "value": 0}}
+    shown = page(flip(position))
+    assert shown.headline == ("Your turn: you owe cards until the chosen colour shows, and can challenge Chen.")
+    assert shown.detail == "Challenge Chen, or take them all."
+    note = "challenge Chen, or take them until the chosen colour shows"
+    assert (shown.table.owed, shown.table.owed_note) == ("Cards", note)
+
+
 def test_players_see_the_backs_of_the_other_hands() -> None:
     def backs(view: GameView) -> list[list[str]]:
         return [[card.text for card in player.backs] for player in page(view).players]
