@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def mark_end_seen(table: Table, user: User | None) -> None:
     """Store that this person has seen the finished game, so that home no longer lists it. Writes once per seat."""
-    index = table.seat_of(user)
-    if index is not None and queries.unseen_end(table, user):
-        seat = table.seats[index]
+    seat = table.own_seat(user)
+    if seat is not None and queries.unseen_end(table, user):
         Seat.objects.filter(pk=seat.pk).update(seen=table.game.version)
         seat.seen = table.game.version

@@ -31,7 +31,7 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object])
         game = table.game
         if not queries.may_see(table, viewer):
             raise not_found()
-        row = table.seats[seat_with_orders(table, viewer.user)]
+        row = seat_with_orders(table, viewer.user)
         if row.left:
             raise Denied("forbidden", "You have left this game.", version=game.version)
         if game.ended:

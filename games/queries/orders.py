@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from games.models.orders import Orders, orders_of
-from games.queries.tables import Table, require_seat
+from games.queries.tables import Table, require_own_seat
 from games.refusals import Denied
 
 if TYPE_CHECKING:
     from accounts.models import User
+    from games.models import Seat
 
 
 def has_orders(table: Table) -> bool:
@@ -17,12 +18,12 @@ def has_orders(table: Table) -> bool:
     return table.options.interceptions != "off" and not table.game.terms.races
 
 
-def seat_with_orders(table: Table, user: User) -> int:
-    """Return the number of a person's seat at a table with standing orders.
+def seat_with_orders(table: Table, user: User) -> Seat:
+    """Return a person's seat at a table with standing orders.
 
     :raises Denied: `not_seated`; `forbidden` if the table has no standing orders.
     """
-    seat = require_seat(table, user)
+    seat = require_own_seat(table, user)
     if has_orders(table):
         return seat
     if table.options.interceptions == "off":
@@ -37,4 +38,4 @@ def own_orders(table: Table, user: User) -> Orders:
 
     :raises Denied: `not_seated`; `forbidden` if the table has no standing orders.
     """
-    return orders_of(table.seats[seat_with_orders(table, user)])
+    return orders_of(seat_with_orders(table, user))

@@ -71,9 +71,17 @@ class Table:
 
     def seat_of(self, user: User | None) -> int | None:
         """Return the number of a person's seat, or None."""
+        seat = self.own_seat(user)
+        return None if seat is None else seat.index
+
+    def own_seat(self, user: User | None) -> Seat | None:
+        """Return a person's seat, or None.
+
+        Use it instead of `seats[number]` where the table may be open: free seats leave gaps in the numbers.
+        """
         if user is None:
             return None
-        return next((seat.index for seat in self.seats if seat.user_id == user.pk), None)
+        return next((seat for seat in self.seats if seat.user_id == user.pk), None)
 
     @property
     def attended(self) -> bool:
@@ -272,8 +280,8 @@ def rematch_of(table: Table) -> Game | None:
 
 def unseen_end(table: Table, user: User | None) -> bool:
     """Return True if a game has ended and this person, who sat there, has not looked at its end."""
-    index = table.seat_of(user)
-    return table.game.ended and index is not None and table.seats[index].seen < table.game.version
+    seat = table.own_seat(user)
+    return table.game.ended and seat is not None and seat.seen < table.game.version
 
 
 def require_seat(table: Table, user: User) -> int:
@@ -281,7 +289,15 @@ def require_seat(table: Table, user: User) -> int:
 
     :raises Denied: `not_seated` if they have none.
     """
-    seat = table.seat_of(user)
+    return require_own_seat(table, user).index
+
+
+def require_own_seat(table: Table, user: User) -> Seat:
+    """Return a person's seat.
+
+    :raises Denied: `not_seated` if they have none.
+    """
+    seat = table.own_seat(user)
     if seat is None:
         raise Denied("not_seated", "You are not seated at this table.", version=table.game.version)
     return seat

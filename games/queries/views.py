@@ -164,14 +164,15 @@ def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
 def view_of(table: Table, user: User | None) -> GameView:
     """Return what a person may see of a table. Pages, the API and sockets show nothing else of it."""
     game, playing = table.game, table.playing
-    you = table.seat_of(user)
+    mine = table.own_seat(user)
+    you = None if mine is None else mine.index
     view = None
     legal: tuple[rules.Move, ...] = ()
     if playing is not None:
         view = rules.view_for(playing.position, you, table.options)
         can_move = game.status == Game.Status.PLAYING and game.paused_at is None
-        if you is not None and can_move and not table.seats[you].bot:
-            legal = tuple(legal_moves(table, playing.position, you))
+        if mine is not None and can_move and not mine.bot:
+            legal = tuple(legal_moves(table, playing.position, mine.index))
     results = results_of(table)
     return GameView(
         id=game.code,
@@ -202,7 +203,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         points=results[-1].outcome.points if results else None,
         results=results,
         commitment=playing.round.commitment if playing else None,
-        orders=orders_of(table.seats[you]) if you is not None and has_orders(table) else None,
+        orders=orders_of(mine) if mine is not None and has_orders(table) else None,
     )
 
 

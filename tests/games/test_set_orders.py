@@ -161,6 +161,30 @@ def test_orders_can_be_set_before_the_start(alice: User, bob: User) -> None:
     assert get(bob, waiting).json() == UNSET
 
 
+@pytest.fixture
+def waiting(alice: User) -> Table:
+    """Return a table of Alice with two free seats, whose options use orders."""
+    options = lobby.TableOptions(preset="house-party", players=3, target=500)
+    return lobby.create_table(user=alice, options=options, now=NOON)
+
+
+def test_a_free_seat_between_players_mixes_no_orders_up(waiting: Table, alice: User, bob: User, charlie: User) -> None:
+    """Alice has seat 0 and Charlie seat 2, because Bob has left seat 1."""
+    Game.objects.filter(pk=waiting.game.pk).update(players=4)
+    for user in (bob, charlie):
+        lobby.join(code=waiting.game.code, viewer=Viewer(user), now=NOON)
+    put(charlie, waiting, SET)
+    lobby.leave_table(code=waiting.game.code, viewer=Viewer(bob), now=NOON)
+    assert logged_in(charlie).get(waiting.game.get_absolute_url()).status_code == 200
+    assert (get(charlie, waiting).json(), get(alice, waiting).json()) == (SET, UNSET)
+    again = {**SET, "intercept": "card"}
+    assert put(charlie, waiting, again).json() == again
+    assert list(Seat.objects.filter(game=waiting.game).order_by("index").values_list("orders", flat=True)) == [
+        None,
+        again,
+    ]
+
+
 def test_orders_end_with_the_game_and_with_leaving(table: Table, alice: User) -> None:
     Seat.objects.filter(game=table.game, user=alice).update(left=True)
     assert refused(put(alice, table, SET)) == (403, "forbidden")
