@@ -15,6 +15,7 @@ from games.queries import GameView, SeatView, Table
 from games.refusals import Denied
 from games.render import words
 from games.render.action import Action, action_at
+from games.render.orders import OrdersForm, orders_of
 from games.render.rulebook import table_rules_url
 
 
@@ -53,7 +54,8 @@ class LobbyPage:
     `url` is its address. `refreshing`: it reloads itself without scripts. `fragment_url` is where it fetches its next
     state. `invite_url` is empty for readers without a seat, `report_url` if there is nobody to report. `private`: only
     people with the link can see the table. `options` are its options in words, and `rules_url` leads to its rules.
-    `refusal_url` leads to the rule of `refusal`, and is empty without one.
+    `refusal_url` leads to the rule of `refusal`, and is empty without one. `orders` is None if the reader cannot set
+    standing orders.
     """
 
     code: str
@@ -69,6 +71,7 @@ class LobbyPage:
     options: str
     rules_url: str
     refusal_url: str
+    orders: OrdersForm | None
     actions: Sequence[Action]
     url: str
     refreshing: bool
@@ -130,6 +133,7 @@ def lobby_of(
         options=words.options_prose(view),
         rules_url=table_rules_url(view, by_invitation=bool(asked.invitation)),
         refusal_url=_refusal_url(view, asked),
+        orders=orders_of(view),
         actions=actions,
         url=asked.path,
         refreshing=asked.refresh,

@@ -1,4 +1,4 @@
-"""The form of the reader's standing orders on the game page."""
+"""The form of the reader's standing orders, on the page of a game and of a table that has not started."""
 
 from __future__ import annotations
 
@@ -34,24 +34,26 @@ class OrdersForm:
     """The form of the reader's standing orders, with those in force filled in.
 
     `now` is what they do, in a few words. `keep` has the cards of the hand that can intercept, and those that the
-    orders keep already.
+    orders keep already. `dealt` is False before the first deal, when there is no hand to choose them from.
     """
 
     url: str
     now: str
     intercept: Sequence[Choice]
     keep: Sequence[Choice]
+    dealt: bool
     call_uno: bool
 
 
 def orders_of(view: GameView) -> OrdersForm | None:
-    """Return the form; None for a spectator, a player who has left, and where no standing orders can act."""
+    """Return the form; None for readers without a seat, a player who has left, and where no standing orders can act."""
     orders, seen = view.orders, view.view
-    if orders is None or seen is None or view.you is None or view.status != "playing" or view.seats[view.you].left:
+    if orders is None or view.ended or any(seat.seat == view.you and seat.left for seat in view.seats):
         return None
     faces = [NEVER, CARD] if view.options.interceptions == "exact" else [NEVER, CARD, FACE]
     chosen = orders.intercept if orders.intercept in faces else CARD
-    held = {card for card in seen.hand or () if rules.face_of(card).color}
+    hand = () if seen is None else seen.hand or ()
+    held = {card for card in hand if rules.face_of(card).color}
     return OrdersForm(
         url=words.table_url("orders", view.id),
         now=_SHORT[chosen],
@@ -60,5 +62,6 @@ def orders_of(view: GameView) -> OrdersForm | None:
             Choice(card, rules.card_name(card), card in orders.keep)
             for card in sorted_hand([*held.union(orders.keep)], "color")
         ],
+        dealt=seen is not None,
         call_uno=orders.call_uno,
     )

@@ -168,6 +168,43 @@ def waiting(alice: User) -> Table:
     return lobby.create_table(user=alice, options=options, now=NOON)
 
 
+def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table, alice: User, bob: User) -> None:
+    browser, url = logged_in(alice), waiting.game.get_absolute_url()
+    page = browser.get(url)
+    assert "Standing orders: none" in text_of(page)
+    assert "Once the cards are dealt, you can also choose cards here" in text_of(page)
+    answer = browser.post(f"{url}orders/", {"intercept": "face", "call_uno": "1"})
+    assert (answer.status_code, answer["Location"]) == (303, url)
+    assert get(alice, waiting).json() == {**UNSET, "intercept": "face"}
+    assert "Standing orders: play the same face in any colour" in text_of(browser.get(url))
+    refusal = browser.post(f"{url}orders/", {"intercept": "all"})
+    assert (refusal.status_code, "Set intercept to never, card or face." in text_of(refusal)) == (400, True)
+    for reader in (logged_in(bob), Client()):
+        assert "Standing orders" not in text_of(reader.get(url))
+
+
+@pytest.mark.parametrize("fields", [{"preset": "no-mercy"}, {"preset": "house-party", "pace": "live"}])
+def test_a_table_that_waits_has_no_form_where_orders_do_nothing(alice: User, fields: dict[str, Any]) -> None:
+    waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, **fields), now=NOON)
+    page = logged_in(alice).get(waiting.game.get_absolute_url())
+    assert (page.status_code, "Standing orders" in text_of(page)) == (200, False)
+
+
+def test_a_table_that_closed_before_the_start_has_no_form(waiting: Table, alice: User) -> None:
+    Game.objects.filter(pk=waiting.game.pk).update(status=Game.Status.VOID, finished_at=NOON)
+    assert "Standing orders" not in text_of(logged_in(alice).get(waiting.game.get_absolute_url()))
+    assert refused(put(alice, waiting, SET)) == (409, "over")
+
+
+def test_the_form_stays_until_the_next_deal(alice: User, bob: User) -> None:
+    over = {**POSITION, "hands": [[], ["r4", "g3"]], "phase": "over", "winner": 0, "points": [0, 7]}
+    table = table_at(over, [alice, bob], preset="house-party", target=500)
+    browser = logged_in(bob)
+    assert "Standing orders: none" in text_of(browser.get(table.game.get_absolute_url()))
+    browser.post(f"{table.game.get_absolute_url()}orders/", {"intercept": "card"})
+    assert get(bob, table).json()["intercept"] == "card"
+
+
 def test_a_free_seat_between_players_mixes_no_orders_up(waiting: Table, alice: User, bob: User, charlie: User) -> None:
     """Alice has seat 0 and Charlie seat 2, because Bob has left seat 1."""
     Game.objects.filter(pk=waiting.game.pk).update(players=4)
