@@ -22,8 +22,6 @@ EVERY_RULE: Final = "all"
 USUAL: Final = "no-mercy"
 """The preset of the page without a name in its address."""
 
-_USUAL_RULES: Final = frozenset(rule.id for rule in rules.rules_that_apply(rules.PRESETS[USUAL]))
-
 
 class ShownRule(NamedTuple):
     """A numbered rule. `here` says what the options of the page make of it, and may be empty."""
@@ -83,16 +81,16 @@ def preset_page(preset: str) -> RulebookPage:
 
     :raises KeyError: if there is no such preset.
     """
-    options = rules.PRESETS[preset]
+    options, players = rules.PRESETS[preset], rules.MAX_PLAYERS_OF[preset]
     return RulebookPage(
         title=f"The {rules.PRESET_TITLES[preset]} rules",
         about=rules.PRESET_DESCRIPTIONS[preset],
         differences="",
-        how=how_to_play(options, rules.MAX_PLAYERS_OF[preset]),
+        how=how_to_play(options, players),
         presets=_links(preset),
-        sections=_sections(options),
+        sections=_sections(options, players),
         options=_options(options),
-        shown=_shown(options),
+        shown=_shown(options, players),
         new_table_url=new_table_url(preset),
     )
 
@@ -124,9 +122,9 @@ def table_page(view: GameView) -> RulebookPage:
         differences=words.differences(view),
         how=how_to_play(view.options, view.players),
         presets=_links(""),
-        sections=_sections(view.options),
+        sections=_sections(view.options, view.players),
         options=_options(view.options),
-        shown=_shown(view.options),
+        shown=_shown(view.options, view.players),
     )
 
 
@@ -138,14 +136,16 @@ def rules_url(preset: str = USUAL) -> str:
 def table_rules_url(view: GameView, rule: str | None = None, *, by_invitation: bool = False) -> str:
     """Return the address of the rules of a table, or of one of its rules.
 
-    A table without changes has the rules of its preset. A rule that does not apply at the table, which a refusal may
-    name all the same, is on the page of every rule.
+    A table without changes has the rules of its preset, unless some need more players. A rule that does not apply at
+    the table, which a refusal may name all the same, is on the page of every rule.
 
     :param by_invitation: if the reader may see the table only at the address of its invitation.
     """
-    if rule and (by_invitation or rule not in _shown(view.options)):
+    shown = _shown(view.options, view.players)
+    as_preset = not words.differences(view) and shown == preset_page(view.preset).shown
+    if rule and (by_invitation or rule not in shown):
         url = rules_url(EVERY_RULE)
-    elif by_invitation or not words.differences(view):
+    elif by_invitation or as_preset:
         url = rules_url(view.preset)
     else:
         url = f"{reverse('rules')}?{urlencode({'table': view.id})}"
@@ -168,13 +168,16 @@ def _links(here: str) -> list[PresetLink]:
 
 
 @lru_cache(maxsize=256)
-def _shown(options: rules.Options) -> frozenset[str]:
-    return frozenset(rule.id for rule in rules.rules_that_apply(options))
+def _shown(options: rules.Options, players: int) -> frozenset[str]:
+    return frozenset(rule.id for rule in rules.rules_that_apply(options, players))
+
+
+_USUAL_RULES: Final = _shown(rules.PRESETS[USUAL], rules.MAX_PLAYERS_OF[USUAL])
 
 
 @lru_cache(maxsize=64)
-def _sections(options: rules.Options) -> list[Section]:
-    by_section = groupby(rules.rules_that_apply(options), key=lambda rule: rule.section)
+def _sections(options: rules.Options, players: int) -> list[Section]:
+    by_section = groupby(rules.rules_that_apply(options, players), key=lambda rule: rule.section)
     return [
         Section(title, [ShownRule(rule.id, rule.text, _here(rule.id, options)) for rule in found])
         for title, found in by_section

@@ -38,9 +38,9 @@ RULEBOOK: Final[tuple[Rule, ...]] = NO_MERCY_RULES + TURN_RULES + RACE_RULES
 """Every rule. Those of the preset `no-mercy` come first."""
 
 
-def rules_that_apply(options: Options) -> tuple[Rule, ...]:
-    """Return the rules that a table with these options plays by, in the order of ``RULEBOOK``."""
-    return tuple(rule for rule in RULEBOOK if rule.applies(options))
+def rules_that_apply(options: Options, players: int) -> tuple[Rule, ...]:
+    """Return the rules that a table with these options and up to so many players plays by, in ``RULEBOOK``'s order."""
+    return tuple(rule for rule in RULEBOOK if rule.applies(options) and rule.reachable(options, players))
 
 
 def rulebook_markdown() -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from games.rules.option_checks import has_flip_deck
+from games.rules.options import Options
 from games.rules.rulebook_rule import Rule
+
+
+def _catch_may_knock_out_on_turn(options: Options) -> bool:
+    """Return True if a player on turn can be knocked out by a false catch, or with one card by being caught."""
+    return options.mercy_limit > 0 and (
+        options.false_catch_penalty > 0 or 1 + options.callout_penalty >= options.mercy_limit
+    )
+
 
 RACE_RULES: Final[tuple[Rule, ...]] = (
     Rule(
@@ -160,7 +169,7 @@ RACE_RULES: Final[tuple[Rule, ...]] = (
         "A player knocked out by a catch in the own turn: debt, roulette, drawn card and turn are settled as "
         "LEAVE-1 says. The colours counted are those of the whole hand, the cards of the catch included.",
         "O",
-        applies=lambda options: options.mercy_limit > 0,
+        applies=_catch_may_knock_out_on_turn,
     ),
     Rule(
         "SCORE-4",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from games.rules.moves import MAX_PLAYERS
 from games.rules.option_checks import has_flip_deck, has_no_mercy_deck
 from games.rules.rulebook_rule import Rule
 
@@ -74,7 +73,7 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
         "of them after the seat that passed last, in the direction of play. A card that anybody plays or draws "
         "starts the count again. It is tested after such a draw only, not when somebody leaves.",
         "O",
-        applies=lambda options: options.may_hold_all_cards(MAX_PLAYERS),
+        reachable=lambda options, players: options.may_hold_all_cards(players),
     ),
     Rule(
         "PAY-1",

@@ -149,7 +149,7 @@ def test_each_part_is_short_and_names_rules_that_apply() -> None:
         for spec in rules.OPTIONS:
             for value in values_of(spec):
                 options = replace(offered, **{spec.name: value})  # type: ignore[arg-type]  # a value of the option
-                shown = {rule.id for rule in rules.rules_that_apply(options)}
+                shown = {rule.id for rule in rules.rules_that_apply(options, 10)}
                 for part in how_to_play(options, 10).parts:
                     found = re.fullmatch(r"\*\*.+?\*\*[^_{}]+[.?]((?: [A-Z]+-\d)+)", part)
                     assert found, (preset, spec.name, value, part)

@@ -38,8 +38,8 @@ def dead_links(client: Client, html: str) -> list[str]:
 
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_the_page_of_a_preset_has_the_rules_that_apply(client: Client, preset: str) -> None:
-    html = client.get(PAGES[preset]).content.decode()
-    assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(rules.PRESETS[preset])]
+    html, players = client.get(PAGES[preset]).content.decode(), rules.MAX_PLAYERS_OF[preset]
+    assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(rules.PRESETS[preset], players)]
     assert [spec.name for spec in rules.OPTIONS if f'id="option-{spec.name}"' not in html] == []
     assert f"<h1>The {rules.PRESET_TITLES[preset]} rules</h1>" in html
     assert dead_links(client, html) == []
@@ -88,7 +88,7 @@ def test_the_rules_of_a_preset_start_with_how_to_play(client: Client, preset: st
 def test_the_rules_of_a_table_are_those_of_its_options(as_alice: Client, alice: User) -> None:
     game = open_table(alice, preset="classic", options={"straights": True, "callout_penalty": 5}, target=500)
     html = as_alice.get(f"/rules/?table={game.code}").content.decode()
-    assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(queries.options_of(game))]
+    assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(queries.options_of(game), game.players)]
     assert dead_links(as_alice, html) == []
     text = text_of(as_alice.get(f"/rules/?table={game.code}"))
     assert "The rules of your table" in text
@@ -102,8 +102,20 @@ def test_the_rules_of_a_table_are_those_of_its_options(as_alice: Client, alice: 
 def test_a_table_without_changes_has_the_rules_of_its_preset(as_alice: Client, alice: User) -> None:
     for preset, path in PAGES.items():
         if preset != "all":
-            game = open_table(alice, preset=preset)
+            game = open_table(alice, preset=preset, players=rules.MAX_PLAYERS_OF[preset])
             assert f'href="{path}#how-to-play"' in as_alice.get(game.get_absolute_url()).content.decode()
+
+
+def test_a_table_too_small_for_a_rule_of_its_preset_does_not_show_it(as_alice: Client, alice: User) -> None:
+    """Six hands below the mercy limit do not hold all cards, and seven do (STUCK-1)."""
+    assert 'id="STUCK-1"' in as_alice.get(PAGES["playroom-no-mercy"]).content.decode()
+    for players, shown in ((6, False), (7, True)):
+        game = open_table(alice, preset="playroom-no-mercy", players=players)
+        link = re.search(r'href="([^"]*)#how-to-play"', as_alice.get(game.get_absolute_url()).content.decode())
+        assert link is not None
+        html = as_alice.get(link[1]).content.decode()
+        assert ('id="STUCK-1"' in html) == shown
+        assert dead_links(as_alice, html) == []
 
 
 @pytest.mark.parametrize("preset", rules.PRESETS)
@@ -111,7 +123,8 @@ def test_a_table_without_changes_has_the_rules_of_its_preset(as_alice: Client, a
 def test_a_rule_that_a_refusal_names_has_a_page(
     as_alice: Client, alice: User, preset: str, changes: dict[str, object]
 ) -> None:
-    view = queries.view_of(queries.load(open_table(alice, preset=preset, options=changes)), alice)
+    game = open_table(alice, preset=preset, players=rules.MAX_PLAYERS_OF[preset], options=changes)
+    view = queries.view_of(queries.load(game), alice)
     named = {rule for rule in rules.REFUSALS.values() if rule}
     for by_invitation in (False, True):
         urls = {rule: table_rules_url(view, rule, by_invitation=by_invitation) for rule in named}

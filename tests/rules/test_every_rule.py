@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from games.rules import PRESETS, REFUSALS, RULEBOOK, options_from, rules_that_apply
+from games.rules import MAX_PLAYERS_OF, PRESETS, REFUSALS, RULEBOOK, options_from, rules_that_apply
 from games.rules.rulebook import rulebook_markdown
 from games.rules.rulebook_no_mercy import NO_MERCY_RULES
 
@@ -54,7 +54,7 @@ def ids(text: str) -> set[str]:
 
 
 NOT_WITH_OTHER_DECKS = "DECK-1 DISC-1 MERCY-1 MERCY-2 ROUL-1 ROUL-2 STACK-1 TURN-3 WR4-1 WR4-2"
-ALWAYS = "CALL-2 DECK-2 ELIM-2 MATCH-1 OPT-1 SCORE-4 STUCK-1"
+ALWAYS = "CALL-2 DECK-2 ELIM-2 MATCH-1 OPT-1 SCORE-4"
 FLIPS = "FLIP-1 FLIP-2 FLIP-3 FLIP-4 FLIP-5 FLIP-6 FLIP-7 PAIR-1"
 OUT_OF_TURN = "INT-1 INT-2 INT-3 INT-4 INT-5 RUN-1 RUN-2 RUN-3 RUN-4 RUN-5 RUN-6"
 DEBTS = "RESP-1 RESP-2 RESP-3 RESP-5 RESP-6"
@@ -64,36 +64,36 @@ BLUFFS = "BLUFF-1 BLUFF-2 BLUFF-3 BLUFF-4 BLUFF-6"
 @pytest.mark.parametrize(
     ("preset", "left_out", "added"),
     [
-        ("no-mercy", "", f"{ALWAYS} CALL-3 ELIM-3 RESP-6"),
+        ("no-mercy", "", f"{ALWAYS} CALL-3 RESP-6"),
         (
             "classic",
             f"{NOT_WITH_OTHER_DECKS} ALL-1 END-3 SETUP-3 SEVEN-1 STACK-2 ZERO-1",
-            f"{ALWAYS} {BLUFFS} CALL-3 FIRST-1 PAY-1 TURN-8",
+            f"{ALWAYS} {BLUFFS} CALL-3 FIRST-1 PAY-1 STUCK-1 TURN-8",
         ),
         (
             "playroom",
             f"{NOT_WITH_OTHER_DECKS} ALL-1 END-3 SEVEN-1 STACK-2 STACK-3 STACK-4 UNO-3 ZERO-1",
-            f"{ALWAYS} CALL-1 ELIM-1 PAY-1 PAY-2",
+            f"{ALWAYS} CALL-1 ELIM-1 PAY-1 PAY-2 STUCK-1",
         ),
         (
             "playroom-no-mercy",
             "END-3 MERCY-2 STACK-1 STACK-4 UNO-3",
-            f"{ALWAYS} CALL-1 ELIM-1 ELIM-3 PAY-2 PAY-3 PAY-4 RESP-1 RESP-6",
+            f"{ALWAYS} CALL-1 ELIM-1 PAY-2 PAY-3 PAY-4 RESP-1 RESP-6 STUCK-1",
         ),
         (
             "flip",
             f"{NOT_WITH_OTHER_DECKS} END-3 SETUP-3 SEVEN-1 STACK-2 ZERO-1",
-            f"{ALWAYS} {BLUFFS} {FLIPS} BLUFF-5 CALL-3 FIRST-1 PAY-1 RESP-6 TURN-8",
+            f"{ALWAYS} {BLUFFS} {FLIPS} BLUFF-5 CALL-3 FIRST-1 PAY-1 RESP-6 STUCK-1 TURN-8",
         ),
         (
             "house-party",
             f"{NOT_WITH_OTHER_DECKS} ALL-1 STACK-4 UNO-3",
-            f"{ALWAYS} {BLUFFS} {OUT_OF_TURN} BUZZ-1 BUZZ-3 BUZZ-4 CALL-1 ELIM-1 PAY-2 {DEBTS} TURN-8",
+            f"{ALWAYS} {BLUFFS} {OUT_OF_TURN} BUZZ-1 BUZZ-3 BUZZ-4 CALL-1 ELIM-1 PAY-2 {DEBTS} STUCK-1 TURN-8",
         ),
     ],
 )
 def test_a_table_is_shown_the_rules_that_apply(preset: str, left_out: str, added: str) -> None:
-    applying = {rule.id for rule in rules_that_apply(PRESETS[preset])}
+    applying = {rule.id for rule in rules_that_apply(PRESETS[preset], MAX_PLAYERS_OF[preset])}
     assert {rule.id for rule in NO_MERCY_RULES} - applying == ids(left_out)
     assert applying - {rule.id for rule in NO_MERCY_RULES} == ids(added)
 
@@ -106,14 +106,38 @@ def test_a_table_is_shown_the_rules_that_apply(preset: str, left_out: str, added
         ("classic", {"interceptions": "exact"}, "INT-1 INT-2 INT-3 INT-4 INT-5"),
         ("classic", {"buzzers": "race"}, "BUZZ-1 BUZZ-2 BUZZ-4 RESP-6"),
         ("no-mercy", {"advanced_stacking": True}, "RESP-2 RESP-3 RESP-4 RESP-5"),
-        ("no-mercy", {"mercy_limit": 0}, "OPT-2"),
+        ("no-mercy", {"mercy_limit": 0}, "OPT-2 STUCK-1"),
+        ("no-mercy", {"false_catch_penalty": 1}, "CALL-4 ELIM-3"),
+        ("no-mercy", {"mercy_limit": 10, "callout_penalty": 9}, "ELIM-3"),
+        ("no-mercy", {"mercy_limit": 11, "callout_penalty": 9}, ""),
         ("no-mercy", {"uno_on_received_hand": False}, "CALL-4"),
         ("no-mercy", {"mercy_cards": "draw_pile"}, "ELIM-1"),
     ],
 )
 def test_an_option_brings_its_rules(preset: str, options: dict[str, object], added: str) -> None:
-    before = {rule.id for rule in rules_that_apply(PRESETS[preset])}
-    assert {rule.id for rule in rules_that_apply(options_from(preset, options))} - before == ids(added)
+    players = MAX_PLAYERS_OF[preset]
+    before = {rule.id for rule in rules_that_apply(PRESETS[preset], players)}
+    assert {rule.id for rule in rules_that_apply(options_from(preset, options), players)} - before == ids(added)
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "players", "reachable"),
+    [
+        ("no-mercy", {}, 6, False),
+        ("no-mercy", {"mercy_limit": 50}, 3, False),
+        ("no-mercy", {"mercy_limit": 50}, 4, True),
+        ("playroom-no-mercy", {}, 6, False),
+        ("playroom-no-mercy", {}, 7, True),
+        ("classic", {}, 2, True),
+        ("classic", {"mercy_limit": 10}, 10, False),
+        ("classic", {"mercy_limit": 20}, 6, True),
+    ],
+)
+def test_a_round_that_can_get_stuck_depends_on_the_number_of_players(
+    preset: str, options: dict[str, object], players: int, reachable: bool
+) -> None:
+    applying = {rule.id for rule in rules_that_apply(options_from(preset, options), players)}
+    assert ("STUCK-1" in applying) == reachable
 
 
 def test_docs_rules_md_is_generated_from_the_rulebook() -> None:
