@@ -90,23 +90,36 @@ class ConfirmAddress(_NoLogout, ConfirmEmailView):  # type: ignore[misc]  # alla
         return confirmation
 
 
-class _RefusesOutdatedForm:
-    """Lets a form set a password only if the stored one has not changed since the request read it.
+class _NotAfterNewPassword:
+    """Lets a form make its change only while the account has the password that the request read.
 
-    The form checks the old password, or the link, before this locks the account. Of several requests at once with the
-    same one, the first sets its password and the others are refused.
+    :raises PasswordChanged: the password was changed after the request began.
     """
 
     def form_valid(self, form: Any) -> HttpResponse:
         view = cast("Any", super())
+        # A link in a mail sets the password of its own account, not of the one that is logged in.
+        user = getattr(form, "user", cast("Any", self).request.user)
+        with transaction.atomic():
+            actions.lock_unchanged(user)
+            answer: HttpResponse = view.form_valid(form)
+        return answer
+
+
+class _RefusesOutdatedForm(_NotAfterNewPassword):
+    """Refuses a form that sets a password if the password was changed after the request began.
+
+    The form checks the old password, or the link, before the account is locked. Of several requests at once with the
+    same one, the first sets its password and the others are refused.
+    """
+
+    def form_valid(self, form: Any) -> HttpResponse:
         try:
-            with transaction.atomic():
-                actions.lock_unchanged(form.user)
-                answer: HttpResponse = view.form_valid(form)
+            return super().form_valid(form)
         except actions.PasswordChanged:
             form.add_error(None, JUST_CHANGED)
-            answer = cast("Any", self).form_invalid(form)
-        return answer
+            refused: HttpResponse = cast("Any", self).form_invalid(form)
+            return refused
 
 
 class ChangeOwnPassword(_RefusesOutdatedForm, PasswordChangeView):  # type: ignore[misc]  # allauth ships no types
@@ -115,20 +128,6 @@ class ChangeOwnPassword(_RefusesOutdatedForm, PasswordChangeView):  # type: igno
 
 class SetNewPassword(_RefusesOutdatedForm, _NoLogout, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password by the link sent to the account's address."""
-
-
-class _NotAfterNewPassword:
-    """Lets a form change the second factor only while the account has the password that the request read.
-
-    :raises PasswordChanged: the password was changed after the request began.
-    """
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        view = cast("Any", super())
-        with transaction.atomic():
-            actions.lock_unchanged(cast("Any", self).request.user)
-            answer: HttpResponse = view.form_valid(form)
-        return answer
 
 
 class SetUpApp(_NotAfterNewPassword, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
