@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ from games.clocks.turn_clock import CLOCK_FIELDS, moment_of, schedule, set_clock
 from games.models import Game, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
 from games.notices import player_notices
-from games.queries import Table, require_step
+from games.queries import Table
 from games.queries.orders import has_orders
 from games.refusals import Denied, from_rules
 
@@ -40,12 +40,17 @@ class Line(NamedTuple):
     by_order: bool = False
 
 
+Check = Callable[[Table, rules.Position, int, rules.Move], None]
+"""A check of a seat's move in a position of a table. It raises Denied."""
+
+
 def commit(
     table: Table,
     seat: int,
     moves: Sequence[rules.Move],
     *,
     now: datetime,
+    check_next: Check | None = None,
     token: str | None = None,
     wake: bool = True,
     by_person: bool = True,
@@ -55,13 +60,15 @@ def commit(
     Either all moves are saved or none (RUN-6). The plays of standing orders that follow are saved with them. Turns,
     clocks and callout windows are as if each move had been sent by itself at this moment.
 
+    :param check_next: called for each move after the first, before the rules judge it. Moves that a player sends
+        together need `require_step`, because a refusal by the rules could tell hidden cards.
     :param token: the request's idempotency token, stored with the first move.
     :param wake: whether to ask the worker to play bots that are due afterwards.
     :param by_person: whether the player of the seat chose the moves and so has seen the table. Ignored for moves of the
         clock.
-    :raises Denied: a refusal of the rules. Nothing is saved.
+    :raises Denied: a refusal of the rules or of `check_next`. Nothing is saved.
     """
-    log = _applied(table, seat, moves)
+    log = _applied(table, seat, moves, check_next)
     log += _by_order(table, log[-1])
     changes = _Changes()
     for line in log:
@@ -89,17 +96,17 @@ def commit(
     announce.after_commit(table.game, wake=wake)
 
 
-def _applied(table: Table, seat: int, moves: Sequence[rules.Move]) -> list[Line]:
+def _applied(table: Table, seat: int, moves: Sequence[rules.Move], check_next: Check | None) -> list[Line]:
     """Return the lines that these moves add to the log. Changes nothing.
 
-    :raises Denied: a refusal of the rules. It names the move if there are several.
+    :raises Denied: a refusal of the rules or of `check_next`. It names the move if there are several.
     """
     position, log = table.started.position, list[Line]()
     shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
     for number, move in enumerate(moves, 1):
         try:
-            if log and not move.clock:
-                require_step(table, position, seat, move)
+            if log and check_next is not None:
+                check_next(table, position, seat, move)
             position, events = rules.apply(position, seat, move, table.options, shuffle)
         except rules.Refused as refused:
             raise _of_line(number, moves, from_rules(refused, table.game.version)) from refused

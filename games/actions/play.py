@@ -90,8 +90,7 @@ def play_move(
             if rules.KINDS[move.kind].of_turn:
                 _require_version(table, version, round_number, clock_has_acted=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
-                queries.require_turn(table, table.started.position, seat, move)
-                commit(table, seat, moves, now=now, token=token)
+                _save(table, seat, moves, now=now, token=token)
                 break
         timeouts.run_out(game_id=table.game.pk, now=now)
     return _next_round(table, now)
@@ -124,11 +123,27 @@ def play_seat(
             if not table.seats[seat].bot:
                 raise Denied("forbidden", "A person plays this seat.", version=table.game.version)
             if clock_has_acted or not timeouts.is_due(table, now):
-                queries.require_turn(table, table.started.position, seat, move)
-                commit(table, seat, [move, *then], now=now, wake=False)
+                _save(table, seat, [move, *then], now=now, wake=False)
                 break
         timeouts.run_out(game_id=game_id, now=now)
     return _next_round(table, now)
+
+
+def _save(
+    table: Table,
+    seat: int,
+    moves: Sequence[rules.Move],
+    *,
+    now: datetime,
+    token: str | None = None,
+    wake: bool = True,
+) -> None:
+    """Check what the table's pace and the moves sent together allow, and commit. Parameters are as in `commit`.
+
+    :raises Denied: `not_your_turn`, or another refusal of the rules. Nothing is saved.
+    """
+    queries.require_turn(table, table.started.position, seat, moves[0])
+    commit(table, seat, moves, now=now, check_next=queries.require_step, token=token, wake=wake)
 
 
 def _next_round(table: Table, now: datetime) -> Table:

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from games.actions.play import MOST_STEPS, play_move
+from games.actions.play import MOST_STEPS, play_move, play_seat
 from games.models import Game, Move, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.rules import parse_move
 from tests.support.races import STRAIGHT
 from tests.support.tables import NOON, log_of, now_of, table_at
 
@@ -116,6 +117,17 @@ def test_a_refusal_does_not_tell_which_cards_the_first_play_brings(
     for card in dict.fromkeys(table.options.rules.deck.cards):
         denied = refused(table, alice, move, f"play {card}", "play o5")
         assert (denied.code, denied.message[:6]) == ("not_your_turn", "Card 2"), card
+
+
+@pytest.mark.parametrize("first", UNKNOWN_AFTER)
+def test_what_a_bot_sends_is_checked_in_the_same_way(bob: User, charlie: User, first: str) -> None:
+    move, shown = UNKNOWN_AFTER[first]
+    table = table_at({**STRAIGHT, **shown}, ["careful", bob, charlie], preset="house-party")
+    for card in dict.fromkeys(table.options.rules.deck.cards):
+        then = [parse_move(f"play {card}"), parse_move("play o5")]
+        with pytest.raises(Denied) as caught:
+            play_seat(game_id=table.game.pk, seat=0, move=parse_move(move), then=then, version=0, now=LATER)
+        assert (caught.value.code, caught.value.message[:6]) == ("not_your_turn", "Card 2"), card
 
 
 def test_cards_after_the_end_of_the_turn_or_the_round_are_refused(alice: User, bob: User, charlie: User) -> None:
