@@ -38,6 +38,7 @@ from games.render import words
 from games.rules.cards import card_name
 from games.web import game as game_views
 from tests.conftest import staff
+from tests.support.leaks import leak_in_refusals
 from tests.support.tables import NOON, now_of, table_after
 from tests.support.worlds import Postbox, Reader, Staff, differences
 
@@ -156,17 +157,9 @@ def _people_of(admin: GameAdmin, game: Game) -> str:
 def _refusal(patch: pytest.MonkeyPatch) -> None:
     """Make a refused move say what the player on turn could do."""
     legal = rules.legal_moves
-    apply = rules.apply
-
-    def leaky(position: rules.Position, seat: int, move: rules.Move, options: rules.Options, *rest: Any) -> Any:
-        try:
-            return apply(position, seat, move, options, *rest)
-        except rules.Refused as refused:
-            could = ", ".join(map(str, legal(position, position.turn, options)))
-            refused.message += could
-            raise
-
-    patch.setattr(rules, "apply", leaky)
+    leak_in_refusals(
+        patch, lambda position, seat, options: ", ".join(map(str, legal(position, position.turn, options)))
+    )
 
 
 LEAKS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {

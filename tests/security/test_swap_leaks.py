@@ -20,6 +20,7 @@ from games.queries import LogLine, Table
 from games.web import game as game_views
 from tests.security.viewers import KINDS, Compared, Viewer, game_of, played_on
 from tests.security.world import World
+from tests.support.leaks import leak_in_refusals
 from tests.support.swaps import BACKS, BLUFF, ORDERS, SWAPS
 from tests.support.tables import now_of
 from tests.support.worlds import another_world, undone
@@ -81,16 +82,7 @@ def _sorted_log(patch: Patch) -> None:
 
 
 def _refusal_names_cards(patch: Patch) -> None:
-    apply = rules.apply
-
-    def leaky(position: rules.Position, seat: int, *rest: Any) -> Any:
-        try:
-            return apply(position, seat, *rest)
-        except rules.Refused as refused:
-            refused.message += f" The others hold {position.hands}."
-            raise
-
-    patch.setattr(rules, "apply", leaky)
+    leak_in_refusals(patch, lambda position, seat, options: f" The others hold {position.hands}.")
 
 
 def _refusal_by_draw_pile(patch: Patch) -> None:

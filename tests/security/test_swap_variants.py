@@ -18,6 +18,7 @@ from games.queries import Table, records
 from games.web import game as game_views
 from tests.security.viewers import Compared, Viewer
 from tests.security.world import ROLES, World
+from tests.support.leaks import leak_in_refusals
 from tests.support.swaps import BACKS, BLUFF
 from tests.support.tables import now_of, table_at
 from tests.support.worlds import another_world, undone
@@ -135,16 +136,7 @@ def _log_of_the_server(patch: Patch) -> None:
 
 def _refusal_names_the_back(patch: Patch) -> None:
     """Say in a refusal what is on the back of a card that the player holds."""
-    apply = rules.apply
-
-    def leaky(position: rules.Position, seat: int, *rest: Any) -> Any:
-        try:
-            return apply(position, seat, *rest)
-        except rules.Refused as refused:
-            refused.message += f" Its back is {_dark(position.hands[seat])[0]}."
-            raise
-
-    patch.setattr(rules, "apply", leaky)
+    leak_in_refusals(patch, lambda position, seat, options: f" Its back is {_dark(position.hands[seat])[0]}.")
 
 
 class Leak(NamedTuple):
