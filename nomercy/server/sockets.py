@@ -45,16 +45,19 @@ class Socket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Close the socket because the server stops.
-
-        uvicorn sends a close frame even if that of the client has just been read. That raises `InvalidState`, and the
-        other connections would stay open.
-        """
+        """Close the socket because the server stops."""
         if self.handshake_complete and self.conn.state is not State.OPEN:
+            # uvicorn would send a close frame even if that of the client has just been read. That raises
+            # `InvalidState`, and the other connections would stay open.
             self.stop_keepalive()
             self.transport.close()
-        else:
-            super().shutdown()
+            return
+        answered = self.handshake_complete
+        super().shutdown()
+        if not answered:
+            # uvicorn has refused the handshake. An app that answers it only now gets `ClientDisconnected`, because a
+            # second answer would be an `AssertionError` in the log.
+            self.disconnected = True
 
     def data_received(self, data: bytes) -> None:
         """Process the head of the handshake, which `Connection` has read completely, and later the client's frames."""

@@ -1,9 +1,12 @@
-"""Refused handshakes are warnings in the log, one a minute."""
+"""Refused handshakes are warnings in the log, one a minute, and no errors when the server stops."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -13,8 +16,9 @@ from games.live.handshake import HandshakeChecks
 from nomercy.asgi import websockets
 from nomercy.logs import as_a_refusal
 from nomercy.server.limits import Limits
+from nomercy.server.sockets import Socket
 from nomercy.storms import StormFilter
-from tests.support.server import Line, request, serving
+from tests.support.server import PATIENCE, Line, request, serving
 
 
 def handshake(path: str) -> bytes:
@@ -68,3 +72,25 @@ def test_an_app_that_fails_is_an_error(log: Lines) -> None:
 
     assert statuses(application, ["/ws/games/abc/"]) == [500]
     assert log.lines == [("ERROR", "Exception in ASGI application")]
+
+
+def test_a_handshake_that_is_refused_while_the_server_stops_is_no_error(
+    log: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, stopping, shutdown = threading.Event(), asyncio.Event(), Socket.shutdown
+
+    async def application(scope: object, receive: Any, send: Any) -> None:
+        await receive()
+        asked.set()
+        await stopping.wait()
+        await send({"type": "websocket.close"})
+
+    def stop(self: Socket) -> None:
+        stopping.set()  # the app continues before asyncio says that the connection is lost
+        shutdown(self)
+
+    monkeypatch.setattr(Socket, "shutdown", stop)
+    with ExitStack() as client, serving(application, Limits()) as port:
+        client.enter_context(Line(port)).send(handshake("/ws/games/abc/"))
+        assert asked.wait(PATIENCE)
+    assert log.lines == []
