@@ -11,8 +11,10 @@ from django.utils.deprecation import MiddlewareMixin
 
 
 class ContentSecurityPolicy(MiddlewareMixin):
-    """Adds the policy of the settings. It is worked out once, because no view changes it or uses a nonce."""
+    """Adds the policy of the settings to every response, except Django's debug pages."""
 
+    # django-csp's own middleware builds the policy for each response, because a view may change it or use a nonce. None
+    # does here, and building it takes 80 µs: a hundredth of a move's request.
     policy = build_policy()
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
