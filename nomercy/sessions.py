@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.contrib.sessions.serializers import JSONSerializer
 from django.core.exceptions import SuspiciousOperation
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
@@ -32,6 +33,20 @@ class SessionTooLong(SuspiciousOperation):
     """A request would make its session longer than `LONGEST`. Django answers 400."""
 
 
+class BoundedSerializer(JSONSerializer):
+    """Serializes sessions as JSON, up to `LONGEST`."""
+
+    def dumps(self, obj: Any) -> bytes:
+        """Return the data of a session as JSON.
+
+        :raises SessionTooLong: it is longer than `LONGEST`.
+        """
+        text: bytes = super().dumps(obj)
+        if len(text) > LONGEST:
+            raise SessionTooLong("A session may not grow any further.")
+        return text
+
+
 class SessionStore(DatabaseStore):
     """Stores the user and the last use in columns, and ignores a cookie that cannot be a key."""
 
@@ -47,8 +62,6 @@ class SessionStore(DatabaseStore):
 
         :raises SessionTooLong: `data` is longer than `LONGEST` as JSON.
         """
-        if len(self.serializer().dumps(data)) > LONGEST:
-            raise SessionTooLong("A session may not grow any further.")
         row = super().create_model_instance(data)
         assert isinstance(row, Session)
         now = timezone.now()
