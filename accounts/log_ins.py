@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
+from django.contrib.sessions.backends.base import UpdateError
+from django.db import transaction
 from django.http import HttpRequest
 
 from accounts import queries
@@ -16,22 +19,24 @@ from accounts.user_agents import UNKNOWN, browser_of
 BROWSER: Final = "browser"
 SINCE: Final = "since"
 """The keys under which a session stores the browser of its log-in, as text, and the time."""
-ENDING: Final = timedelta(minutes=1)
-"""A session that ends sooner is not listed: it is the old key of a session that has just got a new one."""
 MOST: Final = 50
 """How many log-ins a person may have at once."""
 
 
+@transaction.atomic
 def record_log_in(request: HttpRequest, user_id: int, *, now: datetime) -> None:
-    """Store the browser and the time of a log-in in its session.
+    """Store the session of a log-in, with its browser and time.
 
-    Of the person's other sessions, only the `MOST` - 1 last used are kept.
+    Of the person's other sessions, only the `MOST` - 1 last used are kept. Locks the person.
     """
+    lock_person(user_id)
     others = Session.objects.filter(user=user_id).exclude(session_key=request.session.session_key or "")
     kept = others.order_by("-seen_at").values("pk")[: MOST - 1]
     others.exclude(pk__in=kept).delete()
     request.session[SINCE] = now.isoformat()
     request.session[BROWSER] = browser_of(request.headers.get("User-Agent", ""))
+    with suppress(UpdateError):  # it has just been logged out elsewhere, which `SessionMiddleware` finds too
+        request.session.save()  # under the lock, so that the next log-in counts it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class LogIn:
 
 def list_for(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
     """Return the log-ins of this person, the last used first. `here` is the key of the session that asks."""
-    rows = Session.objects.filter(user=user, expire_date__gt=now + ENDING).order_by("-seen_at")[:MOST]
+    rows = Session.objects.filter(user=user, expire_date__gt=now, ending=False).order_by("-seen_at")[:MOST]
     found = [(row, row.get_decoded()) for row in rows]
     return [
         LogIn(

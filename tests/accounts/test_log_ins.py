@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from datetime import timedelta
 from http.cookies import SimpleCookie
 from typing import Any
@@ -21,8 +22,9 @@ from accounts import actions, log_ins
 from accounts.models import Session, User
 from accounts.user_agents import browser_of
 from games import announce
-from tests.conftest import logged_in
+from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser
+from tests.support.web import at_once
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 PAGE = "/accounts/me/sessions/"
@@ -127,6 +129,21 @@ def test_a_new_log_in_ends_those_used_longest_ago(alice: User, bob: User, monkey
     bobs, browsers = logged_in(bob), [logged_in(alice) for _ in range(5)]
     assert [is_in(browser) for browser in browsers] == [False, False, True, True, True]
     assert is_in(bobs)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_simultaneous_log_ins_are_all_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    person("alice")
+    monkeypatch.setattr(log_ins, "MOST", 2)
+    barrier, lock = threading.Barrier(4, timeout=20), actions.lock_person
+
+    def together(user_id: int) -> User:
+        barrier.wait()
+        return lock(user_id)
+
+    monkeypatch.setattr(log_ins, "lock_person", together)
+    at_once([lambda wait: browser_with(FIREFOX)] * 4)
+    assert Session.objects.exclude(user=None).count() == 2
 
 
 def test_a_browser_is_found_without_reading_the_data_of_sessions(alice: User) -> None:
