@@ -153,8 +153,8 @@ def queue(
     `confirmed` says whether the address is, or was until now, a confirmed one of this user; None asks the database. If
     it is not, nothing is queued of a kind that goes only to confirmed addresses.
 
-    Nothing is queued either while the same notice still waits, or `MOST_WAITING` of its kind do. Otherwise somebody
-    could make more of them than the site can send.
+    Nothing is queued either while the same notice still waits, which then gets the new time, or while `MOST_WAITING` of
+    its kind do. Otherwise somebody could make more of them than the site can send.
 
     :raises KeyError: the kind is not in `KINDS`, or a fact is missing.
     :raises TooManyTries: the kind is limited, and this user has asked for too many.
@@ -179,18 +179,24 @@ def queue(
         if row_kind.limited and user is not None:
             lock_person(user.pk)
             check_requests(kind=kind, address=address, user=user, now=now)
-        if not row_kind.limited and _waits(row):
+        if not row_kind.limited and _is_covered(row):
             return
         AccountMail.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def _waits(row: AccountMail) -> bool:
-    """Return True if this notice waits to be sent already, or many of its kind to this person's mailbox do."""
+def _is_covered(row: AccountMail) -> bool:
+    """Return True if this notice needs no row: it waits to be sent already, or many of its kind do to this mailbox.
+
+    A notice that waits already gets the time of this one.
+    """
     waiting = AccountMail.objects.filter(
         state=AccountMail.State.WAITING, mailbox=row.mailbox, kind=row.kind, user=row.user
     )
-    same = waiting.filter(address=row.address, facts=row.facts)
-    return same.exists() or waiting.count() >= MOST_WAITING
+    found = list(waiting.values_list("pk", "address", "facts")[:MOST_WAITING])
+    same = [pk for pk, address, facts in found if (address, facts) == (row.address, row.facts)]
+    if same:
+        return bool(waiting.filter(pk__in=same).update(created_at=row.created_at))  # none if a sender has just taken it
+    return len(found) >= MOST_WAITING
 
 
 def _counted_as(kind: str, address: str) -> str:

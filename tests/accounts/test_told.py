@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
@@ -115,6 +117,13 @@ def test_a_notice_that_still_waits_is_not_queued_again(alice: User) -> None:
     assert receivers_by_subject() == {"An API token was created": BOTH}
     browser.post("/accounts/me/tokens/", {"name": "mine"})
     assert receivers_by_subject() == {"An API token was created": sorted(BOTH * 2)}
+
+
+def test_a_notice_that_stands_for_several_has_the_time_of_the_last(alice: User) -> None:
+    for minute in (10, 20):
+        mails.notify(kind=mails.TOKEN_MADE, user=alice, now=datetime(2026, 7, 1, 12, minute, tzinfo=UTC))
+    assert receivers_by_subject() == {"An API token was created": BOTH}
+    assert "on 1 July 2026 at 12:20 UTC." in text()
 
 
 def test_only_some_notices_of_a_kind_wait_for_a_mailbox(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
