@@ -60,14 +60,23 @@ class Denied(Exception):
 
     `code` is its name, and `message` a sentence for people. `rule` is the number of a rule, or None. `version` is the
     current version of the game, None without a game. `option` is the choice of a new table that was refused, by its
-    name in `TableOptions` or in its rule options, or empty.
+    name in `TableOptions` or in its rule options, or empty. `on_form` is the sentence that a form shows there: the
+    message with the titles of options instead of their names.
     """
 
     def __init__(
-        self, code: str, message: str, *, rule: str | None = None, version: int | None = None, option: str = ""
+        self,
+        code: str,
+        message: str,
+        *,
+        rule: str | None = None,
+        version: int | None = None,
+        option: str = "",
+        on_form: str = "",
     ) -> None:
         super().__init__(message)
         self.option = option
+        self.on_form = on_form or message
         self.code = code
         self.message = message
         self.rule = rule

@@ -134,7 +134,7 @@ def options_to_store(options: TableOptions) -> dict[str, object]:
         engine = rules.options_from(options.preset, {**options.options, "target": options.target})
         rules.check_players(engine, options.players)
     except rules.BadInput as bad:
-        raise Denied("malformed", str(bad), option=bad.option) from bad
+        raise Denied("malformed", str(bad), option=bad.option, on_form=bad.on_form) from bad
     if engine.buzzers == "race" and not pace.races:
         message = "A race for the buzzer needs the pace Live. Choose “lottery” for the buzzers instead."
         raise Denied("malformed", message, rule="BUZZ-2", option="buzzers")

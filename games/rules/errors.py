@@ -72,10 +72,11 @@ class Refused(Exception):
 class BadInput(ValueError):
     """The input describes no game: an impossible position, an unknown option or a broken record.
 
-    The message is one sentence. ``option`` is the name of the option to change, ``"players"``, or empty: forms show the
-    message there.
+    The message is one sentence. ``option`` is the name of the option to change, ``"players"``, or empty: forms show
+    ``on_form`` there, which is the message with the titles of options instead of their names.
     """
 
-    def __init__(self, message: str, *, option: str = "") -> None:
+    def __init__(self, message: str, *, option: str = "", on_form: str = "") -> None:
         super().__init__(message)
         self.option = option
+        self.on_form = on_form or message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -28,8 +29,9 @@ def has_flip_deck(options: Options) -> bool:
 class Conflict(NamedTuple):
     """Options that do not go together.
 
-    ``option`` is where a form shows ``sentence``. ``found`` tests a table's options. ``changes`` are pairs of an option
-    and a value that end the conflict; a form makes the first of them whose option its reader left alone.
+    ``option`` is where a form shows ``sentence``, a text for ``_refused``. ``found`` tests a table's options.
+    ``changes`` are pairs of an option and a value that end the conflict; a form makes the first of them whose option
+    its reader left alone.
     """
 
     option: str
@@ -38,53 +40,76 @@ class Conflict(NamedTuple):
     changes: tuple[tuple[str, bool | str], ...] = ()
 
 
+_NEEDED_BY_ADVANCED_STACKING: Final = (
+    "The option {advanced_stacking} needs {stacking} other than {stacking=off}, and {last_draw_card}"
+    " {last_draw_card=contest}."
+)
+
 _CONFLICTS: Final = (
     Conflict(
-        "mercy_limit", lambda o: 0 < o.mercy_limit <= o.hand_size, "The option mercy_limit must exceed hand_size."
+        "mercy_limit", lambda o: 0 < o.mercy_limit <= o.hand_size, "The option {mercy_limit} must exceed {hand_size}."
     ),
     Conflict(
         "advanced_stacking",
         lambda o: o.advanced_stacking and o.stacking == "off",
-        "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+        _NEEDED_BY_ADVANCED_STACKING,
         (("stacking", "same"), ("advanced_stacking", False)),
     ),
     Conflict(
         "advanced_stacking",
         lambda o: o.advanced_stacking and o.last_draw_card != "contest",
-        "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+        _NEEDED_BY_ADVANCED_STACKING,
         (("last_draw_card", "contest"), ("advanced_stacking", False)),
     ),
     Conflict(
         "bluff",
         lambda o: o.bluff != "off" and has_no_mercy_deck(o),
-        "The option bluff must be off with a No Mercy deck.",
+        "The option {bluff} must be {bluff=off} with a No Mercy deck.",
         (("bluff", "off"),),
     ),
     Conflict(
         "first_discard",
         lambda o: o.first_discard == "official" and has_no_mercy_deck(o),
-        "The option first_discard must be number with a No Mercy deck.",
+        "The option {first_discard} must be {first_discard=number} with a No Mercy deck.",
         (("first_discard", "number"),),
     ),
     Conflict(
         "buzzers",
         lambda o: o.buzzers != "off" and has_flip_deck(o),
-        "The option buzzers must be off with the deck flip112.",
+        "The option {buzzers} must be {buzzers=off} with the deck {deck=flip112}.",
         (("buzzers", "off"),),
     ),
     Conflict(
         "roulette_color",
         lambda o: o.roulette_color != "player" and has_flip_deck(o),
-        "The option roulette_color must be player with the deck flip112.",
+        "The option {roulette_color} must be {roulette_color=player} with the deck {deck=flip112}.",
         (("roulette_color", "player"),),
     ),
     Conflict(
         "flip_backs",
         lambda o: o.flip_backs != "hidden" and not has_flip_deck(o),
-        "The option flip_backs must be hidden without the deck flip112.",
+        "The option {flip_backs} must be {flip_backs=hidden} without the deck {deck=flip112}.",
         (("flip_backs", "hidden"),),
     ),
 )
+
+
+_NAMED: Final = re.compile(r"\{(\w+)(?:=(\w+))?\}")
+
+
+def _refused(option: str, sentence: str) -> BadInput:
+    """Return the refusal of an option.
+
+    In ``sentence`` ``{name}`` is an option and ``{name=value}`` one of its values. The message has them as the API
+    names them, and ``on_form`` has the titles and labels of forms.
+    """
+
+    def titled(found: re.Match[str]) -> str:
+        spec = SPECS[found[1]]
+        return f"“{spec.label(found[2]) if found[2] else spec.title}”"
+
+    message = _NAMED.sub(lambda found: found[2] or found[1], sentence)
+    return BadInput(message, option=option, on_form=_NAMED.sub(titled, sentence))
 
 
 def _checked(name: str, value: object) -> object:
@@ -95,12 +120,12 @@ def _checked(name: str, value: object) -> object:
         value = dict(spec.earlier).get(value, value)
     if type(value) is not spec.type:
         wanted = {bool: "true or false", int: "a whole number", str: "a text"}[spec.type]
-        raise BadInput(f"The option {name} must be {wanted}.", option=name)
+        raise _refused(name, f"The option {{{name}}} must be {wanted}.")
     if spec.values and value not in spec.values:
-        raise BadInput(f"The option {name} must be one of {', '.join(spec.values)}.", option=name)
+        raise _refused(name, f"The option {{{name}}} must be one of {', '.join(spec.values)}.")
     if isinstance(value, int) and spec.ranges and not any(low <= value <= high for low, high in spec.ranges):
         wanted = " or ".join(str(low) if low == high else f"{low} to {high}" for low, high in spec.ranges)
-        raise BadInput(f"The option {name} must be {wanted}.", option=name)
+        raise _refused(name, f"The option {{{name}}} must be {wanted}.")
     return value
 
 
@@ -117,7 +142,7 @@ def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
     options = _overridden(base, overrides)
     for conflict in _CONFLICTS:
         if conflict.found(options):
-            raise BadInput(conflict.sentence, option=conflict.option)
+            raise _refused(conflict.option, conflict.sentence)
     return options
 
 

@@ -179,7 +179,7 @@ class NewTableForm(forms.Form):
             lobby.options_to_store(self.table_options())
         except (rules.BadInput, Denied) as refused:
             field = PREFIX + refused.option
-            self.add_error(field if field in self.fields else refused.option or None, str(refused))
+            self.add_error(field if field in self.fields else refused.option or None, refused.on_form)
 
     def _clean_clock(self, numbers: Mapping[str, int]) -> None:
         """Add an error to each clock field with an invalid value. `custom_pace` validates them again."""

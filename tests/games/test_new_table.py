@@ -129,22 +129,32 @@ def test_a_no_mercy_deck_without_a_limit_is_warned_about(as_alice: Client) -> No
 
 
 CONFLICTS = [
-    ({"option_bluff": "official"}, "option_bluff", "The option bluff must be off with a No Mercy deck."),
+    (
+        {"option_bluff": "official"},
+        "option_bluff",
+        "The option “Challenging a bluff” must be “off” with a No Mercy deck.",
+    ),
     (
         {"preset": "classic", "option_advanced_stacking": "True", "option_stacking": "off"},
         "option_advanced_stacking",
-        "The option advanced_stacking needs stacking other than off, and last_draw_card contest.",
+        (
+            "The option “Pass a debt on” needs “Stacking” other than “off”, and “A draw card as the last card” “the"
+            " others may answer”."
+        ),
     ),
-    ({"option_mercy_limit": "5"}, "option_mercy_limit", "The option mercy_limit must be 0 or 10 to 50."),
+    ({"option_mercy_limit": "5"}, "option_mercy_limit", "The option “Mercy limit” must be 0 or 10 to 50."),
     (
         {"option_hand_size": "12", "option_mercy_limit": "10"},
         "option_mercy_limit",
-        "The option mercy_limit must exceed hand_size.",
+        "The option “Mercy limit” must exceed “Cards dealt to each”.",
     ),
     (
         {"preset": "flip", "option_roulette_color": "victim"},
         "option_roulette_color",
-        "The option roulette_color must be player with the deck flip112.",
+        (
+            "The option “Who names the roulette’s colour” must be “the player of the card” with the deck “Flip, 112"
+            " cards with two sides”."
+        ),
     ),
     (
         {"preset": "house-party", "option_buzzers": "race"},
@@ -159,6 +169,13 @@ CONFLICTS = [
     ({"players": "7"}, "players", "A table with these rules has 2 to 6 players."),
     ({"players": "2", "bots": "2"}, "bots", "Choose 0 to 1 bots for 2 players: one seat is yours."),
 ]
+
+
+def test_no_conflict_names_an_option_as_the_api_does(as_alice: Client) -> None:
+    names = {spec.name for spec in rules.OPTIONS if "_" in spec.name}
+    for change, field, _ in CONFLICTS:
+        errors = as_alice.post("/tables/new/", CHOICES | change).context["form"].errors
+        assert not names & set(re.findall(r"\w+", errors[field][0]))
 
 
 @pytest.mark.parametrize(("change", "field", "sentence"), CONFLICTS, ids=[field for _, field, _ in CONFLICTS])

@@ -748,6 +748,19 @@ def test_options_that_do_not_go_together_are_refused(preset: str, overrides: Jso
     with pytest.raises(BadInput) as refused:
         options_from(preset, overrides)
     assert str(refused.value) == sentence
+    assert not any(name in refused.value.on_form for name in SPECS if "_" in name)
+
+
+def test_a_refusal_has_the_titles_and_labels_of_forms() -> None:
+    with pytest.raises(BadInput) as refused:
+        options_from("flip", {"roulette_color": "victim"})
+    assert refused.value.on_form == (
+        "The option “Who names the roulette’s colour” must be “the player of the card” with the deck"
+        " “Flip, 112 cards with two sides”."
+    )
+    with pytest.raises(BadInput) as unknown:
+        options_from("flip", {"colour": "victim"})
+    assert unknown.value.on_form == str(unknown.value)
 
 
 @pytest.mark.rule("OPT-1")
