@@ -114,6 +114,11 @@ class GameView:
         """True if the viewer must move. False while the game is paused or a bot plays for them."""
         return self.you is not None and self.turn == self.you and not self.paused and not self.seats[self.you].bot
 
+    @property
+    def cost_of_miss(self) -> int:
+        """How many points the viewer may get for a card that does not fit out of turn; 0 if it costs none (INT-4)."""
+        return rules.cost_of_miss(self.view) if self.view is not None and self.terms.races else 0
+
 
 class LastHand(NamedTuple):
     """A hand at the end of a round, and whether its player was out of the round or had left the game by then.

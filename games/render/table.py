@@ -16,7 +16,8 @@ class HandCard(NamedTuple):
     """A card in the reader's hand. `on`: the reader is playing it. `focus`: it gets the keyboard focus.
 
     `side` is the side in force, None if the deck has one side. `opens`: a click does not play it yet, but asks for the
-    next card of its straight.
+    next card of its straight. `inert`: a click does nothing, because it
+    could cost points (INT-4).
     """
 
     text: str
@@ -26,6 +27,7 @@ class HandCard(NamedTuple):
     focus: bool
     side: str | None
     opens: bool = False
+    inert: bool = False
 
 
 class Sort(NamedTuple):
@@ -185,7 +187,8 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
     shown = []
     for card in sorted_hand(seen.hand, sort):
         name, on, opens = rules.card_name(card), card in in_play, card in opening
-        shown.append(HandCard(card, name, card in playable, on, card == focus, seen.side, opens))
+        inert = view.cost_of_miss > 0 and card not in playable
+        shown.append(HandCard(card, name, card in playable, on, card == focus, seen.side, opens, inert))
         if card == focus:
             focus = None
     fits = sum(card in playable for card in seen.hand)

@@ -15,7 +15,7 @@ from django.utils.timesince import timesince
 from games import rules
 from games.models import Game
 from games.models.paces import DAY, HOUR, MINUTE
-from games.queries import GameView
+from games.queries import GameView, SeatView
 
 WEEK: Final = 7
 
@@ -206,10 +206,21 @@ def detail(view: GameView) -> str:
         return "The slowest to press draws two cards."
     if view.my_turn:
         return _what_is_playable(view, seen)
+    return _what_fits_out_of_turn(view, seen, view.seats[view.you])
+
+
+def _what_fits_out_of_turn(view: GameView, seen: rules.View, mine: SeatView) -> str:
+    """Return which cards the reader can play out of turn, and why no others can be chosen (INT-4)."""
+    fits = ""
     if any(move.kind == "play" for move in view.legal):
-        mine = seen.run is not None and seen.run.seat == view.you
-        return "You can go on with your straight." if mine else "You can intercept the top card."
-    return ""
+        in_straight = seen.run is not None and seen.run.seat == view.you
+        fits = "You can go on with your straight." if in_straight else "You can intercept the top card."
+    if not view.cost_of_miss or not mine.cards or mine.bot or view.paused:
+        return fits
+    points = counted(view.cost_of_miss, "point")
+    if fits:
+        return f"{fits} Any other card would cost you {points}, so you can’t choose it."
+    return f"No card of yours fits out of turn. Playing one would cost you {points}, so you can’t choose it."
 
 
 def _what_is_playable(view: GameView, seen: rules.View) -> str:

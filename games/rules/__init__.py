@@ -33,7 +33,7 @@ from games.rules.presets import (
     options_to_store,
     preselected,
 )
-from games.rules.preview import cards_after, next_steps, winner_by_leaving
+from games.rules.preview import cards_after, cost_of_miss, next_steps, winner_by_leaving
 from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
 from games.rules.replay import replay
 from games.rules.rulebook import RULEBOOK, rules_that_apply
@@ -91,6 +91,7 @@ __all__ = [
     "check_players",
     "color_name",
     "commitment",
+    "cost_of_miss",
     "deal",
     "deal_cards",
     "default_move",

@@ -113,10 +113,13 @@ def intercepts(position: Position, card: str, options: Options) -> bool:
 
 def may_miss(position: Position, options: Options) -> bool:
     """Return True if the top card may be intercepted by some card, so that another card is a miss (INT-1, INT-4)."""
-    if options.interceptions == "off" or position.phase not in (PLAY, DRAWN):
-        return False
     side = options.rules.sides[position.extra.side]
-    return bool(side.faces[side.show_card(position.top)].color)
+    return can_be_intercepted(position.phase, side.faces[side.show_card(position.top)], options)
+
+
+def can_be_intercepted(phase: str, top: Face, options: Options) -> bool:
+    """Return True if some card intercepts this top face in this phase (INT-1)."""
+    return options.interceptions != "off" and phase in (PLAY, DRAWN) and bool(top.color)
 
 
 def fits_out_of_turn(position: Position, seat: int, card: str, options: Options) -> bool:

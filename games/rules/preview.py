@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from games.rules.apply import push
 from games.rules.moves import Move
-from games.rules.out_of_turn import continues
+from games.rules.out_of_turn import can_be_intercepted, continues
 from games.rules.position import NO_EXTRA, Extra, Position
 from games.rules.views import View
 
@@ -53,6 +53,18 @@ def next_steps(view: View, plays: Sequence[Move]) -> list[Move]:
         for move in side.plays_from(tuple(hand)).moves[card]
         if move.target in targets
     ]
+
+
+def cost_of_miss(view: View) -> int:
+    """Return how many points the viewer may get for playing a card now that does not fit out of turn (INT-4).
+
+    It is 0 for the player on turn, for a spectator and a player who is out, and where such a play is only refused.
+    """
+    top = view.options.rules.sides[view.side].faces[view.top]
+    out_of_turn = view.you is not None and view.you != view.turn and view.you not in view.out
+    if not out_of_turn or not can_be_intercepted(view.phase, top, view.options):
+        return 0
+    return view.options.interception_penalty
 
 
 def winner_by_leaving(view: View) -> int | None:

@@ -159,6 +159,21 @@ def test_one_of_two_wins_the_race_for_an_interception(new_page: NewPage, alice: 
     assert (len(position.hands[2]), position.extra.fines) == (3, ())
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_click_on_a_card_that_does_not_fit_out_of_turn_costs_nothing(
+    new_page: NewPage, alice: User, bob: User, scripts: bool
+) -> None:
+    table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g4", "r1", "W"]], {})
+    page = new_page(bob, java_script_enabled=scripts)
+    page.goto(table.game.get_absolute_url())
+    expect(page.locator(".due")).to_contain_text("No card of yours fits out of turn.")
+    for name in ("Green 4", "Red 1", "Wild"):
+        page.get_by_role("button", name=name, exact=True).click(force=True)
+    expect(page.locator(".due")).to_contain_text("No card of yours fits out of turn.")
+    page.reload()  # after every request that a click could have sent
+    assert (log_of(table), now_of(table).started.position.extra.fines) == ([], ())
+
+
 def test_the_slowest_at_the_buzzer_draws(new_page: NewPage, alice: User, bob: User) -> None:
     table = at_live_table([alice, bob], [["BZ", "r5", "y1"], ["b1", "b2", "g8"]], {"buzzers": "race"})
     one, other = two_pages(new_page, table.game, [alice, bob])

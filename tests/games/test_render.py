@@ -129,8 +129,38 @@ def test_the_detail_says_what_can_be_played_out_of_turn() -> None:
     hands = [["r5", "b1", "W"], ["r4", "g3"], ["y3", "y2"]]
     position = {**PLAIN, "hands": hands, "run": {"seat": 1, "card": "r3"}}
     live = [words.detail(seen(position, you, preset="house-party", pace="live")) for you in (1, 2)]
-    assert live == ["You can go on with your straight.", "You can intercept the top card."]
+    others = "Any other card would cost you 3 points, so you can’t choose it."
+    assert live == [f"You can go on with your straight. {others}", f"You can intercept the top card. {others}"]
     assert words.detail(seen(position, 2, preset="house-party", pace="standard")) == ""
+
+
+def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
+    """Chen can intercept with the yellow 3. A miss with another card would be refused, or fined in another hand."""
+
+    def buttons(view: GameView) -> dict[str, str]:
+        """Return the type of each card's button, which names a move only if it sends one."""
+        html = " ".join(loader.render_to_string("games/_hand.html", {"page": page(view)}).split())
+        found = re.findall(r'<button id="card-\d+" class="card" type="(\w+)"( name="move" value="play \w+")?', html)
+        assert all(bool(move) == (kind == "submit") for kind, move in found)
+        return dict(
+            zip(re.findall(r'<span class="sr">([^<]*)</span></button>', html), (kind for kind, _ in found), strict=True)
+        )
+
+    position = {**PLAIN, "hands": [["r5", "b1", "W"], ["r4", "g4", "W"], ["y3", "y2"]]}
+    live: dict[str, Any] = {"preset": "house-party", "pace": "live"}
+    assert buttons(seen(position, 2, **live)) == {"Yellow 3": "submit", "Yellow 2": "button"}
+    assert set(buttons(seen(position, 1, **live)).values()) == {"button"}
+    assert set(buttons(seen(position, 0, **live)).values()) == {"submit"}
+    assert words.detail(seen(position, 1, **live)) == (
+        "No card of yours fits out of turn. Playing one would cost you 3 points, so you can’t choose it."
+    )
+    for free in (
+        {"preset": "house-party", "pace": "standard"},
+        {**live, "options": {"interception_penalty": 0}},
+        {"preset": "classic", "pace": "live"},
+    ):
+        assert set(buttons(seen(position, 1, **free)).values()) == {"submit"}
+        assert "cost you" not in words.detail(seen(position, 1, **free))
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,13 @@ from games.rules import (
     View,
     apply,
     cards_after,
+    cost_of_miss,
     face_of,
     key_from_seed,
     legal_moves,
     options_from,
     parse_move,
+    refusal,
     view_for,
     winner_by_leaving,
 )
@@ -67,6 +69,49 @@ def test_random_games_have_both_ways_to_win_when_another_player_leaves() -> None
             left = [apply(before, seat, Move("leave"), options, shuffle) for seat in before.still_in()]
             won |= {events[-1].reason for after, events in left if after.winner is not None}
     assert won == {"last_card", "last_one_in"}
+
+
+@games
+@given(tables(), st.sampled_from(["exact", "super"]), st.sampled_from([0, 3]), st.integers(0, 10**6))
+def test_every_card_that_costs_points_is_foreseen(base: Options, how: str, penalty: int, seed: int) -> None:
+    """A play that fits nowhere is fined or refused at no cost, as the hand decides (INT-4)."""
+    options = replace(base, interceptions=how, interception_penalty=penalty)
+    for played in play(options, 3, seed, most=150):
+        before = played.before
+        for seat in range(3):
+            listed = {move.card for move in legal_moves(before, seat, options)}
+            hand = options.rules.sides[before.extra.side].show(before.hands[seat])
+            refused = [refusal(before, seat, Move("play", card), options) for card in hand if card not in listed]
+            costs = cost_of_miss(view_for(before, seat, options))
+            assert costs in (0, penalty)
+            if not costs:
+                assert None not in refused
+            elif listed.isdisjoint(hand):
+                assert set(refused) <= {None}
+            else:
+                assert {one.code for one in refused if one is not None} <= {"wrong_card"}
+
+
+@pytest.mark.parametrize(
+    ("seat", "changes", "points"),
+    [
+        (1, {}, 3),
+        (0, {}, 0),
+        (None, {}, 0),
+        (2, {"out": (2,)}, 0),
+        (1, {"discard_pile": ("W",)}, 0),
+        (1, {"phase": "drawn", "drawn": "r5"}, 3),
+    ],
+)
+def test_a_card_that_does_not_fit_out_of_turn_costs_points(
+    seat: int | None, changes: dict[str, object], points: int
+) -> None:
+    options = PRESETS["house-party"]
+    hands = [("r5",), ("g1",), () if "out" in changes else ("b2",)]
+    position = Position(hands=hands, turn=0, discard_pile=("r3",), color="r").replace(**changes)
+    assert cost_of_miss(view_for(position, seat, options)) == points
+    for other in (replace(options, interceptions="off"), replace(options, interception_penalty=0)):
+        assert cost_of_miss(view_for(position, seat, other)) == 0
 
 
 def seen(*hands: str, seat: int | None = 0, direction: int = 1) -> View:
