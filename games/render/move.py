@@ -28,12 +28,13 @@ class Choice(NamedTuple):
 class Chooser(NamedTuple):
     """The choice of a colour, a player or the next card of a straight.
 
-    `cancel_url` is empty if no other card can be played.
+    `cancel_url` is empty if no other card can be played. `help` says how to choose, where that is not obvious.
     """
 
     question: str
     choices: Sequence[Choice]
     cancel_url: str = ""
+    help: str = ""
 
 
 class Button(NamedTuple):
@@ -62,6 +63,9 @@ class YourMove(NamedTuple):
     hint: str
 
 
+HOW_TO_SEND_A_STRAIGHT: Final = (
+    "Add the next cards one by one, then play them all at once. At this table a straight cannot go on later."
+)
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "x"
 BUZZ_KEY: Final = "z"
@@ -118,7 +122,8 @@ def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move],
         chosen = BETWEEN.join(str(move).removeprefix("play ") for move in (*straight, step))
         name = f"And then {rules.card_name(step.card or '')}"
         choices.append(Choice(len(choices), name, note, chosen, field="choose"))
-    return Chooser(f"{', '.join(names)}: go on with the straight?", choices, "" if seen.drawn else here)
+    question = f"{', '.join(names)}: go on with the straight?"
+    return Chooser(question, choices, "" if seen.drawn else here, HOW_TO_SEND_A_STRAIGHT)
 
 
 def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[Choice]:
