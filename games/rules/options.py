@@ -16,7 +16,8 @@ class Options:
     turn may ever play a card (RUN-2, INT-1).
     """
 
-    # Records write their options in the order of the fields, so a new field comes last.
+    # Records write their options in the order of the fields, so a new field comes last. Its default is the value that
+    # all games before it were played with, so that presets and stored games need not name it.
 
     deck: str
     voluntary_draw: bool

@@ -28,7 +28,8 @@ class Preset(NamedTuple):
     max_players: int = MAX_PLAYERS
 
 
-# Each preset names every option, so that a new option has to state the value that earlier games were played with.
+# A preset names every option without a default, which is the value that games before the option were played with. It
+# names one with a default only in `offered`, for new tables.
 _NO_MERCY: Final = Options(
     deck="nomercy168",
     voluntary_draw=True,
