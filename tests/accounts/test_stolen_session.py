@@ -411,6 +411,22 @@ def test_an_earlier_reset_link_stops_working(alice: User, addresses: None, what:
     assert security_settings(alice) == before
 
 
+def test_confirming_the_first_address_ends_earlier_reset_links(alice: User) -> None:
+    """They may have been sent to the other address."""
+    mistyped, right = (
+        EmailAddress.objects.create(user=alice, email=email, primary=primary)
+        for email, primary in (("alise@example.org", True), ("alice@example.org", False))
+    )
+    link = reset_link(alice)
+    right.set_verified()
+    before = security_settings(alice)
+    assert "This link no longer works" in Client().get(link).content.decode()
+    assert security_settings(alice) == before
+    link = reset_link(alice)
+    mistyped.set_verified()
+    assert reset(Client(), link) == 302
+
+
 def test_saving_a_password_keeps_other_changes(alice: User) -> None:
     browser = logged_in(alice)
     stale = User.objects.get(pk=alice.pk)
