@@ -70,7 +70,8 @@ def _unplayed(now: datetime) -> QuerySet[Game]:
     These are tables that closed before they started, and games that all people left before making a move. Games with a
     result are left out, because they count in the players' profiles.
     """
-    # A deleted guest's seat has no user, and a bot if one played for the guest. Ordinary bots never leave.
+    # A deleted guest's seat has no user. Earlier versions left it to the bot that played for the guest. Ordinary bots
+    # never leave.
     of_people = Q(user__isnull=False) | Q(bot="") | Q(left=True)
     stayed = Seat.objects.filter(of_people, game=OuterRef("pk"), left=False)
     by_a_person = Seat.objects.filter(of_people, game=OuterRef("game"), index=OuterRef("seat"))

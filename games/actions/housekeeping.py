@@ -88,5 +88,7 @@ def _forget(gone: QuerySet[User], user_id: int) -> bool:
         guest = gone.filter(pk=user_id).first()
         if guest is None:
             return False
+        # A seat with a bot and without an owner would be a bot's, and a rematch would have that bot.
+        Seat.objects.filter(user=guest).exclude(bot="").update(bot="")
         guest.delete()
         return True

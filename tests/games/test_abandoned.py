@@ -16,7 +16,7 @@ from games import queries
 from games.actions import abandoned, bot_turn, housekeeping, lobby, rounds, seating
 from games.actions.play import play_move
 from games.locks import lock_game
-from games.models import Game, Move, Notice, Report
+from games.models import Game, Move, Notice, Report, Seat
 from games.queries import Table, Viewer, profiles
 from games.queries.verify import faults_of
 from games.staff import cases, tables
@@ -207,7 +207,8 @@ def test_games_with_a_result_stay_because_they_count_in_profiles(alice: User, bo
     assert (profiles.stats_of(alice), profiles.stats_of(bob)) == ((2, 0), (1, 1))
 
 
-def test_a_game_played_by_a_deleted_guest_stays(alice: User) -> None:
+@pytest.mark.parametrize("bot", ["", "careful"], ids=["now", "deleted by an earlier version"])
+def test_a_game_played_by_a_deleted_guest_stays(alice: User, bot: str) -> None:
     guest = create_guest()
     table = played_by(guest)
     with transaction.atomic():
@@ -216,7 +217,7 @@ def test_a_game_played_by_a_deleted_guest_stays(alice: User) -> None:
     ended(table)
     User.objects.filter(pk=guest.pk).update(date_joined=NOON - timedelta(days=100))
     assert housekeeping.forget_guests(now=NOON) == 1
-    assert now_of(table).seats[0].bot
+    Seat.objects.filter(game=table.game, index=0).update(bot=bot)
     assert deleted(table) == [False]
 
 

@@ -15,6 +15,7 @@ from django.test import Client
 from accounts.actions import create_guest
 from accounts.models import User
 from games.actions import housekeeping, lobby
+from games.actions.rematch import ask_rematch
 from games.models import Case, Game, Notice, Report, Seat
 from games.notices import outbox
 from games.queries import Table, Viewer, conduct
@@ -218,6 +219,17 @@ def test_idle_guests_are_deleted(alice: User) -> None:
     assert set(User.objects.all()) == {alice, busy, lately, fresh}
     assert not User.objects.filter(pk__in=[idle.pk, done.pk]).exists()
     assert Seat.objects.filter(user=None, name=done.name).exists()
+
+
+def test_the_seat_of_a_deleted_guest_is_not_that_of_a_bot(alice: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"], ["g3"]]}, [alice, old_guest(), "sharp"])
+    Seat.objects.filter(game=table.game, index=1).update(bot="careful")  # it played for the guest
+    over = {"status": Game.Status.OVER, "winner": 0, "finished_at": NOON - timedelta(days=35)}
+    Game.objects.filter(pk=table.game.pk).update(**over)
+    assert housekeeping.forget_guests(now=NOON) == 1
+    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    assert [seat.bot for seat in again.seats] == ["", "sharp"]
+    assert (again.game.players, again.game.status) == (3, Game.Status.OPEN)
 
 
 def test_a_reported_guest_is_kept_until_the_reporter_has_an_answer(alice: User, mo: User) -> None:
