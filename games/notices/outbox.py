@@ -14,6 +14,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from accounts.models import AccountMail, Delivery
+from games.batch import run_all
 from games.models.notices import EMAIL, SITE, Notice, Outbox
 from games.notices import account_mails, notice_mails, recheck, sending
 from games.notices.kinds import Reason, Verdict
@@ -44,11 +45,16 @@ def deliver(*, clock: Callable[[], datetime], most: int = 1000) -> int:
 
     Notices on the site come first, so that they do not wait for a mail server. Mails about accounts come next, because
     people wait for them. They get half of the time at most, so that notices by mail get the rest.
+
+    :raises ExceptionGroup: after all three, if one of them failed.
     """
-    begun = clock()
-    done = _deliver(SHOWN, clock, begun + BUDGET, most)
-    done += _deliver(ACCOUNT_MAILS, clock, begun + BUDGET / 2, most)
-    return done + _deliver(NOTICE_MAILS, clock, begun + BUDGET, most)
+    begun, done = clock(), list[int]()
+
+    def step(queue: Queue[Any], share: float) -> Callable[[], None]:
+        return lambda: done.append(_deliver(queue, clock, begun + BUDGET * share, most))
+
+    run_all(shown=step(SHOWN, 1), account_mails=step(ACCOUNT_MAILS, 0.5), notice_mails=step(NOTICE_MAILS, 1))
+    return sum(done)
 
 
 def _deliver(queue: Queue[Row], clock: Callable[[], datetime], until: datetime, most: int) -> int:

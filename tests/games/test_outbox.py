@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from email.message import EmailMessage
@@ -63,6 +64,20 @@ def test_a_turn_notice_is_sent_once_when_its_wait_is_over(table: Table) -> None:
     assert (sent["To"], sent["Subject"]) == ("alice@example.org", "Your turn: play a card or draw, by Sun 12:00 UTC.")
     assert states() == {"site": ("sent", ""), "email": ("sent", "")}
     assert deliver(DUE + HOUR) == []
+
+
+@pytest.mark.parametrize("broken", ["SHOWN", "ACCOUNT_MAILS"])
+def test_a_fault_of_one_queue_does_not_stop_the_others(
+    table: Table, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    def fault(now: datetime) -> list[Any]:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(outbox, broken, dataclasses.replace(getattr(outbox, broken), judge_due=fault))
+    with pytest.raises(ExceptionGroup) as caught:
+        deliver()
+    assert [str(error) for error in caught.value.exceptions] == ["a bug"]
+    assert states()["email"] == ("sent", "")
 
 
 def end(table: Table) -> None:
