@@ -12,6 +12,7 @@ import argparse
 import math
 import multiprocessing
 import random
+import statistics
 import sys
 import time
 from collections.abc import Sequence
@@ -82,11 +83,15 @@ def report(preset: str, players: int, rounds: Sequence[Played]) -> bool:
     print(
         f"{preset}, {players} players: {wins} of {len(rounds)} won, {wins / len(rounds):.1%}"
         f" (95 %: {low:.1%} to {high:.1%}; fair {1 / players:.1%})"
-        f" | choice: mean {1000 * sum(choices) / len(choices):.1f} ms, worst {1000 * max(choices):.1f} ms"
-        f" (CPU: mean {1000 * sum(busy) / len(busy):.1f} ms, worst {1000 * max(busy):.1f} ms)",
+        f" | choice: {_times(choices)} (CPU: {_times(busy)})",
         flush=True,
     )
     return players > 2 or (low > HEADS_UP_BOUND and wins / len(rounds) >= HEADS_UP_GOALS.get(preset, 0.0))
+
+
+def _times(seconds: Sequence[float]) -> str:
+    mean, median, worst = (1000 * time for time in (statistics.mean(seconds), statistics.median(seconds), max(seconds)))
+    return f"mean {mean:.1f} ms, median {median:.1f} ms, worst {worst:.1f} ms"
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ The types are cards, options, positions, moves, events and views. The main funct
 """
 
 from games.rules.apply import apply, ends_turn, push
-from games.rules.cards import COLORS, DECKS, FACES, LIGHT, Card, Deck, Face, card_name, color_name, face_of, pair_text
+from games.rules.cards import COLORS, DECKS, FACES, Card, Deck, Face, card_name, color_name, face_of, pair_text
 from games.rules.clock import fewest_cards, most_held
 from games.rules.deal import deal, deal_cards, is_deck, shuffled_cards
 from games.rules.effects import is_bluff
@@ -49,7 +49,6 @@ __all__ = [
     "EVENTS",
     "FACES",
     "KINDS",
-    "LIGHT",
     "MAX_PLAYERS",
     "MAX_PLAYERS_OF",
     "MIN_PLAYERS",

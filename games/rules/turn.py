@@ -65,7 +65,10 @@ class Turn:
 
     def set_extra(self, **changes: Any) -> None:
         """Change fields of the position that only some variants have."""
-        self.position.extra = replace(self.position.extra, **changes)
+        extra = self.position.extra
+        # Most calls clear what is clear already, and comparing is several times faster than a new object.
+        if any(getattr(extra, name) != value for name, value in changes.items()):
+            self.position.extra = replace(extra, **changes)
 
     def accept_turn_move(self) -> None:
         """Close all callout windows, the straight and the right to challenge, as each turn move does.

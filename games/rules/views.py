@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from games.rules.cards import Card
 from games.rules.options import Options
-from games.rules.position import OVER, Buzz, Challenge, Extra, Pending, Points, Position, Run, nearest_seat
+from games.rules.position import NO_EXTRA, OVER, Buzz, Challenge, Extra, Pending, Points, Position, Run, nearest_seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class View:
             winner=self.winner,
             points=self.points,
             absent=self.absent,
-            extra=extra,
+            extra=NO_EXTRA if extra == NO_EXTRA else extra,  # moves are faster with this one object
         )
 
 
