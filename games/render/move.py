@@ -15,6 +15,7 @@ class Choice(NamedTuple):
     """A button of a chooser, which makes the move `move`. `color` is empty where a player or a card is chosen.
 
     `field` is the form field that the button sends: with `choose` it makes no move, but opens the next chooser.
+    `is_player`: it chooses a player.
     """
 
     id: int | str
@@ -23,6 +24,7 @@ class Choice(NamedTuple):
     move: str
     color: str = ""
     field: str = "move"
+    is_player: bool = False
 
 
 class Chooser(NamedTuple):
@@ -137,7 +139,7 @@ def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[Choice]:
 
 def _targets(view: GameView, ways: Sequence[rules.Move]) -> list[Choice]:
     return [
-        Choice(move.target, view.names[move.target], cards(view.seats[move.target].cards), str(move))
+        Choice(move.target, view.names[move.target], cards(view.seats[move.target].cards), str(move), is_player=True)
         for move in ways
         if move.target is not None
     ]

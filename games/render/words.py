@@ -219,8 +219,8 @@ def _what_fits_out_of_turn(view: GameView, seen: rules.View, mine: SeatView) -> 
         return fits
     points = counted(view.cost_of_miss, "point")
     if fits:
-        return f"{fits} Any other card would cost you {points}, so you can’t choose it."
-    return f"No card of yours fits out of turn. Playing one would cost you {points}, so you can’t choose it."
+        return f"{fits} Your other cards are locked: a miss costs {points}."
+    return f"Your cards are locked: none fits out of turn, and a miss costs {points}."
 
 
 def _what_is_playable(view: GameView, seen: rules.View) -> str:

@@ -166,10 +166,10 @@ def test_a_click_on_a_card_that_does_not_fit_out_of_turn_costs_nothing(
     table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g4", "r1", "W"]], {})
     page = new_page(bob, java_script_enabled=scripts)
     page.goto(table.game.get_absolute_url())
-    expect(page.locator(".due")).to_contain_text("No card of yours fits out of turn.")
+    expect(page.locator(".due")).to_contain_text("Your cards are locked: none fits out of turn")
     for name in ("Green 4", "Red 1", "Wild"):
         page.get_by_role("button", name=name, exact=True).click(force=True)
-    expect(page.locator(".due")).to_contain_text("No card of yours fits out of turn.")
+    expect(page.locator(".due")).to_contain_text("Your cards are locked: none fits out of turn")
     page.reload()  # after every request that a click could have sent
     assert (log_of(table), now_of(table).started.position.extra.fines) == ([], ())
 

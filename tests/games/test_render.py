@@ -129,7 +129,7 @@ def test_the_detail_says_what_can_be_played_out_of_turn() -> None:
     hands = [["r5", "b1", "W"], ["r4", "g3"], ["y3", "y2"]]
     position = {**PLAIN, "hands": hands, "run": {"seat": 1, "card": "r3"}}
     live = [words.detail(seen(position, you, preset="house-party", pace="live")) for you in (1, 2)]
-    others = "Any other card would cost you 3 points, so you can’t choose it."
+    others = "Your other cards are locked: a miss costs 3 points."
     assert live == [f"You can go on with your straight. {others}", f"You can intercept the top card. {others}"]
     assert words.detail(seen(position, 2, preset="house-party", pace="standard")) == ""
 
@@ -152,7 +152,7 @@ def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
     assert set(buttons(seen(position, 1, **live)).values()) == {"button"}
     assert set(buttons(seen(position, 0, **live)).values()) == {"submit"}
     assert words.detail(seen(position, 1, **live)) == (
-        "No card of yours fits out of turn. Playing one would cost you 3 points, so you can’t choose it."
+        "Your cards are locked: none fits out of turn, and a miss costs 3 points."
     )
     for free in (
         {"preset": "house-party", "pace": "standard"},
@@ -160,7 +160,7 @@ def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
         {"preset": "classic", "pace": "live"},
     ):
         assert set(buttons(seen(position, 1, **free)).values()) == {"submit"}
-        assert "cost you" not in words.detail(seen(position, 1, **free))
+        assert "locked" not in words.detail(seen(position, 1, **free))
 
 
 @pytest.mark.parametrize(
