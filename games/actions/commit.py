@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from common.fixed_sql import pipelined_cursor
 from games import announce, rules
 from games.actions import rounds, seating, standing_orders
+from games.actions.penalties import is_penalty, require_first_miss
 from games.clocks.bot_times import BOT_FIELDS, bot_times, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, moment_of, schedule, set_clock
 from games.models import Game, Seat
@@ -113,6 +114,8 @@ def _applied(table: Table, seat: int, moves: Sequence[rules.Move], check_next: C
         except Denied as denied:
             raise _of_line(number, moves, denied) from denied
         log.append(Line(seat, move, position, events))
+    if any(event.kind == "missed" for event in log[0].events):
+        require_first_miss(table, seat)
     return log
 
 
@@ -157,8 +160,10 @@ def _go_on(table: Table, line: Line, changes: _Changes, now: datetime) -> None:
     new_turn = rules.ends_turn(started.position, line.seat, line.move, line.position, table.options)
     game.version += 1
     due = schedule(table, line.position, new_turn=new_turn, now=now)
-    card_played = any(event.kind == "played" for event in line.events)
-    set_bot_times(game, bot_times(table, line.position, now, exposed=exposed, card_played=card_played))
+    kinds = {event.kind for event in line.events}
+    card_played, penalty = "played" in kinds, is_penalty(kinds)
+    times = bot_times(table, line.position, now, exposed=exposed, card_played=card_played, penalty=penalty)
+    set_bot_times(game, times)
     set_clock(game, due.clock)
     if due.banked is not None:
         changes.seats.add(due.banked.index)

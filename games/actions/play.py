@@ -17,9 +17,10 @@ from games import queries, rules
 from games.actions import seating, timeouts
 from games.actions.commit import commit
 from games.actions.next_round import deal_next
+from games.actions.penalties import only_penalties_since
 from games.clocks import pausing
 from games.locks import lock_game
-from games.models import Game, Move
+from games.models import Game
 from games.queries import Table, Viewer
 from games.refusals import Denied, from_rules, not_found
 
@@ -31,17 +32,6 @@ LONGEST_MOVE: Final = 40
 
 MOST_STEPS: Final = 20
 """The most plays that can be sent together with a play."""
-
-MOST_PENALTIES: Final = 100
-"""After more lines than these a version is stale, whatever the lines are."""
-
-PENALTIES: Final = (
-    {"missed"},
-    {"false_catch"},
-    {"false_catch", "drew"},
-    {"false_catch", "drew", "reshuffled"},
-)
-"""The kinds of the events of lines after which all choices of the other players are as they were."""
 
 _TOKEN: Final = re.compile(r"[\x20-\x7e]{1,64}")
 
@@ -138,11 +128,11 @@ def _save(
     token: str | None = None,
     wake: bool = True,
 ) -> None:
-    """Check what the table's pace and the moves sent together allow, and commit. Parameters are as in `commit`.
+    """Check what the table allows, and commit. Parameters are as in `commit`.
 
-    :raises Denied: `not_your_turn`, or another refusal of the rules. Nothing is saved.
+    :raises Denied: `not_your_turn`, `nobody_to_catch`, or another refusal of the rules. Nothing is saved.
     """
-    queries.require_turn(table, table.started.position, seat, moves[0])
+    queries.require_allowed(table, table.started.position, seat, moves[0])
     commit(table, seat, moves, now=now, check_next=queries.require_step, token=token, wake=wake)
 
 
@@ -187,25 +177,12 @@ def _require_version(
     current = table.game.version
     moved_on = round_number not in (None, table.started.round.number)
     if version != current:
-        moved_on = moved_on or version is None or not _only_penalties_since(table, version)
+        moved_on = moved_on or version is None or not only_penalties_since(table, version)
     if moved_on and clock_has_acted:
         message = "Your time ran out and the clock played for you. This is the game now."
         raise Denied("stale", message, rule="CLOCK-1", version=current)
     if moved_on:
         raise Denied("stale", "The game has moved on. This is the game now: choose again.", version=current)
-
-
-def _only_penalties_since(table: Table, version: int) -> bool:
-    """Return True if every line after a version is a miss or a false catch, and their penalty put nobody out.
-
-    A move that was chosen on that version is then not stale. Otherwise a player could stop the others with one miss
-    after another, because each is a new version (INT-4).
-    """
-    current = table.game.version
-    if not max(current - MOST_PENALTIES, table.started.round.from_version) <= version < current:
-        return False
-    lines = Move.objects.filter(game=table.game, n__gt=version).values_list("events", flat=True)
-    return all({event["kind"] for event in events} in PENALTIES for events in lines)
 
 
 def _is_repeated(table: Table, seat: int, moves: Sequence[rules.Move]) -> bool:

@@ -48,20 +48,28 @@ def set_bot_times(game: Game, times: BotTimes) -> None:
 
 
 def bot_times(
-    table: Table, position: rules.Position, now: datetime, *, exposed: Collection[int], card_played: bool
+    table: Table,
+    position: rules.Position,
+    now: datetime,
+    *,
+    exposed: Collection[int],
+    card_played: bool,
+    penalty: bool = False,
 ) -> BotTimes:
     """Return when bots are due if `position` is the one after the line of the table's version.
 
     :param exposed: the seats whose callout window opens with that line.
     :param card_played: whether it plays a card, so that bots can react to it. Otherwise they still react to the card
         before, at the time set then.
+    :param penalty: whether it only costs its seat something. Then the bot on turn keeps its time, so that nobody can
+        put off its move.
     """
     game, moment = table.game, moment_of(table.game, now)
     if game.paused_at is not None:
         return BotTimes()
     if position.phase == "over" or not any(seat.bot for seat in table.seats):
         return BotTimes()
-    move_at = _next_move(table, position, exposed, moment)
+    move_at = _next_move(table, position, exposed, moment, penalty=penalty)
     # A page can show the card once it is saved, and that is at least the time later that the lock was waited for.
     shown_at = moment + game.waited if card_played else None
     return _earliest(move_at, _reactions(table, position, shown_at))
@@ -111,16 +119,20 @@ def _earliest(move_at: datetime | None, react_at: list[datetime | None]) -> BotT
     )
 
 
-def _next_move(table: Table, position: rules.Position, exposed: Collection[int], moment: datetime) -> datetime | None:
+def _next_move(
+    table: Table, position: rules.Position, exposed: Collection[int], moment: datetime, *, penalty: bool
+) -> datetime | None:
     """Return when a bot is due to take its turn or to check whether to call or catch; None if no bot is."""
     turn_is_bots, game = bool(table.seats[position.turn].bot), table.game
     pause = game.bot_pause if _people_in(table, position) else 0.0
+    before = game.bots_move_at if any(game.react_at) else game.wake_at
     if not position.exposed:
-        return moment + timedelta(seconds=pause) if turn_is_bots and position.phase != "buzz" else None
+        if not turn_is_bots or position.phase == "buzz":
+            return None
+        return max(before, moment) if penalty and before is not None else moment + timedelta(seconds=pause)
     if not turn_is_bots and not any(seat.bot and seat.index not in position.out for seat in table.seats):
         return None
     grace = min(CALLOUT_GRACE, game.terms.callout) if pause else 0.0
-    before = game.bots_move_at if any(game.react_at) else game.wake_at
     if not exposed and before is not None:
         return max(before, moment)
     return moment + timedelta(seconds=max(pause, grace))

@@ -10,7 +10,7 @@ a `GameView`, which `view_of` makes.
 - `backlog`, `due_bots`: what is due; `page_state`: what open pages need to know
 """
 
-from games.queries.legal import legal_moves, require_step, require_turn
+from games.queries.legal import legal_moves, require_allowed, require_step
 from games.queries.tables import (
     Playing,
     RoundResult,
@@ -56,9 +56,9 @@ __all__ = [
     "pause_voters",
     "plays_with",
     "rematch_of",
+    "require_allowed",
     "require_seat",
     "require_step",
-    "require_turn",
     "results_of",
     "unseen_end",
     "view_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -9,7 +10,7 @@ import pytest
 
 from accounts.models import User
 from games import queries
-from games.actions import play, timeouts
+from games.actions import penalties, timeouts
 from games.actions.lobby import TableOptions, create_table
 from games.actions.play import play_move, play_seat
 from games.models import Game, Heartbeat
@@ -110,30 +111,81 @@ MISSING = {**STRAIGHT, "hands": [["r4", "r5", "g6", "b9"], ["g8", "g2", "y5"], [
 def test_misses_and_false_catches_of_another_do_not_make_a_move_stale(alice: User, bob: User, charlie: User) -> None:
     options = {"buzzers": "race", "false_catch_penalty": 2}
     table = table_at(MISSING, [alice, bob, charlie], **{**RACING, "options": options})
-    for text in ("play g2", "catch 0", "play y5"):
+    for text in ("play g2", "catch 0", "catch 2"):
         play_move(code=table.game.code, viewer=Viewer(bob), text=text, version=now_of(table).game.version, now=NOON)
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
-    assert log_of(table) == ["1 play g2", "1 catch 0", "1 play y5", "0 play r4"]
+    assert log_of(table) == ["1 play g2", "1 catch 0", "1 catch 2", "0 play r4"]
     assert refusal_of(table, charlie, "play b4", version=3) == "stale"  # a card was played since
+
+
+def test_a_false_catch_that_empties_the_piles_makes_no_move_stale(alice: User, bob: User, charlie: User) -> None:
+    table = few_cards_to_draw([alice, bob, charlie])
+    for _ in range(2):  # the second draws one card where two are due
+        play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=None, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
+    assert log_of(table)[-1] == "0 play r4"
+
+
+def test_a_false_catch_that_could_draw_nothing_is_refused_and_not_listed(alice: User, bob: User, charlie: User) -> None:
+    table = few_cards_to_draw([alice, bob, charlie])
+    for _ in range(2):
+        assert "catch 0" in legal_for(table, bob)
+        play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=None, now=NOON)
+    assert not now_of(table).started.position.draw_pile
+    assert refusal_of(table, bob, "catch 0") == "nobody_to_catch"
+    assert not [move for move in legal_for(table, bob) if move.startswith("catch")]
+
+
+def few_cards_to_draw(people: Sequence[User]) -> Table:
+    """Return a table where a false catch draws two cards of the three that are left."""
+    return table_at(
+        {**MISSING, "draw_pile": ["b1", "b2", "y3"]}, people, preset="classic", options={"false_catch_penalty": 2}
+    )
 
 
 @pytest.mark.parametrize("version", [-1, 6, 10**9])
 def test_a_version_that_was_never_there_is_stale(alice: User, bob: User, charlie: User, version: int) -> None:
     table = table_at(MISSING, [alice, bob, charlie], **RACING)
-    for known in range(5):
-        play_move(code=table.game.code, viewer=Viewer(bob), text="play g2", version=known, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="play g2", version=0, now=NOON)
     assert refusal_of(table, alice, "play r4", version=version) == "stale"
 
 
-def test_too_many_misses_make_a_version_stale(
+def test_too_many_false_catches_make_a_version_stale(
     alice: User, bob: User, charlie: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(play, "MOST_PENALTIES", 2)
-    table = table_at(MISSING, [alice, bob, charlie], **RACING)
-    for version in range(3):
-        play_move(code=table.game.code, viewer=Viewer(bob), text="play g2", version=version, now=NOON)
+    monkeypatch.setattr(penalties, "MOST_PENALTIES", 2)
+    table = table_at(MISSING, [alice, bob, charlie], preset="classic", options={"false_catch_penalty": 1})
+    for _ in range(3):
+        play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=None, now=NOON)
     assert refusal_of(table, alice, "play r4", version=0) == "stale"
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=1, now=NOON)
+
+
+def test_a_seat_can_miss_once_until_another_card_is_played(alice: User, bob: User, charlie: User) -> None:
+    position = {**MISSING, "hands": [*MISSING["hands"][:2], ["b5", "g8", "y1"]]}
+    table = table_at(position, [alice, bob, charlie], **RACING)
+    move(table, bob, "play g2")
+    assert refusal_of(table, bob, "play g2", version=1) == "not_your_turn"
+    assert refusal_of(table, bob, "play y5", version=1) == "not_your_turn"
+    move(table, charlie, "play g8", version=1)
+    assert refusal_of(table, bob, "play y5", version=2) == "not_your_turn"  # the miss of another changes nothing
+    move(table, alice, "play r4", version=2)
+    move(table, charlie, "play y1", version=3)
+    assert now_of(table).started.position.extra.fines == (0, 3, 6)
+
+
+@pytest.mark.parametrize("text", ["play g2", "catch 0"])
+def test_a_penalty_does_not_put_off_a_bots_move(alice: User, bob: User, text: str) -> None:
+    options = {"buzzers": "race", "false_catch_penalty": 2}
+    fields = {**RACING, "options": options, "bot_pause": 10.0}
+    table = table_at({**MISSING, "turn": 2}, ["careful", bob, alice], **fields)
+    move(table, alice, "play b3")
+    before = now_of(table).game
+    assert before.bots_move_at is not None or before.wake_at is not None
+    play_move(code=table.game.code, viewer=Viewer(bob), text=text, version=1, now=NOON + timedelta(seconds=9))
+    after = now_of(table).game
+    assert after.version == 2
+    assert (after.wake_at, after.bots_move_at) == (before.wake_at, before.bots_move_at)
 
 
 @pytest.mark.django_db(transaction=True)

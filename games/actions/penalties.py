@@ -1,0 +1,57 @@
+"""Tell the lines of the log that only cost their seat something: misses and false catches.
+
+They leave the turn, the top card and everybody's choice as they were, but each is a line of its own. So they must not
+stop the others, however many are sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from games.models import Move
+from games.queries import Table
+from games.refusals import Denied
+
+PENALTIES: Final = {"missed", "false_catch"}
+CONSEQUENCES: Final = {"drew", "reshuffled", "nothing_left"}
+
+MOST_PENALTIES: Final = 200
+"""After more lines than these a version is stale. False catches draw cards, so a deck allows no more than these."""
+
+
+def is_penalty(kinds: Collection[str]) -> bool:
+    """Return True if events of these kinds are a miss or a false catch, and the penalty put nobody out."""
+    found = set(kinds)
+    return not found.isdisjoint(PENALTIES) and found <= PENALTIES | CONSEQUENCES
+
+
+def only_penalties_since(table: Table, version: int) -> bool:
+    """Return True if every line of this round after a version is a penalty, and there are not too many."""
+    current = table.game.version
+    if not max(current - MOST_PENALTIES, table.started.round.from_version) <= version < current:
+        return False
+    lines = Move.objects.filter(game=table.game, n__gt=version).values_list("events", flat=True)
+    return all(is_penalty(_kinds(events)) for events in lines)
+
+
+def require_first_miss(table: Table, seat: int) -> None:
+    """Refuse a miss of a seat that has missed since the last line that was no penalty.
+
+    Otherwise a player could fill the log until the game is called off. Points mean little to a player who is losing.
+
+    :raises Denied: `not_your_turn`.
+    """
+    version, first = table.game.version, table.started.round.from_version
+    lines = Move.objects.filter(game=table.game, n__gt=max(version - MOST_PENALTIES, first)).order_by("-n")
+    for its_seat, events in lines.values_list("seat", "events").iterator(chunk_size=20):
+        kinds = _kinds(events)
+        if not is_penalty(kinds):
+            return
+        if its_seat == seat and "missed" in kinds:
+            message = "You have missed already: wait until another card is played."
+            raise Denied("not_your_turn", message, rule="INT-4", version=version)
+
+
+def _kinds(events: list[dict[str, object]]) -> set[str]:
+    return {str(event["kind"]) for event in events}
