@@ -205,14 +205,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         """Confirm an address. Return False if another account has just confirmed it.
 
-        :raises Http404: the address was removed after the request began.
+        :raises Http404: the address was removed, or its account got a new password, after the request began.
         """
         try:
             with transaction.atomic():
-                actions.lock_person(email_address.user_id)
+                actions.lock_unchanged(email_address.user)
                 if not EmailAddress.objects.filter(pk=email_address.pk).exists():
                     raise Http404
                 return bool(super().confirm_email(request, email_address))
+        except actions.PasswordChanged as changed:
+            raise Http404 from changed
         except IntegrityError:
             taken = "account/messages/email_confirmation_failed.txt"
             self.add_message(request, messages.ERROR, taken, {"email": email_address.email})

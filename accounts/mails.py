@@ -17,8 +17,7 @@ from string import Formatter
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from allauth.account import app_settings
-from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
@@ -27,11 +26,12 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import queries
+from accounts import confirmation_keys, queries
 from accounts.actions import lock_person
 from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.models import AccountMail, Delivery, User
+from accounts.reset_tokens import ResetTokens
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""
@@ -316,7 +316,7 @@ def _content(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
     if row.kind == CONFIRM:
         return _confirmation(row, kind)
     if row.kind == RESET:
-        links = [(user, _reset_link(user)) for user in queries.accounts_of(row.address)]
+        links = [(user, _reset_link(user, row.address)) for user in queries.accounts_of(row.address)]
         return ("password_reset", kind.title, {"links": links}) if links else None
     assert row.user is not None
     context = {
@@ -341,10 +341,10 @@ def _confirmation(row: AccountMail, kind: Kind) -> tuple[str, str, dict[str, Any
 
 
 def _confirm_link(claim: EmailAddress) -> str:
-    return settings.SITE_URL + reverse("account_confirm_email", args=[EmailConfirmationHMAC(claim).key])
+    return settings.SITE_URL + reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
 
 
-def _reset_link(user: User) -> str:
-    token = app_settings.PASSWORD_RESET_TOKEN_GENERATOR().make_token(user)
+def _reset_link(user: User, address: str) -> str:
+    token = ResetTokens(address).make_token(user)
     page = reverse("account_reset_password_from_key", kwargs={"uidb36": user_pk_to_url_str(user), "key": token})
     return settings.SITE_URL + page

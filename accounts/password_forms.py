@@ -20,22 +20,35 @@ from accounts.forms import check_addresses, use_sentence_case
 from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
+from accounts.reset_tokens import address_of_token
 from accounts.tries import Key
 
 
 @transaction.atomic
-def replace_password(*, user: User, password: str) -> None:
+def replace_password(*, user: User, password: str, mailed_to: str = "") -> None:
     """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account.
 
-    If the account has a confirmed address, those that are not confirmed are deleted: somebody who knew the old password
-    may have added one, and could confirm it afterwards.
+    Addresses that are not confirmed are deleted: somebody who knew the old password may have added one, and could
+    confirm it afterwards. The address that the link to this was mailed to stays. Without such a link, all stay if none
+    is confirmed.
+
+    :param mailed_to: the address that the link was mailed to, if any.
     """
     get_adapter().set_password(user, password)
     addresses = EmailAddress.objects.filter(user=user)
-    if addresses.filter(verified=True).exists():
-        addresses.filter(verified=False).delete()
+    if mailed_to or addresses.filter(verified=True).exists():
+        addresses.filter(verified=False).exclude(email=mailed_to).delete()
+        _require_primary(user)
     actions.revoke_tokens(user=user)
     log_ins.end_all(user_id=user.pk)
+
+
+def _require_primary(user: User) -> None:
+    """Make the first address that is left the primary one if the primary one was deleted."""
+    addresses = EmailAddress.objects.filter(user=user).order_by("-verified", "pk")
+    first = addresses.first()
+    if first is not None and not any(address.primary for address in addresses):
+        first.set_as_primary()
 
 
 class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
@@ -103,7 +116,10 @@ class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no
 
 
 class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
-    """Sets a new password after a reset by mail. Ends all sessions and revokes all API tokens of the account."""
+    """Sets a new password after a reset by mail. Ends all sessions and revokes all API tokens of the account.
+
+    :raises accounts.actions.PasswordChanged: the link stopped working while the form was open.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -111,6 +127,9 @@ class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ship
 
     @transaction.atomic
     def save(self) -> None:
+        mailed_to = address_of_token(self.user, self.temp_key)
+        if mailed_to is None:
+            raise actions.PasswordChanged
         if context.request.user == self.user:  # or saving the session, which is deleted here, would fail
             get_adapter().logout(context.request)
-        replace_password(user=self.user, password=self.cleaned_data["password1"])
+        replace_password(user=self.user, password=self.cleaned_data["password1"], mailed_to=mailed_to)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final, cast
 
 from allauth.account.decorators import reauthentication_required
+from allauth.account.models import EmailConfirmationHMAC
 from allauth.account.views import ConfirmEmailView, PasswordChangeView, PasswordResetFromKeyView
 from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
@@ -17,7 +18,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import actions, mails, queries
+from accounts import actions, confirmation_keys, mails, queries
 from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
 
@@ -84,10 +85,10 @@ class ConfirmAddress(_NoLogout, ConfirmEmailView):  # type: ignore[misc]  # alla
     """Confirms a mail address by the link sent to it. The links of a closed account do not work."""
 
     def get_object(self, queryset: Any = None) -> Any:
-        confirmation = super().get_object(queryset)
-        if not confirmation.email_address.user.is_active:
+        claim = confirmation_keys.claim_of(cast("Any", self).kwargs["key"])
+        if claim is None:
             raise Http404
-        return confirmation
+        return EmailConfirmationHMAC(claim)
 
 
 class _NotAfterNewPassword:

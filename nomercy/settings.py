@@ -167,6 +167,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "nomercy.limits.Limits",  # before all that reads the session or the body
     "nomercy.middleware.short_bodies",
+    "nomercy.middleware.only_utf8",
     "nomercy.middleware.no_null_characters",
     "nomercy.middleware.Sessions",
     "accounts.middleware.note_unsent_forms",
@@ -264,6 +265,7 @@ ACCOUNT_FORMS = {
     "reset_password_from_key": "accounts.password_forms.ResetPassword",
 }
 # allauth would count in the cache, which can be lost. accounts/limits.py and nomercy/limits.py have these limits.
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.reset_tokens.AnyAddress"  # noqa: S105  # a path
 ACCOUNT_RATE_LIMITS = False
 ACCOUNT_PREVENT_ENUMERATION = "strict"  # a confirmed address can be claimed by others, but not confirmed
 ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
@@ -271,7 +273,6 @@ ACCOUNT_USERNAME_MIN_LENGTH = 2
 ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.reset_tokens.ResetTokenGenerator"  # noqa: S105  # a class
 # No link in a mail logs in: docs/decisions/0072-every-way-to-log-in.md
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # an address that no account claims gets no mail

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from allauth.account.forms import default_token_generator
-from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
 from django.contrib.auth import get_user
 from django.test import Client
 from django.urls import reverse
 
+from accounts import confirmation_keys
 from accounts.models import User
+from accounts.reset_tokens import ResetTokens
 from tests.conftest import logged_in
 
 NEW: dict[str, str] = {"password1": "an-unused-phrase-7", "password2": "an-unused-phrase-7"}
@@ -21,14 +22,14 @@ NEW: dict[str, str] = {"password1": "an-unused-phrase-7", "password2": "an-unuse
 def confirmation_link(user: User) -> str:
     """Return the path of the link in the mail that asks this person to confirm an address."""
     address = EmailAddress.objects.create(user=user, email="new@example.org", verified=False, primary=False)
-    path: str = reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key])
+    path: str = reverse("account_confirm_email", args=[confirmation_keys.key_of(address)])
     return path
 
 
 def reset_link(user: User) -> str:
     """Return the path of the link in the mail that lets this person choose a new password."""
     path: str = reverse(
-        "account_reset_password_from_key", args=[user_pk_to_url_str(user), default_token_generator.make_token(user)]
+        "account_reset_password_from_key", args=[user_pk_to_url_str(user), ResetTokens(user.email).make_token(user)]
     )
     return path
 

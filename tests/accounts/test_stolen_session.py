@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 from http.cookies import SimpleCookie
+from unittest import mock
 
 import pytest
-from allauth.account.forms import default_token_generator
-from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
@@ -22,9 +22,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import actions
+from accounts import actions, confirmation_keys
 from accounts.adapter import AccountAdapter
 from accounts.models import ApiToken, Session, User
+from accounts.password_forms import ResetPassword
+from accounts.reset_tokens import ResetTokens
 from nomercy.sessions import KEY_GRACE, LONGEST, VISITORS_KEPT, SessionStore, SessionTooLong
 from tests.conftest import api_token, logged_in
 from tests.support.codes import confirmed_browser, totp
@@ -229,7 +231,7 @@ def test_a_visitor_s_session_lasts_a_day(db: None) -> None:
 
 def test_opening_reset_links_is_limited(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "RATE_LIMITS", 10)
-    link = f"/accounts/password/reset/key/{user_pk_to_url_str(alice)}-{default_token_generator.make_token(alice)}/"
+    link = reset_link(alice)
     assert [Client().get(link).status_code for _ in range(4)] == [302, 302, 302, 429]
     assert Session.objects.count() == 3
 
@@ -309,9 +311,10 @@ def change(browser: Client, **more: str) -> int:
     return browser.post("/accounts/password/change/", form).status_code
 
 
-def reset_link(user: User) -> str:
-    """Return the path of the link to set a new password for this person."""
-    return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}/"
+def reset_link(user: User, address: str = "") -> str:
+    """Return the path of the link in the mail to this address (or the account's first) that resets the password."""
+    token = ResetTokens(address or user.email).make_token(user)
+    return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{token}/"
 
 
 def reset(browser: Client, link: str) -> int:
@@ -357,11 +360,34 @@ def test_a_refused_password_ends_nothing(alice: User) -> None:
 
 def test_an_address_added_before_a_reset_cannot_be_confirmed_after_it(alice: User, addresses: None) -> None:
     claim = EmailAddress.objects.get(email="third@example.org")
-    link = reverse("account_confirm_email", args=[EmailConfirmationHMAC(claim).key])
+    link = reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
     assert reset(Client(), reset_link(alice)) == 302
     Client().post(link)
     kept = EmailAddress.objects.filter(user=alice).order_by("pk").values_list("email", "verified")
     assert list(kept) == [("alice@example.org", True), ("second@example.org", True)]
+
+
+def test_an_address_added_before_a_change_of_password_cannot_be_confirmed_after_it(
+    alice: User, addresses: None
+) -> None:
+    claim = EmailAddress.objects.get(email="third@example.org")
+    link = reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
+    change(logged_in(alice))
+    assert "no longer works" in Client().get(link).content.decode()
+    assert Client().post(link).status_code == 404
+    assert not EmailAddress.objects.get(email="third@example.org").verified
+    claim.refresh_from_db()
+    Client().post(reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)]))
+    assert EmailAddress.objects.get(email="third@example.org").verified
+
+
+def test_a_confirmation_that_waits_for_a_new_password_is_refused(alice: User, addresses: None) -> None:
+    claim = EmailAddress.objects.select_related("user").get(email="third@example.org")
+    assert claim.user.password  # read before the change, as by a request that waits for the lock
+    change(logged_in(alice))
+    with pytest.raises(Http404):
+        AccountAdapter().confirm_email(RequestFactory().post("/"), claim)
+    assert not EmailAddress.objects.get(email="third@example.org").verified
 
 
 def test_an_address_that_is_removed_during_its_confirmation_stays_removed(alice: User, addresses: None) -> None:
@@ -372,10 +398,46 @@ def test_an_address_that_is_removed_during_its_confirmation_stays_removed(alice:
     assert not EmailAddress.objects.filter(email="third@example.org").exists()
 
 
-def test_a_reset_keeps_the_only_address(alice: User) -> None:
-    EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True)
-    assert reset(Client(), reset_link(alice)) == 302
-    assert EmailAddress.objects.filter(user=alice).exists()
+@pytest.mark.parametrize("primary", ["alice", "thief"])
+def test_a_reset_keeps_only_the_address_of_its_mail_if_none_is_confirmed(alice: User, primary: str) -> None:
+    for name in ("thief", "alice"):
+        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", primary=name == primary)
+    User.objects.filter(pk=alice.pk).update(email=f"{primary}@example.org")
+    claim = EmailAddress.objects.get(email="thief@example.org")
+    confirmation = reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
+    alice.refresh_from_db()
+    assert reset(Client(), reset_link(alice, "alice@example.org")) == 302
+    Client().post(confirmation)
+    kept = EmailAddress.objects.filter(user=alice).values_list("email", "primary", "verified")
+    assert list(kept) == [("alice@example.org", True, False)]
+    alice.refresh_from_db()
+    assert alice.email == "alice@example.org"
+
+
+def test_a_reset_link_of_an_unconfirmed_address_ends_when_another_is_confirmed(alice: User) -> None:
+    for name in ("alice", "second"):
+        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", primary=name == "alice")
+    link = reset_link(alice, "second@example.org")
+    EmailAddress.objects.filter(email="alice@example.org").update(verified=True)
+    before = security_settings(alice)
+    assert "This link no longer works" in Client().get(link).content.decode()
+    assert security_settings(alice) == before
+
+
+def test_a_reset_link_that_ends_while_its_form_is_open_changes_nothing(alice: User, addresses: None) -> None:
+    browser, link = Client(), reset_link(alice, "second@example.org")
+    page = browser.get(link).headers["Location"]
+    with mock.patch.object(ResetPassword, "is_valid", remove_address_first):
+        answer = browser.post(page, {"password1": NEW, "password2": NEW})
+    assert "Log in with the new" in answer.content.decode()
+    alice.refresh_from_db()
+    assert alice.check_password("alice")
+
+
+def remove_address_first(form: ResetPassword) -> bool:
+    """Remove the address of the link after the request has checked the link, and validate the form."""
+    EmailAddress.objects.filter(email="second@example.org").delete()
+    return not form.errors
 
 
 @pytest.mark.parametrize("in_a_session_of_hers", [False, True])
@@ -397,7 +459,7 @@ def test_a_reset_revokes_every_token_and_ends_every_session(alice: User, bob: Us
 
 @pytest.mark.parametrize("what", ["the password is changed", "it is used", "the address is removed"])
 def test_an_earlier_reset_link_stops_working(alice: User, addresses: None, what: str) -> None:
-    link = reset_link(alice)
+    link = reset_link(alice, "second@example.org")
     if what == "the password is changed":
         change(logged_in(alice))
     elif what == "it is used":
