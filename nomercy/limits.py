@@ -52,6 +52,8 @@ API_CALLS: Final = Limit("api", 18_000, 36_000)
 UNKNOWN_TOKENS: Final = Limit("unknown-tokens", None, 60)
 REFUSED: Final = Limit("refused", None, 12_000)
 """Forms over the limit of a person. They count for no other limit, but reading their session costs a query."""
+UNREADABLE: Final = Limit("unreadable", None, 600)
+"""Forms that are refused before their view is found, because they cannot be read."""
 RECORDS: Final = Limit("records", 300, 600, visitors=300)
 MOVES: Final = Limit("moves", 6_000, 120_000, visitors=480)
 TABLES: Final = Limit("tables", 1_200, 4_800, seconds=HOUR, visitors=120)
@@ -139,6 +141,12 @@ def _is_form(request: HttpRequest) -> bool:
     return request.method not in READING and not request.path.startswith(API)
 
 
+def _was_unreadable(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Return True for a form that was refused before its view was found. `process_view` has not counted it."""
+    refused = response.status_code in (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    return refused and request.resolver_match is None and _is_form(request)
+
+
 def _key(name: str, kind: str, who: str) -> str:
     return f"limit:{name}:{hashed_identity(kind, who)}"
 
@@ -208,7 +216,12 @@ class Limits:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         refused = self._by_address(request) if settings.RATE_LIMITS else None
-        return self.get_response(request) if refused is None else refused
+        if refused is not None:
+            return refused
+        response = self.get_response(request)
+        if settings.RATE_LIMITS and _was_unreadable(request, response):
+            _over(UNREADABLE, UNREADABLE.address, "address", address_of(request))
+        return response
 
     def _by_address(self, request: HttpRequest) -> HttpResponse | None:
         name, address = _name_of(request.path_info), address_of(request)
@@ -219,8 +232,8 @@ class Limits:
                 return too_many(request, usual.name, wait)
         if special is not None:
             wait = _reached(special, special.address, "address", address)
-            if not wait and _is_form(request):
-                wait = _reached(REFUSED, REFUSED.address, "address", address)
+            for limit in (REFUSED, UNREADABLE) if _is_form(request) else ():
+                wait = wait or _reached(limit, limit.address, "address", address)
             if not wait and settings.SESSION_COOKIE_NAME not in request.COOKIES and bearer_token(request) is None:
                 wait = _reached(special, special.visitors, "visitor", address)
             if wait:

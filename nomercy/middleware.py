@@ -26,6 +26,7 @@ from common.htmx import login_redirect
 from games.api import unknown
 from games.refusals import RETRY_SECONDS, Denied, temporary_refusal
 from nomercy.answers import API, error_object, too_large
+from nomercy.content_types import is_utf8
 from nomercy.sessions import SessionStore
 from nomercy.storms import warn
 from nomercy.uploads import FileRefused
@@ -42,6 +43,10 @@ log = structlog.get_logger("nomercy.request")
 
 class NullCharacter(SuspiciousOperation):
     """The query of a URL has a NUL character."""
+
+
+class OtherEncoding(SuspiciousOperation):
+    """A request says that its text is not in UTF-8."""
 
 
 class RequestLog:
@@ -187,6 +192,17 @@ def no_null_characters(get_response: Handler) -> Handler:
     return handle
 
 
+def only_utf8(get_response: Handler) -> Handler:
+    """Refuse a request that says that its text is not in UTF-8."""
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        if not is_utf8(request.content_params):
+            return bad_request(request, OtherEncoding("The site reads text in UTF-8 only. Send it as UTF-8."))
+        return get_response(request)
+
+    return handle
+
+
 def readable_forms(get_response: Handler) -> Handler:
     """Refuse a form that cannot be parsed or has a file, before any view runs. The API does so itself."""
     # Django parses a form at the first access. If that is on an error page, a bad form would become a server error.
@@ -232,11 +248,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
     if isinstance(exception, RequestDataTooBig):
         denied = too_large()
-    elif isinstance(exception, FileRefused):
+    elif isinstance(exception, (FileRefused, OtherEncoding)):
         denied = Denied("malformed", str(exception))
     if request.path.startswith(API):
         return error_object(denied)
-    sentence = denied.message if isinstance(exception, FileRefused) else ""
+    sentence = denied.message if isinstance(exception, (FileRefused, OtherEncoding)) else ""
     context = {"sentence": sentence, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE}
     return HttpResponse(loader.get_template(f"{denied.status}.html").render(context), status=denied.status)
 

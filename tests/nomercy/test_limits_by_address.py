@@ -148,6 +148,16 @@ def test_many_forms_over_a_personal_limit_run_no_queries(
     assert elsewhere.post(path, REMOTE_ADDR="192.0.2.7").status_code == 400
 
 
+@pytest.mark.parametrize("charset", ["rot13", "latin-1"])
+def test_forms_that_cannot_be_read_meet_a_limit(monkeypatch: pytest.MonkeyPatch, charset: str) -> None:
+    monkeypatch.setattr(limits, "UNREADABLE", Limit("unreadable", None, SMALL))
+    kind = f"multipart/form-data; boundary=x; charset={charset}"
+    answers = [Client().generic("POST", "/accounts/login/", b"--x--", kind).status_code for _ in range(SMALL + 2)]
+    assert answers == [400] * (SMALL + 1) + [429]
+    assert Client().get("/accounts/login/").status_code == 200
+    assert Client(REMOTE_ADDR="192.0.2.7").generic("POST", "/accounts/login/", b"--x--", kind).status_code == 400
+
+
 def test_api_and_reads_work_while_forms_are_refused(monkeypatch: pytest.MonkeyPatch, alice: User, bob: User) -> None:
     monkeypatch.setattr(limits, "LIMITS", {"join": Limit("seats", 1, 1_000), "api-v1:make_move": Limit("moves", 9, 9)})
     monkeypatch.setattr(limits, "REFUSED", Limit("refused", None, 1))

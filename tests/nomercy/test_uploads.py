@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from unittest.mock import Mock
 
 import pytest
 from django.core.files import uploadhandler
@@ -10,6 +11,7 @@ from django.test import Client
 
 from accounts.models import User
 from nomercy.uploads import SENTENCE
+from nomercy.wsgi import application
 from tests.conftest import api_token
 from tests.security.headers import faults
 from tests.support.web import CSRF
@@ -80,6 +82,9 @@ BROKEN = {
     "too many fields": ("application/x-www-form-urlencoded", b"a=1&" * 1001, 400),
     "too many fields in parts": ("multipart/form-data; boundary=x", b"--x\r\n" + FIELD * 1001, 400),
     "too long a field": ("multipart/form-data; boundary=x", FIELD.replace(b"1", b"1" * LARGE), 413),
+    "an encoding of bytes": ("multipart/form-data; boundary=x; charset=rot13", FIELD, 400),
+    "an encoding that fails": ("multipart/form-data; boundary=x; charset=undefined", FIELD, 400),
+    "another encoding": ("application/x-www-form-urlencoded; charset=latin-1", b"a=1", 400),
     "too long": ("application/x-www-form-urlencoded", b"a=" + b"1" * LARGE, 413),
 }
 
@@ -87,6 +92,31 @@ BROKEN = {
 @pytest.mark.parametrize(("kind", "body", "status"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("path", PAGES)
 def test_an_unreadable_form_is_refused_everywhere(path: str, kind: str, body: bytes, status: int) -> None:
-    answer = browser(with_cookie=True).post(path, body, content_type=kind)
+    answer = browser(with_cookie=True).generic("POST", path, body, kind)
     assert answer.status_code == status
     assert faults(answer) == []
+
+
+UNREADABLE_TYPES = {
+    "an encoding of bytes": "text/plain; charset=rot13",
+    "an unknown encoding of a value": "text/plain; name*=nope''%41",
+    "an encoding of a value that fails": "text/plain; name*=undefined''%41",
+    "an encoding in two parts": "text/plain; charset*0=ro; charset*1=t13",
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE_TYPES.values(), ids=UNREADABLE_TYPES)
+@pytest.mark.parametrize("path", ["/rules/?preset=%ff", "/nope/?x=%ff", "/api/v1/games?mine=%ff"])
+def test_a_content_type_that_django_cannot_read_is_refused(path: str, kind: str) -> None:
+    path, _, query = path.partition("?")
+    fields = {"CONTENT_TYPE": kind, "QUERY_STRING": query, "SERVER_NAME": "localhost", "SERVER_PORT": "80"}
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "wsgi.input": io.BytesIO(), **fields}
+    start = Mock()
+    body = b"".join(application(environ, start))
+    assert start.call_args.args[0] == "400 Bad Request"
+    assert b"UTF-8" in body
+
+
+@pytest.mark.parametrize("kind", ["text/plain; charset=UTF-8", 'text/plain; charset="utf-8"'])
+def test_utf8_is_accepted(kind: str) -> None:
+    assert browser(with_cookie=True).get("/rules/?preset=flip", CONTENT_TYPE=kind).status_code == 200
