@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 from channels.layers import InMemoryChannelLayer
 
 from nomercy.launcher import postgres
-from nomercy.launcher.given import require_reachable
+from nomercy.launcher.given import require_reachable, require_redis_log_in
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for, undisturbed
 from nomercy.launcher.processes import QUEUES
 from nomercy.server.listening import listen, raise_file_limit
@@ -160,6 +160,7 @@ def _serve(stack: ExitStack) -> None:
     address = settings.SITE_URL
     if not settings.EMBEDDED:
         require_reachable()
+    require_redis_log_in()
     stack.enter_context(_only_one(address))
     listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
     # The pages are loaded while PostgreSQL starts. A signal must come to the main thread, which can hold it back.

@@ -1,12 +1,14 @@
-"""Connect to the PostgreSQL of `DATABASE_URL` before anything starts, to refuse a wrong URL in one sentence."""
+"""Connect to the given PostgreSQL and Redis before anything starts, to refuse wrong settings in one sentence."""
 
 from typing import Any, Final
 
 import psycopg
+import redis
 
 from nomercy.checks import Environment, refuse
 
 NAME: Final = "DATABASE_URL"
+REDIS: Final = "REDIS_URL"
 CONNECT_SECONDS: Final = 5
 NOT_FOR_LIBPQ: Final = frozenset({"assume_role", "isolation_level", "pool", "server_side_binding"})
 """Options that Django reads itself."""
@@ -24,6 +26,24 @@ def require_reachable() -> None:
         psycopg.connect(**_parameters(given)).close()
     except (psycopg.Error, ValueError) as error:  # ValueError: for example a NUL in the URL
         refuse(f"the database of {NAME} cannot be used: {_reason(error, given)}.")
+
+
+def require_redis_log_in() -> None:
+    """Log in to the Redis of `REDIS_URL`, if it is set, and disconnect. It may be away: the site works without it.
+
+    :raises SystemExit: it refuses the password, or needs one.
+    """
+    url = Environment().redis(REDIS)
+    if not url:
+        return
+    seconds = {"socket_connect_timeout": CONNECT_SECONDS, "socket_timeout": CONNECT_SECONDS}
+    try:
+        with redis.Redis.from_url(url, **seconds) as client:
+            client.ping()
+    except redis.AuthenticationError:
+        refuse(f"the Redis of {REDIS} refuses the password.")
+    except (redis.ConnectionError, redis.TimeoutError):
+        pass  # `/readyz` says so as long as it is away
 
 
 def _parameters(given: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from django.conf import settings
 
 from nomercy.checks import refuse
 from nomercy.launcher import postgres
-from nomercy.launcher.given import require_reachable
+from nomercy.launcher.given import require_reachable, require_redis_log_in
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
 from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, redis_command
 from nomercy.launcher.proxy import Proxy
@@ -148,6 +148,7 @@ def prepare(exit_stack: ExitStack) -> dict[str, str]:
         refuse("script/stack serves only http on this machine. docs/operations.md says how to run a site with https.")
     if not environment.get("REDIS_URL") and not shutil.which("redis-server"):
         refuse("redis-server is not installed. Install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
+    require_redis_log_in()
     if environment.get("DATABASE_URL"):
         require_reachable()
     else:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ from nomercy import health
 from nomercy.cache import FailOpenRedisCache, JsonSerializer, MemoryCache
 from nomercy.celery import app
 from nomercy.checks import Environment, broker_url
+from nomercy.launcher.given import require_redis_log_in
+from nomercy.launcher.place import CHECKOUT
 from nomercy.launcher.processes import redis_command
 from nomercy.layer import GroupLayer
 from tests.conftest import program
@@ -51,6 +55,16 @@ def server(*arguments: str, url: str, config: str = "") -> Iterator[str]:
         process.wait()
 
 
+@contextmanager
+def password_server() -> Iterator[str]:
+    """Run a Redis that needs the password `"p" * 32`."""
+    port = free_port()
+    arguments = ("-", "--bind", "127.0.0.1", "--port", str(port), "--save", "")
+    url, config = f"redis://:{'p' * 32}@127.0.0.1:{port}/0", f"requirepass {'p' * 32}\n"
+    with server(*arguments, url=url, config=config) as running:
+        yield running
+
+
 def answers(url: str) -> bool:
     try:
         with redis.Redis.from_url(url) as client:
@@ -68,11 +82,7 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         with server(*command[1:], url=url) as running:
             yield running
     else:
-        port = free_port()
-        open_port = ("-", "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder))
-        with server(
-            *open_port, url=f"redis://:{'p' * 32}@127.0.0.1:{port}/0", config=f"requirepass {'p' * 32}\n"
-        ) as running:
+        with password_server() as running:
             yield running
 
 
@@ -133,6 +143,28 @@ def test_a_closed_socket_leaves_nothing_in_the_layer(given: str) -> None:
         await layer.flush()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.redis
+@pytest.mark.parametrize("module", ["embedded", "stack"])
+def test_a_wrong_password_ends_the_start_with_one_sentence(module: str) -> None:
+    with password_server() as right:
+        for password in ("hidden", ""):
+            given = {"REDIS_URL": right.replace("p" * 32, password), "PORT": str(free_port()), "SECRET_KEY": "k" * 40}
+            environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+            stopped = subprocess.run(
+                [sys.executable, "-m", f"nomercy.launcher.{module}"],
+                cwd=CHECKOUT, env=environment | given, capture_output=True, text=True, check=False, timeout=60,
+            )  # fmt: skip
+            refusal = "No Mercy does not start: the Redis of REDIS_URL refuses the password.\n"
+            assert (stopped.returncode, stopped.stdout, stopped.stderr) == (1, "", refusal)
+
+
+@pytest.mark.redis
+def test_the_start_does_not_need_a_redis_that_answers(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_redis_log_in()
+    monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{free_port()}/0")
+    require_redis_log_in()
 
 
 @pytest.mark.redis
