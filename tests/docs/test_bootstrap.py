@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +16,9 @@ from nomercy.launcher.place import CHECKOUT
 
 PYTHON: Final = """#!/bin/sh
 case "$*" in
-    *"uv pip sync"*) echo "$*" >>"$0.log" ;;
+    *"uv pip sync"*)
+        echo "$*" >>"$0.log"
+        if [ -p "$0.wait" ]; then read -r _ <"$0.wait"; fi ;;
 esac
 case "$*" in {fails}) exit 1 ;; esac
 """
@@ -34,16 +39,25 @@ def bootstrap(checkout: Path, fails: str) -> tuple[subprocess.CompletedProcess[s
 
     Return the finished process, and the lock files of each installation that it tried.
     """
-    python = checkout / ".venv" / "bin" / "python"
-    python.write_text(PYTHON.format(fails=fails))
-    python.chmod(0o755)
-    log = python.with_name("python.log")
-    log.write_text("")
+    python = fake_python(checkout, fails)
     done = subprocess.run(
         ["/bin/sh", checkout / "script" / "bootstrap", "run"], capture_output=True, text=True, check=False
     )
-    tried = [[word for word in line.split() if word.endswith(".lock")] for line in log.read_text().splitlines()]
-    return done, tried
+    return done, tried_with(python)
+
+
+def fake_python(checkout: Path, fails: str) -> Path:
+    """Put a fake Python into `.venv`. It waits in each installation while there is a pipe `python.wait` beside it."""
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text(PYTHON.format(fails=fails))
+    python.chmod(0o755)
+    python.with_name("python.log").write_text("")
+    return python
+
+
+def tried_with(python: Path) -> list[list[str]]:
+    lines = python.with_name("python.log").read_text().splitlines()
+    return [[word for word in line.split() if word.endswith(".lock")] for line in lines]
 
 
 def test_the_wheel_is_installed_with_the_rest_once(checkout: Path) -> None:
@@ -66,3 +80,25 @@ def test_any_other_failure_stops_the_start_and_is_tried_again(checkout: Path) ->
         done, tried = bootstrap(checkout, "*.lock*")
         assert done.returncode != 0
         assert tried == [["requirements/run.lock", WHEEL], ["requirements/run.lock"]]
+
+
+def test_of_two_first_starts_one_installs_and_the_other_waits(checkout: Path) -> None:
+    python = fake_python(checkout, "nothing")
+    pipe = python.with_name("python.wait")
+    os.mkfifo(pipe)
+    command = ["/bin/sh", str(checkout / "script" / "bootstrap"), "run"]
+    starts: list[subprocess.Popen[str]] = []
+    try:
+        for said in ("Installing requirements/run.lock", "Waiting for another start, which is installing ..."):
+            starts.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True))
+            assert starts[-1].stderr is not None
+            assert starts[-1].stderr.readline().startswith(said)
+        with pipe.open("w") as going_on:
+            going_on.write("\n")
+        assert [start.wait(timeout=60) for start in starts] == [0, 0]
+    finally:
+        for start in starts:
+            with suppress(ProcessLookupError):  # it has ended
+                os.killpg(start.pid, signal.SIGKILL)
+            start.communicate()
+    assert tried_with(python) == [["requirements/run.lock", WHEEL]]
