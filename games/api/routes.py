@@ -31,6 +31,7 @@ from games.api.views import clock_json, game_json, line_json, listed_json
 from games.queries import Viewer, lists, records
 from games.queries.orders import own_orders
 from games.queries.replays import one_at_a_time
+from games.refusals import Denied
 
 __all__ = ["api"]  # importing this module registers the calls
 
@@ -88,11 +89,19 @@ def list_games(
     turn: bool = False,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    after: Annotated[str, Query(max_length=40, description="`next` of an answer: public tables from there")] = "",
 ) -> dict[str, Any]:
-    user = _user(request)
-    games = lists.games_of(user, turn=turn) if mine or turn else lists.public_games()
+    user, place = _user(request), lists.Place.parsed(after)
+    if after and (place is None or mine or turn):
+        raise Denied("malformed", "`after` must be `next` of an answer that lists public tables.")
+    games = lists.games_of(user, turn=turn) if mine or turn else lists.public_games(place)
     page = queries.with_tables(games[offset : offset + limit])
-    return {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
+    answer = {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
+    if not (mine or turn):
+        following = lists.next_place([table.game for table in page], limit=limit, offset=offset, after=place)
+        if following is not None:
+            answer["next"] = str(following)
+    return answer
 
 
 @api.get("/games/{code}", response={200: GameOut, **REFUSED}, summary="The table as I may see it")

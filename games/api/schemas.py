@@ -216,6 +216,7 @@ class ClockOut(Schema):
 class GameList(Schema):
     items: list[GameListed]
     count: int
+    next: str = LEFT_OUT
 
 
 class MoveOut(Schema):

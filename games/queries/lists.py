@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from django.db.models import Case, F, Q, QuerySet, When
 
@@ -14,7 +17,42 @@ if TYPE_CHECKING:
 
 
 PUBLIC_LISTED: Final = 1000
-"""How many public tables the list has at most."""
+"""How many public tables are listed and counted at once. `Place` says where the list continues."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST: Final = _EPOCH + timedelta(microseconds=10**17 - 1)
+_PLACE: Final = re.compile(r"(open|playing)-(\d{1,17})-(\d{1,18})")
+
+
+class Place(NamedTuple):
+    """A place in the list of public tables: after the table with this status, creation time and number.
+
+    It stays the same if that table starts or is deleted. Its text is like `open-1795420000000000-17`.
+    """
+
+    status: str
+    created_at: datetime
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.status}-{(self.created_at - _EPOCH) // timedelta(microseconds=1)}-{self.number}"
+
+    @classmethod
+    def of(cls, game: Game) -> Self:
+        """Return the place after this table."""
+        return cls(game.status, game.created_at, game.pk)
+
+    @classmethod
+    def parsed(cls, text: str) -> Self | None:
+        """Return the place with this text, or None if it is the text of none."""
+        found = _PLACE.fullmatch(text)
+        if found is None:
+            return None
+        return cls(found[1], _EPOCH + timedelta(microseconds=int(found[2])), int(found[3]))
+
+
+FIRST_PLAYING: Final = Place(Game.Status.PLAYING, _LATEST, 0)
+"""The place before all tables that are being played."""
 
 
 def _my_turn(user: User) -> Q:
@@ -75,10 +113,24 @@ def running_games_of(user: User) -> QuerySet[Game]:
     return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)
 
 
-def public_games() -> QuerySet[Game]:
+def public_games(after: Place | None = None) -> QuerySet[Game]:
     """Return at most `PUBLIC_LISTED` public tables: open ones, newest first, then running ones.
 
-    An index has them in this order, so that a page or a count reads no other rows.
+    With a place, return those with its status that come after it. An index has all in this order, so that a page or a
+    count reads no other rows.
     """
     public = Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING))
+    if after is not None:
+        same_moment = Q(created_at=after.created_at, pk__gte=after.number)
+        public = public.filter(~same_moment, status=after.status, created_at__lte=after.created_at)
     return public.order_by("status", "-created_at", "-pk")[:PUBLIC_LISTED]
+
+
+def next_place(page: Sequence[Game], *, limit: int, offset: int, after: Place | None) -> Place | None:
+    """Return where `public_games` continues after a page of it, or None at its end.
+
+    :param page: the tables of the page. It began at `offset` after the place `after` and has at most `limit` tables.
+    """
+    if page and (len(page) == limit or offset + len(page) == PUBLIC_LISTED):
+        return Place.of(page[-1])
+    return FIRST_PLAYING if after is not None and after.status == Game.Status.OPEN else None

@@ -245,6 +245,48 @@ def test_the_list_of_public_tables_is_bounded(
     assert a.get("games").json()["count"] == 4
 
 
+def all_public(a: Program, limit: int) -> list[list[str]]:
+    """Return the codes of all public tables, by page."""
+    pages, after = list[list[str]](), dict[str, str]()
+    while True:
+        found = a.get("games", limit=limit, **after).json()
+        pages.append([item["id"] for item in found["items"]])
+        if "next" not in found:
+            return pages
+        after = {"after": found["next"]}
+
+
+@pytest.mark.parametrize("limit", [2, 3, 4, 100])
+def test_the_list_of_public_tables_can_be_read_to_its_end(
+    a: Program, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(lists, "PUBLIC_LISTED", 4)
+    playing = [table_at(TWO_HANDS, [alice, bob]).game.code for _ in range(5)]
+    now = timezone.now()
+    waiting = Game.objects.bulk_create(Game(host=bob, players=3, created_at=now) for _ in range(6))
+    pages = all_public(a, limit)
+    listed = [code for page in pages for code in page]
+    assert listed == [*(game.code for game in reversed(waiting)), *reversed(playing)]
+    assert max(map(len, pages)) == min(limit, 4)
+    assert "next" not in a.get("games", mine=1).json()
+
+
+def test_a_table_that_starts_or_goes_between_two_pages_changes_no_place(a: Program, bob: User) -> None:
+    now = timezone.now()
+    codes = [game.code for game in Game.objects.bulk_create(Game(host=bob, players=3, created_at=now) for _ in "abcd")]
+    first = a.get("games", limit=2).json()
+    assert [item["id"] for item in first["items"]] == codes[:1:-1]
+    Game.objects.filter(code=codes[3]).delete()
+    Game.objects.filter(code=codes[2]).update(status=Game.Status.PLAYING)
+    second = a.get("games", limit=2, after=first["next"]).json()
+    assert ([item["id"] for item in second["items"]], second["count"]) == (codes[1::-1], 2)
+
+
+@pytest.mark.parametrize("query", [{"after": "x"}, {"after": "void-1-1"}, {"after": "open-1-1", "mine": 1}])
+def test_a_place_that_no_answer_named_is_400(a: Program, query: dict[str, Any]) -> None:
+    assert a.get("games", **query).json()["error"] == "malformed"
+
+
 def test_my_games_are_listed_most_urgent_first(a: Program, alice: User, bob: User) -> None:
     waiting_for_bob = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
     waiting_for_me = table_at(TWO_HANDS, [alice, bob])

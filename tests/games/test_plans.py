@@ -162,11 +162,14 @@ def test_the_list_of_public_tables_reads_only_those_it_shows(
     )
     analyze()
     games = lists.public_games()
+    far = lists.public_games(lists.Place("open", now - timedelta(minutes=3000), 0))
     with CaptureQueriesContext(connection) as statements:
         assert len(queries.with_tables(games[20:40])) == 20
         assert games.count() == 50
         assert queries.with_tables(games[1_000_000:1_000_020]) == []
-    assert len(statements) == 2
+        assert len(queries.with_tables(far[20:40])) == 20
+        assert far.count() == 50
+    assert len(statements) == 4
     for statement in statements:
         with connection.cursor() as cursor:
             cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + statement["sql"])
