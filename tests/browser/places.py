@@ -233,6 +233,13 @@ def _orders(page: Page, cast: Cast) -> None:
     page.get_by_text("Standing orders").click()
 
 
+def _orders_before_the_start(page: Page, cast: Cast) -> None:
+    options = lobby.TableOptions(preset="house-party", players=5, bots=1)
+    table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
+    page.goto(f"/games/{table.game.code}/")
+    page.get_by_text("Standing orders").click()
+
+
 def _notices(page: Page, cast: Cast) -> None:
     """A new notice, one that was read, one of a mail that went out, and one of a mail that did not."""
     now, early = timezone.now(), timezone.now() - timedelta(hours=3)
@@ -316,6 +323,8 @@ PLACES: Final = (
     Place("paused", _paused),
     Place("bot-plays", _bot_plays),
     Place("standing-orders", _orders),
+    Place("orders-before-the-start", _orders_before_the_start),
+    Place("locked-cards", game({**FOUR_HANDS_AND_A_STRAIGHT, "turn": 1}, preset="house-party", pace="live")),
     Place("over", _over),
     Place("log", _log),
     Place("replay", _replay("?n=20")),
