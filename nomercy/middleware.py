@@ -96,7 +96,7 @@ def private_pages(get_response: Handler) -> Handler:
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         known = settings.SESSION_COOKIE_NAME in request.COOKIES or "Authorization" in request.headers
-        if known or settings.SESSION_COOKIE_NAME in response.cookies:
+        if known or response.cookies:
             response["Cache-Control"] = "no-store, private"
         return response
 

@@ -109,7 +109,7 @@ class View:
 
 def _backs(position: Position, viewer: int | None, options: Options) -> tuple[tuple[str, ...], ...] | None:
     """Return the hidden faces of every other seat's hand, sorted, if players see them (FLIP-6)."""
-    if viewer is None or options.flip_backs == "hidden" or position.phase == OVER:
+    if viewer is None or viewer in position.absent or options.flip_backs == "hidden" or position.phase == OVER:
         return None
     rules = options.rules
     hidden = rules.sides[rules.other_side(position.extra.side)]

@@ -11,7 +11,9 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from accounts import log_ins
 from accounts import queries as accounts
+from accounts.actions import revoke_tokens
 from accounts.models import User
 from accounts.names import NAME_TAKEN, clean_display_name, username_validators
 from games import announce
@@ -101,6 +103,9 @@ def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now
         person.is_active = open_
         person.save(update_fields=["is_active"])
         if not open_:
+            # An account that somebody had stolen must not open again with the thief's sessions.
+            log_ins.end_all(user_id=person.pk)
+            revoke_tokens(user=person)
             announce.close_sockets_of_suspended(person.pk)
         return record(act, by=by, reason=reason, now=now, person=person)
 

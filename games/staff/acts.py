@@ -366,8 +366,9 @@ CLOSE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     "Close the account",
     ADMIN,
     (
-        "Nobody can log in to it or use its tokens, and no page says why. To show them a reason, suspend them instead.",
-        f"Nothing is deleted. {_CLOCKS_RUN}",
+        "Nobody can log in to it, and no page says why. To show them a reason, suspend them instead.",
+        "It is logged out everywhere and its API tokens are revoked, also if you reopen it later.",
+        f"Nothing else is deleted. {_CLOCKS_RUN}",
     ),
     "The account is closed.",
     offered=lambda person, by, now: person.is_active and may_change_account(person, by),

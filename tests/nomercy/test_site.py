@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import InterfaceError, InternalError, OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
@@ -119,6 +120,13 @@ def test_every_response_has_strict_headers(client: Client, db: None, path: str) 
 def test_pages_of_logged_in_users_are_not_cached(as_alice: Client) -> None:
     for path in ("/accounts/me/", "/healthz", "/no-such-page/"):
         assert as_alice.get(path)["Cache-Control"] == "no-store, private"
+
+
+def test_a_response_that_sets_a_cookie_is_not_cached(client: Client, db: None) -> None:
+    """A shared cache would give one visitor's cookie and form to others."""
+    first = client.get("/tables/new/")
+    assert settings.CSRF_COOKIE_NAME in first.cookies
+    assert first["Cache-Control"] == "no-store, private"
 
 
 def test_api_responses_are_not_cached(client: Client, db: None) -> None:

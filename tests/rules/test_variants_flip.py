@@ -227,3 +227,10 @@ def test_the_clock_of_the_light_side_counts_light_colours() -> None:
     options = options_from("flip", {"drawn_must_play": True})
     position = POSITION.replace(hands=(("W/o1", "g1/o2", "b1/o3"), *POSITION.hands[1:]), phase="drawn", drawn="W/o1")
     assert str(default_move(position, 0, options)) == "clock play W color g"
+
+
+@pytest.mark.rule("FLIP-6")
+def test_a_player_who_left_before_the_round_sees_no_hidden_face() -> None:
+    position = POSITION.replace(hands=(*POSITION.hands[:2], ()), out=(2,), absent=(2,))
+    assert view_for(position, 2, options_from("flip", {})).backs is None
+    assert view_for(position, 0, options_from("flip", {})).backs is not None
