@@ -60,8 +60,8 @@ class Kind:
     `name` is the template prefix that allauth uses for it. `title` is the subject. `sentence` is the text of a notice,
     with names in braces that are filled in from the row's facts. A kind without it has its own template and function.
 
-    People can ask for a `limited` kind, so `MAILS_TO_MAILBOX` and `MAILS_BY_PERSON` apply to it. A kind goes only to
-    confirmed addresses unless `to_unconfirmed` is set.
+    A `limited` kind is sent when somebody asks for it, so `MAILS_TO_MAILBOX` and `MAILS_BY_PERSON` apply to it. A kind
+    goes only to confirmed addresses unless `to_unconfirmed` is set.
     """
 
     name: str
@@ -200,7 +200,7 @@ def _is_covered(row: AccountMail) -> bool:
 
 
 def _counted_as(kind: str, address: str) -> str:
-    """Return what mails of this kind to this address are counted for under `MAILS_TO_MAILBOX`."""
+    """Return the name under which `MAILS_TO_MAILBOX` counts mails of this kind to this address."""
     # A confirmed address has its own count of mails for a new password. Others can claim other spellings of the
     # mailbox, but must not use up what its owner may need.
     if kind == RESET and queries.holder_of(address) is not None:

@@ -130,6 +130,7 @@ class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ship
         mailed_to = address_of_token(self.user, self.temp_key)
         if mailed_to is None:
             raise actions.PasswordChanged
-        if context.request.user == self.user:  # or saving the session, which is deleted here, would fail
+        if context.request.user == self.user:
+            # The row of the session is deleted below, and saving it after that would fail.
             get_adapter().logout(context.request)
         replace_password(user=self.user, password=self.cleaned_data["password1"], mailed_to=mailed_to)

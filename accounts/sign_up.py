@@ -52,8 +52,8 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
         return refused
 
     def _end_session_of_guest(self) -> None:
-        """Log out a guest who must confirm the address first, but keep in the session what `confirm_again` needs."""
-        # The new password would end the guest's session in any case, with all that is in it.
+        """Log out a guest who has signed up and must confirm the address, but keep what `confirm_again` needs."""
+        # The session would end with the next request anyway, because the account has a password now.
         session = self.request.session
         if LOGIN_SESSION_KEY in session and self.request.user.is_authenticated:
             pending = session[LOGIN_SESSION_KEY]

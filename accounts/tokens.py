@@ -4,7 +4,7 @@ import hashlib
 import secrets
 
 PREFIX = "nomercy_"  # lets secret scanners and people recognise one
-LONGEST = 200
+LONGEST = 200  # characters: a longer text is no token of ours
 
 
 def new_token() -> str:
