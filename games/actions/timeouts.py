@@ -103,7 +103,7 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
 
 
 def _close_windows(table: Table, now: datetime, *, before: datetime | None = None) -> None:
-    """Close the callout windows whose time has passed, or had passed `before` then (CLOCK-2)."""
+    """Close the callout windows whose time has passed (CLOCK-2). With `before`, only those that ended before it."""
     moment = moment_of(table.game, now)
     for hand in table.started.hands:
         until = hand.callout_until

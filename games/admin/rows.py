@@ -29,7 +29,7 @@ from games.admin.columns import (
 from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
 from games.notices.kinds import CHANNELS, KINDS, sentence_of, title_of
 from games.queries import conduct
-from games.queries.lists import games_called
+from games.queries.lists import search_games
 from games.staff import acts
 
 
@@ -44,7 +44,7 @@ class RowsOfGames(ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
         text = search_term.strip()
-        return (queryset.filter(game__in=games_called(text)) if text else queryset), False
+        return (queryset.filter(game__in=search_games(text)) if text else queryset), False
 
 
 @admin.register(AuditEntry)
@@ -106,7 +106,7 @@ class MoveAdmin(RowsOfGames):
 
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
-    """Which notices people got, when and how, or why not.
+    """The notices of people: when and how each was sent, or why not.
 
     Leaves out their texts, and the kinds without `NoticeKind.to_staff`.
     """

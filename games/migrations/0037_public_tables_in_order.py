@@ -1,3 +1,5 @@
+"""Index public tables in the order in which the API lists them."""
+
 from django.db import migrations, models
 
 

@@ -21,6 +21,7 @@ WORKS: Final = "mail-works"
 
 LIFETIMES: Final = {OPEN: timedelta(days=30), STOP: timedelta(days=365), WORKS: timedelta(days=3)}
 LONGEST: Final = 512
+"""The most characters of a token. A longer one is refused without checking its signature."""
 
 
 class BadLink(Exception):

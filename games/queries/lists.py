@@ -74,14 +74,15 @@ def count_waiting_for(user: User) -> int:
 
 
 def next_game_for(user: User, *, after: str | None = None) -> Game | None:
-    """Return the most urgent game in which a person must move, except the one with the code `after`; None without."""
+    """Return the most urgent game in which a person must move, without the one with the code `after`, or None."""
     return waiting_for(user).exclude(code=after or "").first()
 
 
-def games_called(text: str) -> QuerySet[Game]:
-    """Return the game with this code, or all games with a player whose name has this text or whose username it is.
+def search_games(text: str) -> QuerySet[Game]:
+    """Return the game with this code. If there is none, return the games with a player of this name.
 
-    To find rows of games, use this in `game__in`: a join with the seats would sort all rows of a long game.
+    The text may be a part of a name at the table, or a whole username. To find rows of games, use this in `game__in`: a
+    join with the seats would sort all rows of a long game.
     """
     by_code = Game.objects.filter(code=text.lower())
     if by_code.exists():

@@ -55,7 +55,8 @@ def log_page_of(
 
     `most` is the number of moves on a full page.
     """
-    here, code = reverse("log", args=[view.id]), [view.id]
+    args = [view.id]
+    here = reverse("log", args=args)
     later_url = ""
     if part.to < part.newest:
         later_url = here if part.to + most >= part.newest else f"{here}?to={part.to + most}"
@@ -64,9 +65,9 @@ def log_page_of(
         name=words.table_name(view),
         lines=log_of(view, lines, now, notes),
         players=[PlayerLink(seat.name, words.profile_url(seat.username)) for seat in view.seats],
-        table_url=reverse("game", args=code),
-        replay_url=reverse("replay", args=code) if view.ended else "",
-        record_url=reverse("record", args=code) if view.ended else "",
+        table_url=reverse("game", args=args),
+        replay_url=reverse("replay", args=args) if view.ended else "",
+        record_url=reverse("record", args=args) if view.ended else "",
         shown="" if all_shown else f"Moves {part.before + 1} to {part.to} of {part.newest}",
         earlier_url=f"{here}?to={part.before}" if part.before else "",
         later_url=later_url,

@@ -25,6 +25,7 @@ from games.rules.scoring import Outcome, outcome
 from games.rules.shuffle import Shuffler, commitment
 
 VOID: Final = "-"
+"""The result of a void match."""
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
 _SEATS: Final = re.compile(r"\d(?: \d)*", re.ASCII)
@@ -244,6 +245,7 @@ def _parse_record_line(line: str, options: Options) -> Line:
 def _parse_end(line: str, players: int) -> Outcome:
     winner, _, points = line.removeprefix("end: ").partition(" ")
     numbers = points.split(",")
+    # No number has a leading zero or more than nine digits.
     if not _POINTS.fullmatch(points) or any(number != str(int(number[:9])) for number in numbers):
         raise BadInput(f"{line!r} is not the end of a round.")
     if len(numbers) not in (1, players):
@@ -255,8 +257,8 @@ def _parse_end(line: str, players: int) -> Outcome:
 def replay_record(record: Record) -> Iterator[ReplayedRound]:
     """Replay a record and check everything in it. Yield each round when it has been replayed.
 
-    Checked are the commitments against the seeds, the deals and reshuffles against the seeds (a void match may have
-    none), the moves against the rules, the ends of rounds, the dealers, the order of times and the result.
+    This checks the commitments, the deals and the reshuffles against the seeds (a void match may have none), the moves
+    against the rules, the ends of rounds, the dealers, the order of times and the result.
 
     :raises BadInput: at the first error.
     """

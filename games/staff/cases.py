@@ -128,7 +128,11 @@ def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, t
         return True
 
 
-def _case(case_id: int, by: User) -> Case:
+def _lock_case(case_id: int, by: User) -> Case:
+    """Lock and return this case.
+
+    :raises Denied: `not_found`, and all that `check_case` raises.
+    """
     case = Case.objects.select_for_update(of=("self",), no_key=True).select_related("person").filter(pk=case_id).first()
     if case is None:
         raise Denied("not_found", "There is no such case.")
@@ -158,7 +162,7 @@ def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEnt
     """
     with transaction.atomic():
         reason = check(acts.HOLD, by=by, reason=reason, now=now)
-        case = _case(case_id, by)
+        case = _lock_case(case_id, by)
         case.holder = by
         case.save(update_fields=["holder"])
         return record(acts.HOLD, by=by, reason=reason, now=now, person=case.person, case=case.pk)
@@ -174,7 +178,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         answer = " ".join(answer.split())
         if outcome not in Case.Outcome.values or len(answer) > REASON_LENGTH:
             raise Denied("malformed", f"Choose an outcome, and answer in at most {REASON_LENGTH} characters.")
-        case = _case(case_id, by)
+        case = _lock_case(case_id, by)
         case.closed_at, case.outcome, case.answer = now, outcome, answer
         case.save(update_fields=["closed_at", "outcome", "answer"])
         reporters = User.objects.filter(reports__case=case)
