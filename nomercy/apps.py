@@ -1,4 +1,4 @@
-"""The app configurations of the project, of the admin with our own site, and of second factors."""
+"""The app configurations of the project, of the staff pages (Django's admin), and of second factors."""
 
 from allauth.mfa.apps import MFAConfig
 from django.apps import AppConfig

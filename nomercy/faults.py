@@ -11,8 +11,11 @@ from games import refusals
 
 def without_traceback(record: logging.LogRecord) -> bool:
     """Remove the traceback if the record is about a temporary fault of the database. Always return True."""
-    event = record.msg if isinstance(record.msg, dict) else None
-    error = sys.exc_info()[1] if event and event.get("exc_info") is True else (record.exc_info or (None, None))[1]
+    event = record.msg if isinstance(record.msg, dict) else None  # a line of structlog
+    if event and event.get("exc_info") is True:
+        error = sys.exc_info()[1]
+    else:
+        error = record.exc_info[1] if record.exc_info else None
     if error is not None and refusals.is_temporary(error):
         record.exc_info = record.exc_text = None
         if event is not None:

@@ -14,11 +14,11 @@ class Limits:
     head_bytes: int = 16_384
     """The longest request line and headers together."""
     head_lines: int = 100
-    """How many lines of them. Thousands of short ones would take as long to parse as several pages."""
+    """The most lines of both. Thousands of short ones would take as long to parse as several pages."""
     body_seconds: float = 10.0
     """From the end of the headers to the end of the body."""
     body_bytes: int = 2_621_440
-    """The longest body that is read. Only up to `DATA_UPLOAD_MAX_MEMORY_SIZE` is it parsed, too."""
+    """The longest body that is read. A body is parsed only up to `DATA_UPLOAD_MAX_MEMORY_SIZE`."""
     write_seconds: float = 30.0
     """How long a client may leave an answer unread before its connection is closed."""
     waiting_connections: int = 300
@@ -32,7 +32,7 @@ class Limits:
     socket_bytes: int = 1_024
     """How much a client may send on a websocket within `socket_seconds`. It only needs to send pongs."""
     socket_seconds: float = 10.0
-    """How long those bytes are counted together."""
+    """The time within which a client may send those bytes. Then the count begins again."""
 
 
 LIMITS = Limits()
