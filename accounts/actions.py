@@ -219,7 +219,7 @@ def recheck_names(*, now: datetime) -> None:
         NameSkeleton.objects.filter(user=None, freed_at=None).update(freed_at=now)
         freed, taken = NameSkeleton.objects.exclude(freed_at=None), {row.skeleton for row in found}
         freed.filter(freed_at__lte=now - FREED_NAMES_HELD).delete()
-        # Under older rules somebody else may have a name of the same look.
+        # Somebody else may have a name that looks like a freed one, chosen under older rules.
         freed.filter(pk__in=[pk for pk, look in freed.values_list("pk", "skeleton") if look in taken]).delete()
         held = NameSkeleton.objects.filter(freed_at=None).values_list("pk", *HeldName._fields)
         rows = {HeldName(*values): pk for pk, *values in held}

@@ -25,7 +25,10 @@ def address_of_scope(scope: Mapping[str, Any]) -> str:
 
 
 def address_of_peer(peer: Sequence[Any] | None) -> str:
-    """Return the address that a connection counts for before it has sent anything. `peer` is as of `getpeername`."""
+    """Return the address that a connection counts for before it has sent anything.
+
+    :param peer: its other end, as `getpeername` returns it; None if there is none.
+    """
     return _counted("", peer[0] if peer else "")
 
 
@@ -37,9 +40,9 @@ def _counted(forwarded: str, peer: str) -> str:
     """
     chain = [part.strip() for part in forwarded.split(",") if part.strip()]
     hops = settings.TRUSTED_PROXIES
-    told = chain[-hops] if 0 < hops <= len(chain) else peer
+    client = chain[-hops] if 0 < hops <= len(chain) else peer
     try:
-        address = ip_address(told)
+        address = ip_address(client)
     except ValueError:
         return "unknown"
     if not isinstance(address, IPv6Address):
