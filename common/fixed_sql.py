@@ -27,7 +27,7 @@ def prepared_cursor() -> CursorWrapper:
 
     Use it only for fixed statements with parameters, because each different statement is kept.
     """
-    ours: Any = connection  # as Django's `cursor()`, with its cursor that binds parameters on the server
+    ours: Any = connection  # what Django's `cursor()` does, but with the cursor that binds parameters on the server
     ours.close_if_health_check_failed()
     ours.ensure_connection()
     with ours.wrap_database_errors:
