@@ -30,13 +30,13 @@ HORIZON: Final = 6
 """After how many moves a play-out is evaluated."""
 
 PRIOR: Final = 1.0
-"""What a card of a move's value counts before any play-out, in play-outs won.
+"""Before the first play-out, a move has this many won play-outs for each point of its value.
 
 A choice has 40 to 100 worlds, in which chance alone can make the worse of two moves win a few more play-outs.
 """
 
 MOST_PRIOR: Final = 5.0
-"""The highest value, and the lowest with a minus, that counts before any play-out."""
+"""Larger values, positive or negative, count as this much before the first play-out."""
 
 
 class Sharp:

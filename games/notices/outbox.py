@@ -108,8 +108,10 @@ def _outbox(now: datetime) -> Outbox | None:
 
 def _settle(row: Delivery, verdict: Verdict, now: datetime, claim_id: uuid.UUID | None) -> None:
     """Update a row by its verdict. Without `claim_id` it is a notice on the site, which is shown immediately."""
-    faults = row.tries + 1 if verdict.reason == Reason.FAULT else 0
-    row.tries = faults if faults or row.reason == Reason.FAULT else row.tries
+    if verdict.reason == Reason.FAULT:
+        row.tries += 1
+    elif row.reason == Reason.FAULT:
+        row.tries = 0  # they counted faults
     row.reason, row.since = verdict.reason, now
     if verdict.until is not None:
         row.due_at = verdict.until

@@ -116,8 +116,8 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
 def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: datetime) -> AuditEntry:
     """Suspend this person for some days, or for good if `days` is None.
 
-    They can use one page only, no other page, API or socket. The clocks of their games keep running. The suspension
-    replaces one in force.
+    They can only read why, and appeal, on one page; the API and sockets are closed to them. The clocks of their games
+    keep running. The suspension replaces one in force.
 
     :raises Denied: `malformed`, `not_found`; `forbidden` also if it ends sooner than the one in force and `by` may not
         lift that.

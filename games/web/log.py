@@ -27,6 +27,7 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     to = min(number(request.GET.get("to")) or newest, newest)
     before = max(0, to - LINES)
     lines = queries.log_of(table, user, after=before, until=to)
+    # The first page also has what happened before the first move.
     notes = notes_of(table, reader=user, since=before and before + 1, until=to)
     part = Part(before, to, newest)
     page = log_page_of(view, lines, notes, part=part, most=LINES, now=timezone.now())
