@@ -89,11 +89,13 @@ def list_games(
     turn: bool = False,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-    after: Annotated[str, Query(max_length=40, description="`next` of an answer: public tables from there")] = "",
+    after: Annotated[
+        str | None, Query(pattern=f"^{lists.PLACE}$", description="`next` of an answer: public tables from there")
+    ] = None,
 ) -> dict[str, Any]:
-    user, place = _user(request), lists.Place.parsed(after)
-    if after and (place is None or mine or turn):
-        raise Denied("malformed", "`after` must be `next` of an answer that lists public tables.")
+    user, place = _user(request), None if after is None else lists.Place.parsed(after)
+    if place is not None and (mine or turn):
+        raise Denied("malformed", "`after` continues the list of public tables, not of yours.")
     games = lists.games_of(user, turn=turn) if mine or turn else lists.public_games(place)
     page = queries.with_tables(games[offset : offset + limit])
     answer = {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 PUBLIC_LISTED: Final = 1000
 """How many public tables are listed and counted at once. `Place` says where the list continues."""
 
+PLACE: Final = "(open|playing)-([0-9]{1,17})-([0-9]{1,18})"
+"""The pattern of the text of a `Place`."""
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = _EPOCH + timedelta(microseconds=10**17 - 1)
-_PLACE: Final = re.compile(r"(open|playing)-(\d{1,17})-(\d{1,18})")
 
 
 class Place(NamedTuple):
@@ -43,11 +45,10 @@ class Place(NamedTuple):
         return cls(game.status, game.created_at, game.pk)
 
     @classmethod
-    def parsed(cls, text: str) -> Self | None:
-        """Return the place with this text, or None if it is the text of none."""
-        found = _PLACE.fullmatch(text)
-        if found is None:
-            return None
+    def parsed(cls, text: str) -> Self:
+        """Return the place with this text, which matches `PLACE`."""
+        found = re.fullmatch(PLACE, text)
+        assert found is not None
         return cls(found[1], _EPOCH + timedelta(microseconds=int(found[2])), int(found[3]))
 
 

@@ -136,7 +136,8 @@ def fuzz(call: Any, tables: Sequence[Table]) -> Counter[int]:
         answer = send(browsers[asker], case)
         answered[answer.status_code] += 1
         assert answer.status_code < 500, answer.content
-        assert asker != "nobody" or answer.status_code in (401, 405)
+        # The site refuses a NUL in an address before it asks who sent it.
+        assert asker != "nobody" or answer.status_code in (401, 405) or "\0" in str(case.query.get("after"))
         if answer.status_code >= 400:
             refusal = json.loads(answer.content)
             assert refusal.keys() == {"error", "message", "rule", "version"}
