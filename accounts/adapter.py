@@ -203,7 +203,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         request.session.pop(HELD, None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        """Confirm an address. Return False if another account has just confirmed it.
+        """Confirm an address and tell those confirmed before. Return False if another account has just confirmed it.
 
         :raises Http404: the address was removed, or its account got a new password, after the request began.
         """
@@ -212,7 +212,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 actions.lock_unchanged(email_address.user)
                 if not EmailAddress.objects.filter(pk=email_address.pk).exists():
                     raise Http404
-                return bool(super().confirm_email(request, email_address))
+                if not super().confirm_email(request, email_address):
+                    return False
+                user, confirmed = email_address.user, email_address.email
+                facts = {"confirmed_email": confirmed}
+                mails.notify(kind=mails.CONFIRMED, user=user, facts=facts, except_for=confirmed, now=timezone.now())
+                return True
         except actions.PasswordChanged as changed:
             raise Http404 from changed
         except IntegrityError:

@@ -79,6 +79,7 @@ class Kind:
 CONFIRM: Final = "account/email/email_confirmation"
 RESET: Final = "account/email/password_reset_key"
 ADDED: Final = "account/email/email_added"
+CONFIRMED: Final = "account/email/email_confirmed"
 DELETED: Final = "account/email/email_deleted"
 TOKEN_MADE: Final = "account/email/token_made"  # noqa: S105  # the name of a kind
 PASSWORD_CHANGED: Final = "account/email/password_changed"  # noqa: S105  # the name of a kind
@@ -104,6 +105,11 @@ KINDS: Final[Mapping[str, Kind]] = {
             "Your account’s primary email address was changed from {from_email} to {to_email}.",
         ),
         Kind(ADDED, "An email address was added", "The email address {added_email} was added to your account."),
+        Kind(
+            CONFIRMED,
+            "An email address was confirmed",
+            "The email address {confirmed_email} was confirmed for your account, so it can reset the password.",
+        ),
         Kind(
             DELETED,
             "An email address was removed",

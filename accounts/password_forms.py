@@ -9,6 +9,7 @@ from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPa
 from allauth.account.models import EmailAddress
 from allauth.core import context
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -28,27 +29,35 @@ from accounts.tries import Key
 def replace_password(*, user: User, password: str, mailed_to: str = "") -> None:
     """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account.
 
-    Addresses that are not confirmed are deleted: somebody who knew the old password may have added one, and could
-    confirm it afterwards. The address that the link to this was mailed to stays. Without such a link, all stay if none
-    is confirmed.
+    Addresses that are not confirmed are deleted, except the one that the link to this was mailed to.
 
     :param mailed_to: the address that the link was mailed to, if any.
     """
     get_adapter().set_password(user, password)
-    addresses = EmailAddress.objects.filter(user=user)
-    if mailed_to or addresses.filter(verified=True).exists():
-        addresses.filter(verified=False).exclude(email=mailed_to).delete()
-        _require_primary(user)
+    _remove_unconfirmed(user, keep=mailed_to)
     actions.revoke_tokens(user=user)
     log_ins.end_all(user_id=user.pk)
 
 
-def _require_primary(user: User) -> None:
-    """Make the first address that is left the primary one if the primary one was deleted."""
-    addresses = EmailAddress.objects.filter(user=user).order_by("-verified", "pk")
-    first = addresses.first()
-    if first is not None and not any(address.primary for address in addresses):
+def _remove_unconfirmed(user: User, *, keep: str = "") -> list[str]:
+    """Delete the addresses of this account that are not confirmed, except one, and return them.
+
+    Somebody who knew the old password may have added one. It could be confirmed later, or reset the password of an
+    account that has confirmed none.
+
+    :param keep: the address that stays; by default the primary one if none is confirmed.
+    """
+    addresses = EmailAddress.objects.filter(user=user)
+    if not keep and not addresses.filter(verified=True).exists():
+        keep = user.email
+    others = addresses.filter(verified=False).exclude(email=keep)
+    removed = list(others.order_by("pk").values_list("email", flat=True))
+    others.delete()
+    left = addresses.order_by("-verified", "pk")
+    first = left.first()
+    if first is not None and not any(address.primary for address in left):
         first.set_as_primary()
+    return removed
 
 
 class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
@@ -80,6 +89,9 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
         log_ins.end_all(user_id=self.user.pk, keep=context.request.session.session_key)
         if self.cleaned_data["revoke_tokens"]:
             actions.revoke_tokens(user=self.user)
+        if removed := _remove_unconfirmed(self.user):
+            sentence = f"Removed, because not confirmed: {', '.join(removed)}. Add what is yours again."
+            messages.warning(context.request, sentence)
 
 
 class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types

@@ -22,9 +22,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import actions, confirmation_keys
+from accounts import actions, confirmation_keys, mails, queries
 from accounts.adapter import AccountAdapter
-from accounts.models import ApiToken, Session, User
+from accounts.models import AccountMail, ApiToken, Session, User
 from accounts.password_forms import ResetPassword
 from accounts.reset_tokens import ResetTokens
 from nomercy.sessions import KEY_GRACE, LONGEST, VISITORS_KEPT, SessionStore, SessionTooLong
@@ -367,27 +367,54 @@ def test_an_address_added_before_a_reset_cannot_be_confirmed_after_it(alice: Use
     assert list(kept) == [("alice@example.org", True), ("second@example.org", True)]
 
 
-def test_an_address_added_before_a_change_of_password_cannot_be_confirmed_after_it(
-    alice: User, addresses: None
-) -> None:
+def test_a_change_of_password_removes_addresses_that_are_not_confirmed(alice: User, addresses: None) -> None:
     claim = EmailAddress.objects.get(email="third@example.org")
     link = reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
-    change(logged_in(alice))
+    mails.queue(kind=mails.CONFIRM, address="third@example.org", user=alice, now=timezone.now())
+    browser = logged_in(alice)
+    change(browser)
+    assert "third@example.org" in browser.get("/accounts/me/").content.decode()  # the message names it
     assert "This link no longer works" in Client().get(link).content.decode()
     assert Client().post(link).status_code == 404
-    assert not EmailAddress.objects.get(email="third@example.org").verified
-    claim.refresh_from_db()
+    kept = EmailAddress.objects.filter(user=alice).order_by("pk").values_list("email", "verified")
+    assert list(kept) == [("alice@example.org", True), ("second@example.org", True)]
+    assert not mails.has_content(AccountMail.objects.get(kind=mails.CONFIRM))  # a mail that waits is not sent
+
+
+def test_a_change_of_password_keeps_only_the_primary_address_if_none_is_confirmed(alice: User) -> None:
+    for name in ("thief", "alice"):
+        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", primary=name == "alice")
+    change(logged_in(alice))
+    kept = EmailAddress.objects.filter(user=alice).values_list("email", "primary", "verified")
+    assert list(kept) == [("alice@example.org", True, False)]
+    assert queries.accounts_of("thief@example.org") == []
+
+
+def test_a_new_password_ends_earlier_links_to_confirm_the_primary_address(alice: User) -> None:
+    claim = EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True)
+    link = reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
+    change(logged_in(alice))
+    assert Client().post(link).status_code == 404
+    claim.user.refresh_from_db()
     Client().post(reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)]))
-    assert EmailAddress.objects.get(email="third@example.org").verified
+    assert EmailAddress.objects.get(user=alice).verified
 
 
-def test_a_confirmation_that_waits_for_a_new_password_is_refused(alice: User, addresses: None) -> None:
-    claim = EmailAddress.objects.select_related("user").get(email="third@example.org")
-    assert claim.user.password  # read before the change, as by a request that waits for the lock
+def test_confirming_an_address_is_told_to_those_confirmed_before(alice: User, addresses: None) -> None:
+    claim = EmailAddress.objects.get(email="third@example.org")
+    Client().post(reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)]))
+    told = AccountMail.objects.filter(kind=mails.CONFIRMED).order_by("address").values_list("address", "facts")
+    facts = {"confirmed_email": "third@example.org"}
+    assert list(told) == [("alice@example.org", facts), ("second@example.org", facts)]
+
+
+def test_a_confirmation_that_waits_for_a_new_password_is_refused(alice: User) -> None:
+    number = EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True).pk
+    claim = EmailAddress.objects.select_related("user").get(pk=number)  # as a request that waits for the lock read it
     change(logged_in(alice))
     with pytest.raises(Http404):
         AccountAdapter().confirm_email(RequestFactory().post("/"), claim)
-    assert not EmailAddress.objects.get(email="third@example.org").verified
+    assert not EmailAddress.objects.get(pk=number).verified
 
 
 def test_an_address_that_is_removed_during_its_confirmation_stays_removed(alice: User, addresses: None) -> None:

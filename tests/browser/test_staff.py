@@ -180,7 +180,7 @@ def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_facto
     log_in(player)
     expect(player).to_have_url(re.compile("/accounts/inactive/"))
     do(staff, address, "Reopen the account")
-    player.goto("/accounts/me/")  # the session was never ended, only closed to them
+    log_in(player)  # closing ended the sessions
     expect(player.get_by_role("heading", level=1, name="alicia")).to_be_visible()
     acts = ["rename", "set_role", "drop_factor", "close_account", "reopen_account"]
     assert [(entry.act, entry.reason) for entry in AuditEntry.objects.order_by("pk")] == [(act, REASON) for act in acts]
