@@ -43,8 +43,8 @@ class NoGuest(Exception):
     """This person is no longer a guest: another request has signed them up."""
 
 
-class PasswordChanged(Exception):
-    """The account got a new password after this request began. That has ended the request's session."""
+class AccountChanged(Exception):
+    """The account got a new password, or was closed, after this request began. That has ended the request's session."""
 
 
 class TooManyTokens(Exception):
@@ -120,13 +120,14 @@ def lock_person(user_id: int) -> User:
 def lock_unchanged(user: User) -> None:
     """Lock this person until the transaction ends, before a change of security settings.
 
-    A new password ends all sessions, and the request that sets it holds this lock. A request that waited for the lock
+    A new password and the closing of an account end all sessions under this lock. A request that waited for the lock
     was let in by a session which no longer exists.
 
-    :raises PasswordChanged: the password is not the one that `user` was read with.
+    :raises AccountChanged: the password is not the one that `user` was read with, or the account was closed since.
     """
-    if lock_person(user.pk).password != user.password:
-        raise PasswordChanged
+    stored = lock_person(user.pk)
+    if (stored.password, stored.is_active) != (user.password, user.is_active):
+        raise AccountChanged
 
 
 def lock_guest(user_id: int) -> User:
@@ -259,7 +260,7 @@ def update_rest(
 def create_token(*, user: User, name: str, now: datetime) -> str:
     """Create an API token and return its text, which is not stored.
 
-    :raises PasswordChanged: the password was changed after `user` was read.
+    :raises AccountChanged: the password was changed, or the account closed, after `user` was read.
     :raises TooManyTokens: the user has `TOKENS_A_USER` tokens already.
     """
     token = new_token()

@@ -205,7 +205,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         """Confirm an address and tell those confirmed before. Return False if another account has just confirmed it.
 
-        :raises Http404: the address was removed, or its account got a new password, after the request began.
+        :raises Http404: after the request began the address was removed, or its account was closed or got a new
+            password.
         """
         try:
             with transaction.atomic():
@@ -218,7 +219,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 facts = {"confirmed_email": confirmed}
                 mails.notify(kind=mails.CONFIRMED, user=user, facts=facts, except_for=confirmed, now=timezone.now())
                 return True
-        except actions.PasswordChanged as changed:
+        except actions.AccountChanged as changed:
             raise Http404 from changed
         except IntegrityError:
             taken = "account/messages/email_confirmation_failed.txt"
@@ -258,18 +259,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             to the page that says so. Otherwise somebody who knows an old password and has a recovery code could log in
             after a reset.
         """
-        if not user.is_active:
-            clear_login(request)
-            raise ImmediateHttpResponse(redirect("account_inactive"))
-        begun_with = str(request.session.pop(BEGUN_WITH, ""))
-        if not constant_time_compare(begun_with, user.get_session_auth_hash()):
-            clear_login(request)
-            messages.error(request, PASSWORD_REPLACED)
-            raise ImmediateHttpResponse(redirect("account_login"))
         before: User | AnonymousUser = getattr(request, "guest", request.user)
         guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
         links = request.session.get(LINKS)
-        super().login(request, user)  # empties the session of another user
+        with transaction.atomic():
+            # A new password or a closing at this moment could not end a session that is not stored yet.
+            stored = actions.lock_person(user.pk)
+            if not stored.is_active:
+                clear_login(request)
+                raise ImmediateHttpResponse(redirect("account_inactive"))
+            begun_with = str(request.session.pop(BEGUN_WITH, ""))
+            if not constant_time_compare(begun_with, stored.get_session_auth_hash()):
+                clear_login(request)
+                messages.error(request, PASSWORD_REPLACED)
+                raise ImmediateHttpResponse(redirect("account_login"))
+            super().login(request, user)  # empties the session of another user
         if guest is not None:
             request.session[LEFT_GUEST] = guest
             if links:

@@ -29,7 +29,8 @@ from accounts.tries import Key
 def replace_password(*, user: User, password: str, mailed_to: str = "") -> None:
     """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account.
 
-    Addresses that are not confirmed are deleted, except the one that the link to this was mailed to.
+    Addresses that are not confirmed are deleted, except the one that the link to this was mailed to. Without a link,
+    the primary address is kept if none is confirmed.
 
     :param mailed_to: the address that the link was mailed to, if any.
     """
@@ -130,7 +131,7 @@ class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no
 class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password after a reset by mail. Ends all sessions and revokes all API tokens of the account.
 
-    :raises accounts.actions.PasswordChanged: the link stopped working while the form was open.
+    :raises accounts.actions.AccountChanged: the link stopped working while the form was open.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -141,7 +142,7 @@ class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ship
     def save(self) -> None:
         mailed_to = address_of_token(self.user, self.temp_key)
         if mailed_to is None:
-            raise actions.PasswordChanged
+            raise actions.AccountChanged
         if context.request.user == self.user:
             # The row of the session is deleted below, and saving it after that would fail.
             get_adapter().logout(context.request)

@@ -18,7 +18,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from accounts.actions import PasswordChanged
+from accounts.actions import AccountChanged
 from accounts.middleware import Handler
 
 NOT_FOR_GUESTS: Final = frozenset({
@@ -71,7 +71,7 @@ class RedirectToReauthentication:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if isinstance(error, PasswordChanged):
+        if isinstance(error, AccountChanged):
             return self._to(reverse("account_login"), request)
         if not isinstance(error, ReauthenticationRequired):
             return None

@@ -66,7 +66,7 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
 class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
     """The page where people manage their mail addresses. It locks the person, so changes are made one at a time.
 
-    :raises PasswordChanged: the password was changed after the request began.
+    :raises AccountChanged: the password was changed, or the account closed, after the request began.
     """
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

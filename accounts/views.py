@@ -92,9 +92,9 @@ class ConfirmAddress(_NoLogout, ConfirmEmailView):  # type: ignore[misc]  # alla
 
 
 class _NotAfterNewPassword:
-    """Lets a form make its change only while the account has the password that the request read.
+    """Lets a form make its change only while the account is open and has the password that the request read.
 
-    :raises PasswordChanged: the password was changed after the request began.
+    :raises AccountChanged: the password was changed, or the account closed, after the request began.
     """
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -117,7 +117,7 @@ class _RefusesOutdatedForm(_NotAfterNewPassword):
     def form_valid(self, form: Any) -> HttpResponse:
         try:
             return super().form_valid(form)
-        except actions.PasswordChanged:
+        except actions.AccountChanged:
             form.add_error(None, JUST_CHANGED)
             refused: HttpResponse = cast("Any", self).form_invalid(form)
             return refused

@@ -141,7 +141,7 @@ def test_simultaneous_log_ins_are_all_counted(monkeypatch: pytest.MonkeyPatch) -
         barrier.wait()
         return lock(user_id)
 
-    monkeypatch.setattr(log_ins, "lock_person", together)
+    monkeypatch.setattr(actions, "lock_person", together)
     at_once([lambda wait: browser_with(FIREFOX)] * 4)
     assert Session.objects.exclude(user=None).count() == 2
 

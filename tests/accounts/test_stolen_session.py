@@ -16,7 +16,7 @@ from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.db import connection
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -415,6 +415,34 @@ def test_a_confirmation_that_waits_for_a_new_password_is_refused(alice: User) ->
     with pytest.raises(Http404):
         AccountAdapter().confirm_email(RequestFactory().post("/"), claim)
     assert not EmailAddress.objects.get(pk=number).verified
+
+
+@pytest.mark.parametrize(
+    ("change", "page"),
+    [({"is_active": False}, "/accounts/inactive/"), ({"password": "another"}, "/accounts/login/")],
+    ids=["closed", "new password"],
+)
+def test_a_log_in_makes_no_session_if_its_account_has_just_changed(
+    alice: User, monkeypatch: pytest.MonkeyPatch, change: dict[str, object], page: str
+) -> None:
+    login = AccountAdapter.login
+
+    def changed_first(adapter: AccountAdapter, request: HttpRequest, user: User) -> None:
+        User.objects.filter(pk=user.pk).update(**change)
+        login(adapter, request, user)
+
+    monkeypatch.setattr(AccountAdapter, "login", changed_first)
+    answer = Client().post("/accounts/login/", {"login": "alice", "password": "alice"})
+    assert answer.headers["Location"] == page
+    assert not Session.objects.filter(user=alice).exists()
+
+
+def test_a_request_that_waited_while_its_account_was_closed_makes_no_token(alice: User) -> None:
+    waiting = User.objects.get(pk=alice.pk)
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    with pytest.raises(actions.AccountChanged):
+        actions.create_token(user=waiting, name="thief", now=timezone.now())
+    assert not ApiToken.objects.exists()
 
 
 def test_an_address_that_is_removed_during_its_confirmation_stays_removed(alice: User, addresses: None) -> None:
