@@ -25,4 +25,4 @@ def readable(content_type: str) -> str:
 
 def is_utf8(parameters: Mapping[str, str] | None) -> bool:
     """Return True unless these parameters of a content type name another encoding than UTF-8."""
-    return (parameters or {}).get("charset", "utf-8").lower() == "utf-8"
+    return (parameters or {}).get("charset", "utf-8").lower() in ("utf-8", "utf8")

@@ -117,6 +117,8 @@ def test_a_content_type_that_django_cannot_read_is_refused(path: str, kind: str)
     assert b"UTF-8" in body
 
 
-@pytest.mark.parametrize("kind", ["text/plain; charset=UTF-8", 'text/plain; charset="utf-8"'])
+@pytest.mark.parametrize(
+    "kind", ["text/plain; charset=UTF-8", 'text/plain; charset="utf-8"', "text/plain; charset=utf8"]
+)
 def test_utf8_is_accepted(kind: str) -> None:
     assert browser(with_cookie=True).get("/rules/?preset=flip", CONTENT_TYPE=kind).status_code == 200
