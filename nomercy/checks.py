@@ -164,6 +164,14 @@ def check_debug(*, debug: bool, site: SplitResult) -> None:
         refuse("DEBUG shows secrets on error pages. Use it only with a SITE_URL on this machine.")
 
 
+def check_hsts(*, subdomains: bool, preload: bool, https: bool) -> None:
+    """Check that the settings of HSTS go together. The lists of browsers take no host without its subdomains."""
+    if (subdomains or preload) and not https:
+        refuse("HSTS_SUBDOMAINS and HSTS_PRELOAD need a SITE_URL that begins with https.")
+    if preload and not subdomains:
+        refuse("HSTS_PRELOAD needs HSTS_SUBDOMAINS=1.")
+
+
 def _split(value: str, name: str) -> SplitResult:
     try:
         parts = urlsplit(value)

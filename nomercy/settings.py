@@ -12,6 +12,7 @@ from nomercy.checks import (
     Environment,
     broker_url,
     check_debug,
+    check_hsts,
     check_secret_key,
     check_secret_key_fallbacks,
     host_of,
@@ -309,7 +310,11 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("HSTS_SUBDOMAINS")
+SECURE_HSTS_PRELOAD = environment.flag("HSTS_PRELOAD")
+check_hsts(subdomains=SECURE_HSTS_INCLUDE_SUBDOMAINS, preload=SECURE_HSTS_PRELOAD, https=HTTPS)
+# `check --deploy` wants both. They also bind other sites under the same domain, so the operator decides.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_ENGINE = "nomercy.sessions"

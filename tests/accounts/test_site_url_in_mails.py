@@ -87,6 +87,7 @@ def test_every_link_in_mails_is_of_the_site_url(settings: Settings, alice: User,
         found = re.findall(r"https?://[^/\s\"<>]+", text)
         seen += len(found)
         assert set(found) <= {site}, text
+        assert "No Mercy at play.example" in text, text
         assert f"@{site.split('://')[1].split(':', maxsplit=1)[0]}>" in sent["Message-ID"]
     assert seen > len(mail.outbox)
     assert Notice.objects.filter(channel="email", state="sent").exists()

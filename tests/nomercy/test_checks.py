@@ -75,6 +75,27 @@ def test_debug_is_only_allowed_on_this_machine() -> None:
     check_debug(debug=True, site=Environment().site("NO_SUCH_VARIABLE", "http://[::1]:8000"))
 
 
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"HSTS_SUBDOMAINS": "1"}, "HSTS_SUBDOMAINS and HSTS_PRELOAD need a SITE_URL that begins with https."),
+        ({"HSTS_PRELOAD": "1", "SITE_URL": "https://cards.example.org"}, "HSTS_PRELOAD needs HSTS_SUBDOMAINS=1."),
+    ],
+    ids=str,
+)
+def test_hsts_settings_that_contradict_others_stop_the_start(variables: dict[str, str], sentence: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        read_settings(**variables)
+    assert str(stopped.value) == f"No Mercy does not start: {sentence}"
+
+
+@pytest.mark.parametrize(("chosen", "header"), [("0", (False, False)), ("1", (True, True))])
+def test_subdomains_and_preload_are_chosen(chosen: str, header: tuple[bool, bool]) -> None:
+    settings = read_settings(SITE_URL="https://cards.example.org", HSTS_SUBDOMAINS=chosen, HSTS_PRELOAD=chosen)
+    assert settings["SECURE_HSTS_SECONDS"] == 31_536_000
+    assert (settings["SECURE_HSTS_INCLUDE_SUBDOMAINS"], settings["SECURE_HSTS_PRELOAD"]) == header
+
+
 def test_the_embedded_database_needs_no_secret_key() -> None:
     check_secret_key("", embedded=True)
     with pytest.raises(SystemExit):

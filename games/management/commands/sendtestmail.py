@@ -1,0 +1,109 @@
+"""`manage.py sendtestmail`: send a mail to an address, and say what the mail server did."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from argparse import ArgumentParser
+from smtplib import (
+    SMTPAuthenticationError,
+    SMTPDataError,
+    SMTPException,
+    SMTPNotSupportedError,
+    SMTPRecipientsRefused,
+    SMTPSenderRefused,
+    SMTPServerDisconnected,
+)
+from typing import Any, Final
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage, get_connection
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.utils import timezone
+
+from accounts.mails import headers, host
+from games.models import Outbox
+
+LONGEST_REPLY: Final = 300
+"""How many characters of a mail server's reply are shown."""
+
+
+class Command(BaseCommand):
+    help = "Sends a mail to an address and says which server took it, or why not. Exits 1 if it was not taken."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("address", help="where to send it")
+
+    def handle(self, *, address: str, **_: Any) -> None:
+        try:
+            validate_email(address)
+        except ValidationError:
+            raise CommandError(f"{address} is not a mail address. Nothing was sent.") from None
+        connection = get_connection()
+        try:
+            connection.send_messages([test_mail(address)])
+        except (OSError, SMTPException) as error:
+            raise CommandError(f"Nothing was sent: {reason(error)}.") from error
+        finally:
+            connection.close()  # Django leaves it open if it fails before the log-in
+        if settings.EMAIL_HOST:
+            self.stdout.write(f"{_server()} took the mail from {settings.DEFAULT_FROM_EMAIL} to {address}.")
+            self.stdout.write("If it does not arrive, look into the spam folder and the log of that server.")
+        else:
+            self.stdout.write(f"The mail is in {settings.EMAIL_FILE_PATH}. It was not sent: EMAIL_URL is not set.")
+        if Outbox.objects.filter(held_since__isnull=False).exists():
+            self.stdout.write("All other mail of this site is held after a restore, until: manage.py release")
+
+
+def test_mail(address: str) -> EmailMessage:
+    """Return the mail to this address."""
+    text = (
+        f"This is a test of the mail settings of No Mercy at {settings.SITE_URL}\n\n"
+        "If you can read it, this site can send mail to this address. There is nothing else to do.\n"
+    )
+    unique = headers(f"test.{uuid4().hex}", now=timezone.now())
+    return EmailMessage(f"Test mail from No Mercy at {host()}", text, to=[address], headers=unique)
+
+
+def reason(error: OSError | SMTPException) -> str:
+    """Return why no mail was sent, as the end of a sentence without its full stop. It contains no password."""
+    server = _server()
+    match error:
+        case SMTPAuthenticationError():
+            return f"{server} refuses the user and password in EMAIL_URL ({_reply(error.smtp_code, error.smtp_error)})"
+        case SMTPSenderRefused():
+            sender = settings.DEFAULT_FROM_EMAIL
+            return f"{server} refuses the sender {sender} ({_reply(error.smtp_code, error.smtp_error)}). See EMAIL_FROM"
+        case SMTPRecipientsRefused():
+            code, said = next(iter(error.recipients.values()))
+            return f"{server} refuses the address ({_reply(code, said)})"
+        case SMTPDataError():
+            return f"{server} refuses the mail ({_reply(error.smtp_code, error.smtp_error)})"
+        case SMTPNotSupportedError():
+            return f"{server} does not offer what EMAIL_URL asks for: {str(error).rstrip('.')}"
+        case SMTPServerDisconnected():
+            return f"{server} closed the connection. Check the scheme and the port in EMAIL_URL"
+        case ssl.SSLError():
+            return (
+                f"TLS with {server} failed ({error}). smtps:// is for servers that begin with TLS"
+                " (mostly port 465), smtp+tls:// for those that change to it (mostly port 587)"
+            )
+        case socket.gaierror():
+            return f"the name {settings.EMAIL_HOST} is not known here"
+        case TimeoutError():
+            return f"{server} did not answer within {settings.EMAIL_TIMEOUT} s"
+        case ConnectionRefusedError():
+            return f"{server} accepts no connection. Check the host and the port in EMAIL_URL"
+    return f"{server} failed ({str(error)[:LONGEST_REPLY]})" if settings.EMAIL_HOST else str(error)
+
+
+def _server() -> str:
+    return f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
+
+
+def _reply(code: int, said: bytes | str) -> str:
+    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+    return f"{code} {' '.join(text.split())}"[:LONGEST_REPLY]
