@@ -36,7 +36,7 @@ def only_penalties_since(table: Table, version: int) -> bool:
 
 
 def require_first_miss(table: Table, seat: int) -> None:
-    """Refuse a miss of a seat that has missed since the last line that was no penalty.
+    """Refuse a miss of a seat that has missed since the last card was played.
 
     Otherwise a player could fill the log until the game is called off. Points mean little to a player who is losing.
 
@@ -46,7 +46,7 @@ def require_first_miss(table: Table, seat: int) -> None:
     lines = Move.objects.filter(game=table.game, n__gt=max(version - MOST_PENALTIES, first)).order_by("-n")
     for its_seat, events in lines.values_list("seat", "events").iterator(chunk_size=20):
         kinds = _kinds(events)
-        if not is_penalty(kinds):
+        if "played" in kinds:
             return
         if its_seat == seat and "missed" in kinds:
             message = "You have missed already: wait until another card is played."

@@ -174,6 +174,14 @@ def test_a_seat_can_miss_once_until_another_card_is_played(alice: User, bob: Use
     assert now_of(table).started.position.extra.fines == (0, 3, 6)
 
 
+def test_a_draw_allows_no_second_miss(alice: User, bob: User, charlie: User) -> None:
+    position = {**MISSING, "hands": [*MISSING["hands"][:2], ["b5", "g8", "y1"]]}
+    table = table_at(position, [alice, bob, charlie], **RACING)
+    move(table, charlie, "play g8")
+    move(table, alice, "draw", version=1)  # and now it is Bob's turn
+    assert refusal_of(table, charlie, "play y1", version=2) == "not_your_turn"
+
+
 @pytest.mark.parametrize("text", ["play g2", "catch 0"])
 def test_a_penalty_does_not_put_off_a_bots_move(alice: User, bob: User, text: str) -> None:
     options = {"buzzers": "race", "false_catch_penalty": 2}
