@@ -16,8 +16,7 @@ class HandCard(NamedTuple):
     """A card in the reader's hand. `on`: the reader is playing it. `focus`: it gets the keyboard focus.
 
     `side` is the side in force, None if the deck has one side. `opens`: a click does not play it yet, but asks for the
-    next card of its straight. `inert`: a click does nothing, because it
-    could cost points (INT-4).
+    next card of its straight. `inert`: a click does nothing, because it could cost points (INT-4).
     """
 
     text: str

@@ -77,7 +77,7 @@ def _set_name(person: User, field: str, name: str) -> None:
 
 
 def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Disable log-ins and API tokens of this account until it is reopened. Deletes nothing.
+    """End the sessions of this account, revoke its API tokens, and let nobody log in to it until it is reopened.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it is already closed.
     """
