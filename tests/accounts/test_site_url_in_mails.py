@@ -49,7 +49,9 @@ def ask_for_everything(alice: User) -> None:
     assert browser.post("/notices/settings/works/").status_code == 303
     change = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
     assert browser.post("/accounts/password/change/", change).status_code == 302
-    facts = dict.fromkeys(("from_email", "to_email", "deleted_email", "added_email"), "a@example.org")
+    facts = dict.fromkeys(
+        ("from_email", "to_email", "deleted_email", "added_email", "confirmed_email"), "a@example.org"
+    )
     for kind in mails.KINDS.values():
         if kind.sentence and kind.name != "account/email/password_changed":
             mails.queue(kind=kind.name, address=alice.email, user=alice, facts=facts, now=timezone.now())
