@@ -16,6 +16,8 @@ from games.models.tables import Game
 
 EMAIL: Final = "email"
 SITE: Final = "site"
+TEXT_LENGTH: Final = 600
+"""The most characters of a notice's text: a sentence and the longest answer of staff. A longer text is cut off."""
 
 
 class Notice(Delivery):
@@ -29,12 +31,12 @@ class Notice(Delivery):
       automatically
     - the number of the audit entry for a seat or a second factor that staff gave or took away, and for the turn that
       comes with such a seat
-    - the number of the case for a settled report
+    - the number of the case for a settled report, and of the appeal for a decided one
     - the number of the person who asks for a rematch
     - 0 for all others
 
-    Notices about digests, vacation days, second factors and reports have no game. The `version` of a digest is the
-    number of its day, otherwise that of the game.
+    Notices about digests, vacation days, second factors, reports and appeals have no game. The `version` of a digest is
+    the number of its day, otherwise that of the game.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False)
@@ -45,7 +47,7 @@ class Notice(Delivery):
     kind = models.CharField(max_length=16)  # a name in `games.notices.kinds.KINDS`
     channel = models.CharField(max_length=16)  # `EMAIL` or `SITE`
     mark = models.PositiveBigIntegerField(default=0)
-    text = models.CharField(max_length=300, blank=True, default="")
+    text = models.CharField(max_length=TEXT_LENGTH, blank=True, default="")
     read_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

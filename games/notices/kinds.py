@@ -37,6 +37,7 @@ TABLE_FULL: Final = "table_full"
 SEAT_MOVED: Final = "seat_moved"
 REPORT_SETTLED: Final = "report_settled"
 FACTOR_DROPPED: Final = "factor_dropped"
+APPEAL_DECIDED: Final = "appeal_decided"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
@@ -170,6 +171,7 @@ class NoticeKind:
     page: For kinds that are not about a table, the name of the URL that says more.
     while_viewing: Also notify players who have the game open.
     on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
+    while_suspended: Send the mail to a suspended person too.
     to_staff: Show such notices in the staff's list.
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
@@ -190,6 +192,7 @@ class NoticeKind:
     while_viewing: bool = False
     on_vacation: bool = False
     in_quiet_hours: bool = False
+    while_suspended: bool = False
     to_staff: bool = True
     replaces: str = ""
     one_mail: bool = False
@@ -286,6 +289,15 @@ _ROWS: Final = (
         on_vacation=True,  # another person may have asked for it
         in_quiet_hours=True,
         several="times",
+    ),
+    NoticeKind(
+        APPEAL_DECIDED,
+        "Your appeal is decided",
+        "Staff have decided on your appeal against a suspension, with their answer.",
+        page="suspended",
+        on_vacation=True,  # the vacation was chosen for games
+        while_suspended=True,
+        several="appeals",
     ),
     NoticeKind(
         DIGEST,

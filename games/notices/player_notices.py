@@ -16,7 +16,7 @@ from django.db.models import Q
 from common.fixed_sql import prepared_cursor
 from games import rules
 from games.models import Game, Seat
-from games.models.notices import EMAIL, SITE, Notice
+from games.models.notices import EMAIL, SITE, TEXT_LENGTH, Notice
 from games.notices.kinds import (
     BOT_TOOK_OVER,
     CAUGHT,
@@ -70,7 +70,7 @@ WITH settled AS (
 )
 INSERT INTO games_notice
     (user_id, game_id, version, kind, channel, mark, text, state, reason, created_at, due_at, since, tries)
-SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(mark)s, left(i.text, 300),
+SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(mark)s, left(i.text, %(longest)s),
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
 FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(texts)s::text[],
@@ -110,6 +110,7 @@ def write(
         "game": game.pk if game else None,
         "version": game.version if game else 0,
         "mark": mark,
+        "longest": TEXT_LENGTH,
         "now": now,
         "mover": mover,
         "settled": list(settled),

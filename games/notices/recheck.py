@@ -143,7 +143,8 @@ def _address_check(row: Notice, facts: _Facts) -> Verdict:
     address = facts.addresses.get(row.user_id)
     if address is None:
         return Verdict(Reason.NO_ADDRESS)
-    if not row.user.is_active or row.user.suspended(facts.now):
+    suspended = row.user.suspended(facts.now) and not KINDS[row.kind].while_suspended
+    if not row.user.is_active or suspended:
         return Verdict(Reason.CLOSED)
     if settings.MAIL_NEEDS_VERIFIED and not address.verified:
         return Verdict(Reason.UNVERIFIED)

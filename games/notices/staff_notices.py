@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from games.models import Case, Game, Report, Seat
-from games.notices.kinds import FACTOR_DROPPED, REPORT_SETTLED, SEAT_MOVED, TURN_KINDS, Reason
+from games.models import Appeal, Case, Game, Report, Seat
+from games.notices.kinds import APPEAL_DECIDED, FACTOR_DROPPED, REPORT_SETTLED, SEAT_MOVED, TURN_KINDS, Reason
 from games.notices.player_notices import NewNotice, closed, of_turn, write
 from games.queries import Table
 from games.render.words import listed
@@ -66,6 +66,14 @@ def settled(case: Case, *, now: datetime) -> None:
     outcome = case.get_outcome_display()
     text = f"Staff have settled your report: {outcome[0].lower()}{outcome[1:]}."
     write(None, [NewNotice(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
+
+
+def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:
+    """Notify a person of the decision on their appeal, with the answer of staff."""
+    granted = appeal.decision == Appeal.Answer.LIFTED
+    decision = "granted your appeal: the suspension is lifted" if granted else "upheld your suspension"
+    text = f"Staff {decision}. {appeal.answer}"
+    write(None, [NewNotice(person.pk, APPEAL_DECIDED, text)], now=now, mark=appeal.pk)
 
 
 def factor_dropped(person: User, *, mark: int, now: datetime) -> None:

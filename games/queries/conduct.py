@@ -36,6 +36,14 @@ def appeal_of(suspension: Suspension) -> Appeal | None:
     return getattr(suspension, "appeal", None)
 
 
+def decided_appeals_of(user: User, *, other_than: Suspension | None) -> list[Appeal]:
+    """Return the decided appeals of a person with their suspensions, newest first, without that of `other_than`."""
+    decided = Appeal.objects.filter(suspension__person=user, decided_at__isnull=False)
+    if other_than is not None:
+        decided = decided.exclude(suspension=other_than)
+    return list(decided.select_related("suspension").order_by("-decided_at", "-pk"))
+
+
 def reports_by(user: User) -> QuerySet[Report]:
     """Return the reports of a person, newest first."""
     return Report.objects.filter(reporter=user).select_related("case__person", "game").order_by("-pk")

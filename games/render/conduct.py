@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from games.models.moderation import WORDS_LENGTH, Appeal, Suspension
@@ -10,7 +11,7 @@ from games.refusals import Denied
 
 @dataclass(frozen=True, slots=True)
 class SuspendedPage:
-    """A suspension, and its appeal if there is one.
+    """A suspension, and its appeal if there is one. `earlier` has the decided appeals against other suspensions.
 
     If the form was refused, `refusal` says why and `text` is what the person wrote. `longest` is the most characters
     that an appeal can have.
@@ -18,6 +19,7 @@ class SuspendedPage:
 
     suspension: Suspension
     appeal: Appeal | None
+    earlier: Sequence[Appeal]
     refusal: Denied | None
     text: str
     longest: int = WORDS_LENGTH

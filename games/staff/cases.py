@@ -198,7 +198,8 @@ def mark_answers_read(*, person_id: int, now: datetime) -> None:
 
 
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
-    """Answer an appeal and, if `lift` is True, lift its suspension. The person can read the answer.
+    """Answer an appeal and, if `lift` is True, lift its suspension. The person is told the decision and the
+    answer.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the appeal has been decided, or if `lift` is
         True and the suspension has already ended.
@@ -224,6 +225,8 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         appeal.save(update_fields=["decided_at", "answer", "decision"])
         if lift:
             end_suspensions(person, now)
+        staff_notices.appeal_decided(appeal, person, now=now)
+        announce.person_news(person.pk)
         return record(acts.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, lifted=lift)
 
 

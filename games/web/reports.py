@@ -25,11 +25,15 @@ from games.web.viewer import table_for, viewer_as
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def suspended(request: HttpRequest) -> HttpResponse:
-    """Show why and until when the user is suspended. POST appeals, once."""
+    """Show why and until when the user is suspended, and the decisions on earlier appeals. POST appeals, once.
+
+    Without a suspension it shows the decisions, or redirects to the front page if there are none.
+    """
     user, now = cast("User", request.user), timezone.now()
     suspension = conduct.suspension_of(user, now)
+    earlier = conduct.decided_appeals_of(user, other_than=suspension)
     if suspension is None:
-        return redirect("home")
+        return render(request, "conduct/appeals.html", {"appeals": earlier}) if earlier else redirect("home")
     refusal = None
     if request.method == "POST":
         try:
@@ -39,7 +43,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, "Appeal sent. The answer will appear on this page.")
             return SeeOther.to("suspended")
-    page = SuspendedPage(suspension, conduct.appeal_of(suspension), refusal, request.POST.get("text", ""))
+    page = SuspendedPage(suspension, conduct.appeal_of(suspension), earlier, refusal, request.POST.get("text", ""))
     return render(request, "conduct/suspended.html", {"page": page}, status=refusal.status if refusal else 200)
 
 

@@ -315,10 +315,10 @@ def test_a_move_writes_its_notices_in_one_statement(
 def test_long_names_do_not_stop_a_game_from_starting(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     for seat in table.seats:
-        seat.name = "N" * 150
+        seat.name = "N" * 300
     player_notices.start(table, by=alice.pk, now=NOON)
 
-    assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {300}
+    assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {600}
 
 
 def test_players_are_notified_when_staff_call_off_a_game(alice: User, bob: User) -> None:

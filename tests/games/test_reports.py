@@ -283,12 +283,45 @@ def test_an_appeal_is_answered_on_the_persons_page(ann: User, alice: User, appea
     assert browser.post(url, form | {"answer": "No."}).status_code == 422
     assert browser.post(url, form).status_code == 302
     assert browser.post(url, form).status_code == 409
-    page = logged_in(alice).get("/suspended/")
-    if decision == "upheld":
-        assert answer in page.content.decode()
-    else:
-        assert page.headers["Location"] == "/"
-        assert Suspension.objects.get().lifted_at is not None
+    page = logged_in(alice).get("/suspended/").content.decode()
+    assert answer in page
+    assert ("You are not suspended." in page) == (decision == "lifted")
+    assert (Suspension.objects.get().lifted_at is not None) == (decision == "lifted")
+
+
+@pytest.mark.parametrize(
+    ("lift", "said"),
+    [(True, "Staff granted your appeal: the suspension is lifted."), (False, "Staff upheld your suspension.")],
+)
+def test_the_decision_on_an_appeal_arrives_by_bell_and_mail(
+    ann: User, alice: User, appeal: Appeal, lift: bool, said: str
+) -> None:
+    answer = ("We looked at it again. " * 30)[:499] + "!"
+    now = timezone.now()
+    cases.decide_appeal(appeal_id=appeal.pk, by=ann, lift=lift, answer=answer, reason=REASON, now=now)
+    (letter,) = outbox_of(now)
+    assert letter.to == ["alice@example.org"]
+    for body in (text_of(parsed(letter.message().as_bytes())), Notice.objects.get(channel="site").text):
+        assert f"{said} {answer}" in " ".join(body.split())
+    assert f"{settings.SITE_URL}/suspended/" in everything_in(letter)
+    if lift:
+        page = logged_in(alice).get("/notices/").content.decode()
+        assert answer in page
+        assert "/notices/" in page
+
+
+def test_earlier_decisions_stay_on_the_page_of_a_later_suspension(ann: User, alice: User, appeal: Appeal) -> None:
+    now, answer = timezone.now(), "We looked at it again."
+    cases.decide_appeal(appeal_id=appeal.pk, by=ann, lift=True, answer=answer, reason=REASON, now=now)
+    people.suspend(person_id=alice.pk, by=ann, days=1, reason="Another reason", now=now)
+    page = logged_in(alice).get("/suspended/").content.decode()
+    assert "Another reason" in page
+    assert answer in page
+    assert 'name="text"' in page
+
+
+def test_a_person_who_never_appealed_is_sent_home(alice: User) -> None:
+    assert logged_in(alice).get("/suspended/").headers["Location"] == "/"
 
 
 @pytest.mark.parametrize("newer", [True, False])
