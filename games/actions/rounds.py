@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from games import announce, randomness, rules
 from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.models.positions import position_columns
+from games.notices import player_notices
 from games.queries import Playing, Table, match_of
+
+MAX_ROUNDS: Final = 500
+"""The most rounds of a match. Options can be chosen with which no round scores, and pages list all rounds."""
 
 
 def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None:
@@ -50,6 +55,8 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
 def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     """End a round that has been decided: save the scores and, if the match is decided too, end the game.
 
+    A match that is not decided after `MAX_ROUNDS` is called off.
+
     The caller holds the game's lock and has saved the position. Source: SCORE-1 to SCORE-3, LEAVE-1.
     """
     game = table.game
@@ -61,6 +68,11 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     round_.ended_at = now
     round_.save(update_fields=["ended_at"])
     winner = match.winner(ended)
+    if winner is None and round_.number >= MAX_ROUNDS:
+        call_off(game, now=now)
+        text = f"This match was called off because nobody had won it after {MAX_ROUNDS} rounds."
+        player_notices.closed(table, text, now=now)
+        return
     if winner is None:
         # The next round is due: the sweep deals it if nobody else does.
         set_bot_times(game, first_bot_times(table, position, now))

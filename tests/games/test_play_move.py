@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from games.actions.play import play_move
-from games.models import Game, Move, Notice
+from games.models import Game, Move, Notice, Round
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
@@ -231,3 +231,14 @@ def test_a_game_is_called_off_at_the_move_limit(alice: User, bob: User, monkeypa
     assert (after.game.status, after.game.version, after.game.deadline) == (Game.Status.VOID, 2, None)
     assert Notice.objects.filter(kind="game_over", user__in=(alice, bob), channel="site").count() == 2
     assert refusal(table, alice, "draw", version=2) == ("over", 409, "END-1")
+
+
+def test_a_match_is_called_off_at_the_limit_of_rounds(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("games.actions.rounds.MAX_ROUNDS", 2)
+    last_card = {"hands": [["r5"], ["b1", "b2"]], "turn": 0, "discard_pile": ["r9"], "draw_pile": ["y1", "y2", "g1"]}
+    table = table_at(last_card, [alice, bob], target=5000)
+    Round.objects.filter(pk=table.started.round.pk).update(number=2)
+    after = move(table, alice, "play r5")
+    assert (after.game.status, after.game.winner, after.game.wake_at) == (Game.Status.VOID, None, None)
+    assert Round.objects.filter(game=table.game).count() == 1  # no other is dealt
+    assert Notice.objects.filter(text__contains="called off", channel="site").count() == 2
