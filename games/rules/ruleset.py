@@ -48,8 +48,8 @@ class SideRules:
 
     ``matching`` maps the top card and the active colour (or None) to what may be played (TURN-2, TURN-3, TURN-8).
     ``answers`` maps the symbol and the value of a debt to the draw cards that answer it (RESP-1).
-    ``passing`` are the other cards that may be played while cards are owed, if they match (RESP-3). ``ending`` are
-    those of them that end the debt (RESP-4).
+    ``passing`` are the other cards of both sides that may be played while cards are owed, if they match (RESP-3).
+    ``ending`` are those of this side that end the debt (RESP-4).
     ``of_color`` maps a colour to its cards, without wilds.
     ``sheds`` maps a Discard All to the cards that leave the hand with it (DISC-1).
     ``effects`` maps a card to the names of its other effects, in order. ``debt_effects`` has those of the cards that
@@ -131,7 +131,8 @@ def ruleset(
     """
     deck = DECKS[deck_name] if buzzers == "off" else with_buzzers(DECKS[deck_name])
     switched = Switched(buzzers, stacking, advanced_stacking, zero_seven, roulette_color, bluff)
-    sides = {side.name: _side_rules(side, switched) for side in deck.sides}
+    passing = frozenset(text for side in deck.sides for text, face in side.faces.items() if face.answer)
+    sides = {side.name: _side_rules(side, switched, passing) for side in deck.sides}
     return Ruleset(deck, sides, sides[deck.sides[0].name])
 
 
@@ -146,7 +147,7 @@ class Switched(NamedTuple):
     bluff: str
 
 
-def _side_rules(side: Side, options: Switched) -> SideRules:
+def _side_rules(side: Side, options: Switched, passing: frozenset[str]) -> SideRules:
     faces = side.faces.values()
     of_color = {color: frozenset(face.text for face in faces if face.color == color) for color in side.colors}
     asks = {face.text: _asks(face, options) for face in faces}
@@ -163,7 +164,7 @@ def _side_rules(side: Side, options: Switched) -> SideRules:
             (face.text, color): _matching(face.symbol, color, faces) for face in faces for color in (*side.colors, None)
         },
         answers=_answers(faces, options.stacking),
-        passing=frozenset(answer_cards),
+        passing=passing if options.advanced_stacking else frozenset(),
         ending=ending,
         of_color=of_color,
         sheds={face.text: of_color[face.color] for face in faces if SHED in face.effects},

@@ -192,6 +192,43 @@ POSITION = Position(
 )  # fmt: skip
 
 
+OWING: Json = {
+    "options": {**FLIP, "stacking": "same", "advanced_stacking": True, "last_draw_card": "contest"},
+    "discard_pile": "y1/o9 g+1/p1",
+    "pending": (1, 1),
+}
+
+
+@cases(
+    case(
+        "FLIP-1 RESP-3",
+        "under a debt a Reverse of the other side is not held, as any Reverse that is not",
+        "gR/pR b1/o3 / g1/u1 g2/u2",
+        "0 play pR",
+        refused="not_in_hand",
+        **OWING,
+    ),
+    case(
+        "FLIP-1 RESP-3",
+        "and so is a Skip, which only the light side has",
+        "gS/pR b1/oE / g1/u1 g2/u2",
+        "0 play gS",
+        refused="not_in_hand",
+        **{**OWING, "side": "dark", "discard_pile": "y1/o9 g1/p+5", "pending": (5, 5)},
+    ),
+    case(
+        "FLIP-1 RESP-3",
+        "a number of the other side cannot answer",
+        "gR/pR b1/o3 / g1/u1 g2/u2",
+        "0 play o3",
+        refused="cards_owed",
+        **OWING,
+    ),
+)
+def test_cards_of_the_other_side_under_a_debt(row: Case) -> None:
+    check(row)
+
+
 @pytest.mark.rule("FLIP-6")
 def test_players_see_the_hidden_faces_of_other_hands_but_not_of_their_own() -> None:
     view = view_for(POSITION, 0, options_from("flip", {}))
