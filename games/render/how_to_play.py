@@ -154,10 +154,13 @@ def _interceptions(options: Options) -> str:
         return ""
     same = "colour and kind" if options.interceptions == "exact" else "kind"
     points = options.interception_penalty
-    miss = f" A card that does not fit costs you {_words(points)} {'point' if points == 1 else 'points'}."
+    miss = (
+        f" At live tables a card that does not fit costs you {_words(points)} {'point' if points == 1 else 'points'}."
+    )
     return (
-        f"**Interceptions.** If you hold a card of the same {same} as the top card, play it out of turn: the turn is"
-        f" yours. At tables that are not live, your standing orders do it for you.{miss if points else ''} INT-1 INT-4"
+        f"**Interceptions.** If you hold a card of the same {same} as the top card, play it out of turn, and the turn"
+        " is yours. At tables that are not live, your standing orders intercept for you."
+        f"{miss if points else ''} INT-1 INT-4"
     )
 
 
@@ -165,7 +168,7 @@ def _bluffs(options: Options) -> str:
     if options.bluff == "off":
         return ""
     if options.bluff == "official":
-        held, more = "a card of the colour in force", ""
+        held, more = "a card of the previous colour", ""
     else:
         held, more = "another playable card", ", and two more"
     return (

@@ -227,18 +227,18 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
     ),
     OptionSpec(
         "roulette_color",
-        "Who names the roulette’s colour",
+        "Who chooses the roulette’s colour",
         _EFFECTS,
         "ROUL-2",
         about="With the Flip deck it must be the player of the card.",
         choices=(
             Choice(
-                "victim", "the player who must draw", "The player who must draw names the colour of a Color Roulette."
+                "victim", "the player who must draw", "The player who must draw chooses the colour of a Color Roulette."
             ),
             Choice(
                 "player",
                 "the player of the card",
-                "The player of a Color Roulette names its colour, and the next player draws at once.",
+                "The player of a Color Roulette chooses its colour, and the next player draws at once.",
             ),
         ),
     ),
@@ -278,7 +278,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _OUT_OF_TURN,
         "INT-4",
         ranges=((0, 50),),
-        meaning="A card played out of turn that does not fit costs you {n}.",
+        meaning="At live tables a card played out of turn that does not fit costs you {n}.",
         unit="point",
         zero="A card played out of turn that does not fit is refused.",
     ),
@@ -294,7 +294,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
                 "official",
                 "official",
                 "You may challenge a wild draw card that makes you draw: it was a bluff if its player also held a card"
-                " of the colour in force.",
+                " of the previous colour.",
             ),
             Choice(
                 "playroom",

@@ -99,13 +99,17 @@ def test_a_preset_has_the_parts_that_it_plays(preset: str) -> None:
         ("flip", {"straights": True}, "the next one up or down in its colour, and so on. RUN-1"),
         ("house-party", {}, "If you hold a card of the same kind as the top card, play it out of turn"),
         ("house-party", {"interceptions": "exact"}, "If you hold a card of the same colour and kind as the top card"),
-        ("house-party", {}, "A card that does not fit costs you three points. INT-1"),
-        ("house-party", {"interception_penalty": 1}, "A card that does not fit costs you one point. INT-1"),
-        ("house-party", {"interception_penalty": 0}, "your standing orders do it for you. INT-1"),
+        ("house-party", {}, "At live tables a card that does not fit costs you three points. INT-1"),
+        (
+            "house-party",
+            {"interception_penalty": 1},
+            "At live tables a card that does not fit costs you one point. INT-1",
+        ),
+        ("house-party", {"interception_penalty": 0}, "your standing orders intercept for you. INT-1"),
         (
             "classic",
             {},
-            "If its player held a card of the colour in force, that player draws the cards instead. If not",
+            "If its player held a card of the previous colour, that player draws the cards instead. If not",
         ),
         (
             "house-party",

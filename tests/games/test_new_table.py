@@ -152,7 +152,7 @@ CONFLICTS = [
         {"preset": "flip", "option_roulette_color": "victim"},
         "option_roulette_color",
         (
-            "The option “Who names the roulette’s colour” must be “the player of the card” with the deck “Flip, 112"
+            "The option “Who chooses the roulette’s colour” must be “the player of the card” with the deck “Flip, 112"
             " cards with two sides”."
         ),
     ),

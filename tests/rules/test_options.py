@@ -335,7 +335,7 @@ def test_every_option_has_a_group_and_a_title() -> None:
         ),
         (
             "Sevens, zeros and the roulette",
-            [("zero_seven", "Sevens swap, zeros pass"), ("roulette_color", "Who names the roulette’s colour")],
+            [("zero_seven", "Sevens swap, zeros pass"), ("roulette_color", "Who chooses the roulette’s colour")],
         ),
         (
             "Straights and interceptions",
@@ -755,7 +755,7 @@ def test_a_refusal_has_the_titles_and_labels_of_forms() -> None:
     with pytest.raises(BadInput) as refused:
         options_from("flip", {"roulette_color": "victim"})
     assert refused.value.on_form == (
-        "The option “Who names the roulette’s colour” must be “the player of the card” with the deck"
+        "The option “Who chooses the roulette’s colour” must be “the player of the card” with the deck"
         " “Flip, 112 cards with two sides”."
     )
     with pytest.raises(BadInput) as unknown:
