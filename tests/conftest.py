@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +55,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests marked `long`, or put them first with `--all`, so that no process ends up with only those."""
+    """Leave out the tests marked `long`, or with `--all` let each process begin with its share of them."""
     long = [item for item in items if item.get_closest_marker("long")]
     others = [item for item in items if not item.get_closest_marker("long")]
     if config.getoption("--all"):
-        items[:] = long + others
+        items[:] = _spread(long, others, processes=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     elif long:
         items[:] = others
         config.stash[LEFT_OUT] = len(long)
         config.hook.pytest_deselected(items=long)
+
+
+def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: int) -> list[pytest.Item]:
+    """Return all tests in an order whose equal parts, one a process, begin with long tests and end with others.
+
+    The short ones at the end are what an idle process takes over, so all processes end at the same time. The tests of a
+    module stay together, because many modules start a server.
+    """
+    parts: list[list[pytest.Item]] = [[] for _ in range(processes)]
+    for _, module in groupby(long, key=lambda item: item.path):
+        min(parts, key=len).extend(module)
+    size, rest = (len(long) + len(others)) // processes, iter(others)
+    for part in parts:
+        part.extend(islice(rest, max(0, size - len(part))))
+    parts[-1].extend(rest)
+    return [item for part in parts for item in part]
 
 
 def pytest_collection_finish() -> None:
