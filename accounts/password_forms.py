@@ -50,7 +50,8 @@ def _remove_unconfirmed(user: User, *, keep: str = "") -> list[str]:
     """
     addresses = EmailAddress.objects.filter(user=user)
     if not keep and not addresses.filter(verified=True).exists():
-        keep = user.email
+        primary = addresses.order_by("-primary", "pk").first()
+        keep = "" if primary is None else primary.email
     others = addresses.filter(verified=False).exclude(email=keep)
     removed = list(others.order_by("pk").values_list("email", flat=True))
     others.delete()
