@@ -66,7 +66,7 @@ class YourMove(NamedTuple):
 
 
 HOW_TO_SEND_A_STRAIGHT: Final = (
-    "Add the next cards one by one, then play them all at once. At this table a straight cannot go on later."
+    "Add the next cards one by one, then play them all at once. At this table you can’t continue a straight later."
 )
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "x"
@@ -124,7 +124,7 @@ def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move],
         chosen = BETWEEN.join(str(move).removeprefix("play ") for move in (*straight, step))
         name = f"And then {rules.card_name(step.card or '')}"
         choices.append(Choice(len(choices), name, note, chosen, field="choose"))
-    question = f"{', '.join(names)}: go on with the straight?"
+    question = f"{', '.join(names)}: continue the straight?"
     return Chooser(question, choices, "" if seen.drawn else here, HOW_TO_SEND_A_STRAIGHT)
 
 

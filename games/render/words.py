@@ -214,7 +214,7 @@ def _what_fits_out_of_turn(view: GameView, seen: rules.View, mine: SeatView) -> 
     fits = ""
     if any(move.kind == "play" for move in view.legal):
         in_straight = seen.run is not None and seen.run.seat == view.you
-        fits = "You can go on with your straight." if in_straight else "You can intercept the top card."
+        fits = "You can continue your straight." if in_straight else "You can intercept the top card."
     if not view.cost_of_miss or not mine.cards or mine.bot or view.paused:
         return fits
     points = counted(view.cost_of_miss, "point")

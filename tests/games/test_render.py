@@ -130,7 +130,7 @@ def test_the_detail_says_what_can_be_played_out_of_turn() -> None:
     position = {**PLAIN, "hands": hands, "run": {"seat": 1, "card": "r3"}}
     live = [words.detail(seen(position, you, preset="house-party", pace="live")) for you in (1, 2)]
     others = "Your other cards are locked: a miss costs 3 points."
-    assert live == [f"You can go on with your straight. {others}", f"You can intercept the top card. {others}"]
+    assert live == [f"You can continue your straight. {others}", f"You can intercept the top card. {others}"]
     assert words.detail(seen(position, 2, preset="house-party", pace="standard")) == ""
 
 

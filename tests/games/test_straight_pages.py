@@ -53,7 +53,7 @@ def test_a_straight_is_chosen_card_by_card(table: Table, as_alice: Client, htmx:
         ("move", "play b9"),
     ]
     page = send(as_alice, table, {"choose": "r4"}, htmx=htmx)
-    assert "Red 4: go on with the straight?" in text_of(page)
+    assert "Red 4: continue the straight?" in text_of(page)
     assert "Add the next cards one by one, then play them all at once." in text_of(page)
     chooser = page.content.decode().split('id="chooser"')[1].split("</fieldset>")[0]
     assert 'class="avatar"' not in chooser  # no player is chosen
