@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
+from games.models import Seat
+from games.queries import Table
 from games.refusals import Denied
 from games.staff.acts import StaffAct
 
@@ -46,6 +48,35 @@ def buttons(request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, 
     ]
 
 
+def _seat_title(act: StaffAct[Any], seat: Seat) -> str:
+    return act.seat_title.format(name=seat.name, number=seat.index + 1)
+
+
+def _chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
+    """Return the seat that the form or the link names, or None if there is no such seat or it has another owner now."""
+    data = request.POST if request.method == "POST" else request.GET
+    seat = next((seat for seat in table.seats if str(seat.index) == data.get("seat")), None)
+    if seat is None or data.get("owner", "") not in ("", str(seat.user_id or 0)):
+        return None
+    return seat
+
+
+def _seat_page(
+    request: HttpRequest, act: StaffAct[Any], seats: Sequence[Seat], *, about: str, within: tuple[str, str], back: str
+) -> HttpResponse:
+    """Ask for the seat. The parameters are those of `act_page`."""
+    context = {
+        **admin.site.each_context(request),
+        "title": act.title,
+        "about": about,
+        "within": within,
+        "back": back,
+        "seats": [(seat.index, _seat_title(act, seat)) for seat in seats],
+        "refused": request.method == "POST",
+    }
+    return render(request, "admin/staff/seat.html", context, status=422 if request.method == "POST" else 200)
+
+
 def act_page(
     request: HttpRequest,
     act: StaffAct[Any],
@@ -57,6 +88,7 @@ def act_page(
     back: str,
     also: Sequence[str] = (),
     form_options: Mapping[str, Any] | None = None,
+    table: Table | None = None,
     show: Callable[[Any], HttpResponse] | None = None,
 ) -> HttpResponse:
     """Show the page of an act, or perform the act and redirect to `back`.
@@ -67,11 +99,18 @@ def act_page(
     :param within: the title and the URL name of the list that the subject belongs to.
     :param also: more sentences under "What will happen".
     :param form_options: keyword arguments of the form.
+    :param table: the table of an act at a table. If the act is on one seat, the page first asks for the seat.
     :param show: makes the response from the result of `perform`, instead of the redirect.
     """
     if not may(request.user, act):
         raise PermissionDenied
-    form = act.form(request.POST if request.method == "POST" else None, **(form_options or {}))
+    title, options = act.title, {**(form_options or {})}
+    if table is not None and act.seats is not None:
+        seat = _chosen_seat(request, table)
+        if seat is None:
+            return _seat_page(request, act, act.seats(table), about=about, within=within, back=back)
+        title, options["initial"] = _seat_title(act, seat), {"seat": seat.index, "owner": seat.user_id or 0}
+    form = act.form(request.POST if request.method == "POST" else None, **options)
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:
         form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
@@ -93,7 +132,7 @@ def act_page(
     in_the_log = act.log_sentence is not None and not act.after_the_end
     context = {
         **admin.site.each_context(request),
-        "title": act.title,
+        "title": title,
         "about": about,
         "within": within,
         "consequences": [*act.consequences, *([IN_THE_LOG] if in_the_log else []), *also],

@@ -23,7 +23,7 @@ from games.queries import GameView, Table, conduct
 from games.render import words
 from games.rules.cards import card_name, color_name, names_of_both_faces
 from games.staff import tables
-from games.staff.acts import LOOK, TABLE_ACTS, StaffAct
+from games.staff.acts import LOOK, MOVE_SEAT, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
 from games.staff.log import notes_of
 from games.staff.queue import with_problem
@@ -67,7 +67,22 @@ class Public(admin.SimpleListFilter):
 def _offered(table: Table, by: User) -> list[StaffAct[Table]]:
     """Return the acts that are possible at this table now."""
     now = timezone.now()
-    return [act for act in TABLE_ACTS.values() if table.game.status in act.statuses and act.offered(table, by, now)]
+    return [
+        act
+        for act in TABLE_ACTS.values()
+        if table.game.status in act.statuses and act.offered(table, by, now) and (act.seats is None or act.seats(table))
+    ]
+
+
+def _how_to_give_back(table: Table) -> list[str]:
+    """Return a sentence for each seat that staff gave to a bot when they removed a person."""
+    removed = conduct.replaced_by_bots(table.game)
+    return [
+        f"Seat {row.index + 1} was {words.possessive(person.name)}. "
+        f"To give it back, enter the username {person.username}."
+        for row in table.seats
+        if row.user_id is None and (person := removed.get(row.index)) is not None
+    ]
 
 
 def _top(view: GameView) -> str:
@@ -137,7 +152,8 @@ class GameAdmin(ReadOnlyAdmin):
             about=f"Game {game.code}",
             within=("Games", "admin:games_game_changelist"),
             back=back,
-            form_options={"table": table},
+            table=table,
+            also=_how_to_give_back(table) if found is MOVE_SEAT else (),
             show=hands if found is LOOK else None,
         )
 

@@ -23,11 +23,14 @@ def called_off(table: Table, *, now: datetime) -> None:
     closed(table, text, now=now)
 
 
-def seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark: int, now: datetime) -> None:
+def seat_moved(
+    table: Table, row: Seat, *, before: User | None, name: str, back: bool, mark: int, now: datetime
+) -> None:
     """Notify the old and the new owner of a seat that staff gave it away. The caller holds the game's lock.
 
     :param before: the previous owner, if a person had it.
     :param name: the name that the seat had before.
+    :param back: True if the new owner gets back a seat that staff gave to a bot.
     :param mark: the id of the act's audit entry, because an act does not change the version.
     """
     assert row.user_id is not None
@@ -35,7 +38,8 @@ def seat_moved(table: Table, row: Seat, *, before: User | None, name: str, mark:
         at = "at the table" if table.game.status == Game.Status.OPEN else "in the game"
         text = f"Staff gave your seat to {row.name}, {at} {with_others(table, row)}."
         unseated(table.game, before, text, mark=mark, now=now)
-    notices = [NewNotice(row.user_id, SEAT_MOVED, f"Staff gave you the seat of {name}.")]
+    text = "Staff gave you your seat back." if back else f"Staff gave you the seat of {name}."
+    notices = [NewNotice(row.user_id, SEAT_MOVED, text)]
     if table.playing is not None and table.on_turn.index == row.index:
         notices += of_turn(table)
     write(table.game, notices, now=now, mover=row.user_id, settled=(SEAT_MOVED,), reason=Reason.STAFF, mark=mark)

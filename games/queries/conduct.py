@@ -166,6 +166,18 @@ def removed_by_staff(game: Game, user: User) -> bool:
     return AuditEntry.objects.filter(game_id=game.pk, act=REMOVE, person_id=user.pk).exists()
 
 
+def replaced_by_bots(game: Game) -> dict[int, User | None]:
+    """Return the person of each seat that a bot took when staff last removed a person there, by the seat's index.
+
+    The person is None if their row is gone. The seat may have another owner since.
+    """
+    removed = AuditEntry.objects.filter(game_id=game.pk, act=REMOVE, details__bot=True, seat__isnull=False)
+    last = removed.order_by("seat", "-pk").distinct("seat")
+    seats = {entry.seat: entry.person_id for entry in last if entry.seat is not None}
+    people = User.objects.in_bulk([pk for pk in seats.values() if pk is not None])
+    return {seat: people.get(pk or 0) for seat, pk in seats.items()}
+
+
 def has_viewed_hands(game: Game, user: User) -> bool:
     """Return True if a person has viewed the hands of a game as a member of staff."""
     return AuditEntry.objects.filter(game_id=game.pk, act=LOOK, actor_id=user.pk).exists()

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 from allauth.mfa.utils import is_mfa_enabled
 
 from accounts.models import User
-from games.models import Appeal, Case, Game
+from games.models import Appeal, Case, Game, Seat
 from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
+from games.queries import conduct
 from games.queries.conduct import DoneAct, You
 from games.render.words import counted, possessive
 from games.staff import forms
@@ -57,6 +58,9 @@ class StaffAct(Generic[Subject]):
     log_sentence: Return the sentence in the table's log, in the past tense. If None, the log does not show the act.
     after_the_end: Whether the log shows it only when the game is over.
     ends_round: Whether it ends the current round.
+    seats: For acts on one seat, return the seats of the table that it is possible for. Its page asks for the seat
+        first, and nothing is preselected.
+    seat_title: For those acts, the title on the button, with the `{name}` and the `{number}` of the chosen seat.
     """
 
     name: str
@@ -73,6 +77,8 @@ class StaffAct(Generic[Subject]):
     log_sentence: Callable[[DoneAct], str] | None = None
     after_the_end: bool = False
     ends_round: bool = False
+    seats: Callable[[Subject], list[Seat]] | None = None
+    seat_title: str = ""
 
     @property
     def phrase(self) -> str:
@@ -127,6 +133,8 @@ def _removed(done: DoneAct) -> str:
 
 
 def _moved(done: DoneAct) -> str:
+    if done.details.get("back"):
+        return f"Staff gave {_who(done.person)} the seat back."
     seat = f"{_whose(done.before)} seat"
     return f"Staff gave you {seat}." if done.person is You.YOU else f"Staff gave {seat} to {_who(done.person)}."
 
@@ -146,16 +154,26 @@ def _has_a_clock(table: Table, by: User, now: datetime) -> bool:
     return table.game.deadline is not None or table.game.time_left is not None
 
 
-def _has_misses(table: Table, by: User, now: datetime) -> bool:
-    return any(row.misses for row in table.seats if row.user_id is not None)
-
-
-def _has_people(table: Table, by: User, now: datetime) -> bool:
-    return any(not row.left for row in table.seats if row.user_id is not None)
-
-
 def _is_in_a_round(table: Table, by: User, now: datetime) -> bool:
     return table.game.paused_at is None and table.playing is not None and not table.playing.over
+
+
+# The seats that an act is possible for.
+
+
+def _seats_with_misses(table: Table) -> list[Seat]:
+    return [row for row in table.seats if row.user_id is not None and row.misses]
+
+
+def _seats_of_people(table: Table) -> list[Seat]:
+    return [row for row in table.seats if row.user_id is not None and not row.left]
+
+
+def _seats_to_give(table: Table) -> list[Seat]:
+    """Return the seats of people, and the seats that staff gave to a bot when they removed a person."""
+    removed = conduct.replaced_by_bots(table.game)
+    seats = [row for row in table.seats if row.user_id is not None or row.index in removed]
+    return [row for row in seats if not row.left]
 
 
 def may_change_account(person: User, by: User) -> bool:
@@ -205,7 +223,8 @@ FORGIVE: Final[StaffAct[Table]] = StaffAct(
     "The missed turns no longer count.",
     form=forms.SeatForm,
     statuses=PLAYING,
-    offered=_has_misses,
+    seats=_seats_with_misses,
+    seat_title="Forgive {name}, seat {number}",
     log_sentence=_forgiven,
 )
 REMOVE: Final[StaffAct[Table]] = StaffAct(
@@ -220,7 +239,8 @@ REMOVE: Final[StaffAct[Table]] = StaffAct(
     "The player has been removed.",
     form=forms.RemoveForm,
     statuses=OPEN | PLAYING,
-    offered=_has_people,
+    seats=_seats_of_people,
+    seat_title="Remove {name}, seat {number}",
     log_sentence=_removed,
 )
 MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
@@ -230,11 +250,13 @@ MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
     (
         "The new person gets the seat with its hand and score, and sees that hand.",
         "If it is the seat’s turn, its time starts again. Both people are notified.",
+        "A seat that staff gave to a bot can be given back to the person who had it.",
     ),
     "The seat has a new owner.",
     form=forms.MoveSeatForm,
     statuses=OPEN | PLAYING,
-    offered=_has_people,
+    seats=_seats_to_give,
+    seat_title="Give away the place of {name}, seat {number}",
     log_sentence=_moved,
 )
 VOID_ROUND: Final[StaffAct[Table]] = StaffAct(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django import forms
 
@@ -19,17 +19,11 @@ from games.models.moderation import (
     SHORTEST_WORDS,
 )
 
-if TYPE_CHECKING:
-    from games.queries import Table
-
 LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)
 
 
 class ReasonForm(forms.Form):
-    """Asks for a reason. Subclasses add fields, which come before the reason.
-
-    The forms of acts at a table get the `table`.
-    """
+    """Asks for a reason. Subclasses add fields, which come before the reason."""
 
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
@@ -38,7 +32,7 @@ class ReasonForm(forms.Form):
         help_text="Stays in the audit log permanently.",
     )
 
-    def __init__(self, *args: Any, table: Table | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["reason"] = self.fields.pop("reason")  # moved to the end
 
@@ -48,15 +42,13 @@ class ReasonForm(forms.Form):
 
 
 class SeatForm(ReasonForm):
-    """Asks for a seat that a person holds."""
+    """The form of an act on one seat, which was chosen on the page before.
 
-    seat = forms.TypedChoiceField(coerce=int, label="Seat")
+    `owner` is the id of the seat's owner on that page, 0 for a bot. The act is refused if the seat has changed hands.
+    """
 
-    def __init__(self, *args: Any, table: Table, **kwargs: Any) -> None:
-        super().__init__(*args, table=table, **kwargs)
-        seat = self.fields["seat"]
-        assert isinstance(seat, forms.TypedChoiceField)
-        seat.choices = [(row.index, f"{row.index + 1}: {row.name}") for row in table.seats if row.user_id is not None]
+    seat = forms.IntegerField(widget=forms.HiddenInput)
+    owner = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
 
 class RemoveForm(SeatForm):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
@@ -39,10 +39,17 @@ def _table(act: StaffAct[Table], *, game_id: int, by: User, reason: str, now: da
         yield table, reason
 
 
-def _row(table: Table, seat: int) -> Seat:
+def _row(table: Table, seat: int, owner: int | None = None) -> Seat:
+    """Return the row of a seat.
+
+    :param owner: the id of the person who must own it, 0 for a bot. If None, it can be anybody's.
+    :raises Denied: `malformed`; `forbidden` if the seat has another owner.
+    """
     row = next((row for row in table.seats if row.index == seat), None)
     if row is None:
         raise Denied("malformed", "There is no such seat.", version=table.game.version)
+    if owner is not None and owner != (row.user_id or 0):
+        raise Denied("forbidden", "This seat has another owner now. Choose the seat again.", version=table.game.version)
     return row
 
 
@@ -84,14 +91,14 @@ def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) 
         return record(acts.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
 
 
-def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime) -> AuditEntry:
-    """Reset a seat's count of missed turns (CLOCK-3) and refill its time bank.
+def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime, owner: int | None = None) -> AuditEntry:
+    """Reset a seat's count of missed turns (CLOCK-3) and refill its time bank. `owner`: see `_row`.
 
     :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also if the seat has no missed turns.
     """
     with _table(acts.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
-        row = _row(table, seat)
+        row = _row(table, seat, owner)
         misses, bank = row.misses, row.bank
         if not pausing.forgive_misses(table, seat=seat):
             raise Denied("forbidden", "This seat has no missed turns.", version=table.game.version)
@@ -151,16 +158,18 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         return record(acts.CLOSE, by=by, reason=why, now=now, table=table)
 
 
-def remove(*, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime) -> AuditEntry:
+def remove(
+    *, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime, owner: int | None = None
+) -> AuditEntry:
     """Remove a person from a table. They lose access to a private table, which gets a new link (decision 88).
 
-    At a table that has not started, the seat becomes free.
+    At a table that has not started, the seat becomes free. `owner`: see `_row`.
 
     :param bot: in a running game, True gives the seat to a bot for good; False sets the hand aside (LEAVE-1).
     :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if no person has this seat.
     """
     with _table(acts.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        row, game = _row(table, seat), table.game
+        row, game = _row(table, seat, owner), table.game
         person = row.user
         if person is None or row.left:
             raise Denied("forbidden", "No person has this seat any more.", version=game.version)
@@ -212,8 +221,10 @@ def _remove_owner(row: Seat) -> None:
     row.save(update_fields=["user", "name", "orders"])
 
 
-def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, now: datetime) -> AuditEntry:
-    """Give a seat with its hand and score to another person, and notify both people.
+def move_seat(
+    *, game_id: int, by: User, seat: int, username: str, reason: str, now: datetime, owner: int | None = None
+) -> AuditEntry:
+    """Give a seat with its hand and score to another person, and notify both people. `owner`: see `_row`.
 
     Before the start, the host's seat brings the table along. If it is the seat's turn, its time restarts.
 
@@ -222,14 +233,17 @@ def move_seat(*, game_id: int, by: User, seat: int, username: str, reason: str, 
         this game.
     """
     with _table(acts.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        row = _row(table, seat)
+        row = _row(table, seat, owner)
         person = _new_owner(table, username, by, now)
         before, name = row.user, row.name
         seating.change_owner(table, row, person=person, now=now)
         announce.access_changed(table.game.code)
-        details = {"before": name, "before_id": before.pk if before else None}
+        details: dict[str, Any] = {"before": name, "before_id": before.pk if before else None}
+        back = before is None and conduct.replaced_by_bots(table.game).get(seat) == person
+        if back:
+            details["back"] = True
         entry = record(acts.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
-        staff_notices.seat_moved(table, row, before=before, name=name, mark=entry.pk, now=now)
+        staff_notices.seat_moved(table, row, before=before, name=name, back=back, mark=entry.pk, now=now)
         return entry
 
 

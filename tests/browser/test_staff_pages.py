@@ -85,6 +85,7 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
     "audit": at(lambda desk: "games/auditentry/"),
     "entry": at(lambda desk: f"games/auditentry/{AuditEntry.objects.latest('pk').pk}/change/"),
     "remove": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/"),
+    "remove-seat": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/?seat=1"),
     "refused": refused,
     "hands": look_at_hands,
 }

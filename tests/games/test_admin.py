@@ -131,8 +131,8 @@ def test_pages_say_people_count_seats_from_one_and_have_our_icon(as_mo: Client, 
     moves = as_mo.get("/admin/games/move/").content.decode()
     assert set(re.findall(r'data-label="Seat"[^>]*>([^<]*)<', moves)) == {"1", "2"}
     act = as_mo.get(f"/admin/games/game/{table.game.pk}/act/remove/").content.decode()
-    assert ">1: alice<" in act
-    assert ">2: bob<" in act
+    assert ">Remove alice, seat 1<" in act
+    assert ">Remove bob, seat 2<" in act
 
 
 def test_people_are_listed_by_the_state_of_their_account(as_mo: Client, alice: User, bob: User, charlie: User) -> None:

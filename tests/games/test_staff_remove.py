@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from accounts.models import User
@@ -11,16 +13,25 @@ from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.seating import give_back
 from games.locks import lock_game
-from games.models import Game, Notice, Seat
+from games.models import AuditEntry, Game, Notice, Seat
 from games.notices import outbox
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from games.staff import tables
+from games.staff.log import notes_of
 from tests.conftest import logged_in, person
-from tests.support.staff import act, dealt, entry_of, refused
+from tests.support.codes import staff_browser
+from tests.support.staff import REASON, act, dealt, entry_of, refused
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
 __all__ = ["dealt"]  # the fixture
+
+
+@pytest.fixture
+def act_page(dealt: Table, ann: User) -> Callable[[str], str]:
+    """Return a function that reads a page of the acts at the table."""
+    browser = staff_browser(ann)
+    return lambda path: browser.get(f"/admin/games/game/{dealt.game.pk}/act/{path}").content.decode()
 
 
 def test_a_bot_gets_a_removed_player_s_seat_for_good(dealt: Table, mo: User, bob: User) -> None:
@@ -35,6 +46,65 @@ def test_a_bot_gets_a_removed_player_s_seat_for_good(dealt: Table, mo: User, bob
     entry = entry_of(dealt)
     assert (entry.person, entry.person_name, entry.seat, entry.details) == (bob, "bob", 1, {"bot": True})
     refused("forbidden", tables.remove, **act(dealt, mo, seat=1, bot=True))
+
+
+def test_no_seat_is_preselected_and_the_button_names_the_person(
+    dealt: Table, ann: User, act_page: Callable[[str], str]
+) -> None:
+    Seat.objects.filter(game=dealt.game, index=1).update(misses=1)
+    for name, button in (
+        ("remove", "Remove bob, seat 2"),
+        ("forgive", "Forgive bob, seat 2"),
+        ("move_seat", "Give away the place of bob, seat 2"),
+    ):
+        assert 'name="reason"' not in act_page(f"{name}/")
+        assert f'<a class="button" href="?seat=1">{button}</a>' in act_page(f"{name}/")
+        assert f'<input type="submit" class="default" value="{button}">' in act_page(f"{name}/?seat=1")
+
+
+def test_an_act_on_a_seat_without_a_seat_does_nothing(dealt: Table, mo: User) -> None:
+    browser, url = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/remove/"
+    answer = browser.post(url, {"instead": "bot", "reason": REASON})
+    assert answer.status_code == 422
+    assert "no seat was chosen" in answer.content.decode()
+    assert not AuditEntry.objects.exists()
+
+
+def test_an_act_on_a_seat_that_has_another_owner_by_now_does_nothing(dealt: Table, mo: User, bob: User) -> None:
+    dora = User.objects.create_user(username="dora")
+    browser, url = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/remove/"
+    Seat.objects.filter(game=dealt.game, index=1).update(user=dora)
+    answer = browser.post(url, {"seat": 1, "owner": bob.pk, "instead": "bot", "reason": REASON})
+    assert answer.status_code == 422
+    assert "The seats have changed" in answer.content.decode()
+    refused("forbidden", tables.remove, **act(dealt, mo, seat=1, bot=True, owner=bob.pk))
+    refused("forbidden", tables.remove, **act(dealt, mo, seat=1, bot=True, owner=0))
+    tables.remove(**act(dealt, mo, seat=1, bot=True, owner=dora.pk))
+
+
+def test_a_seat_that_a_bot_took_for_a_removed_person_can_be_given_back(
+    dealt: Table, ann: User, bob: User, act_page: Callable[[str], str]
+) -> None:
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    page = act_page("move_seat/?seat=1")
+    assert "Give away the place of bob, seat 2" in act_page("move_seat/")
+    assert "Seat 2 was bob’s. To give it back, enter the username bob." in page
+    tables.move_seat(**act(dealt, ann, seat=1, username="bob"))
+    seat = now_of(dealt).seats[1]
+    assert (seat.user, seat.bot) == (bob, "")
+    assert Notice.objects.filter(user=bob).latest("pk").text == "Staff gave you your seat back."
+    [*_, note] = notes_of(now_of(dealt), reader=None)
+    assert note.text == "Staff gave bob the seat back."
+    [*_, note] = notes_of(now_of(dealt), reader=bob)
+    assert note.text == "Staff gave you the seat back."
+
+
+def test_a_removed_person_s_seat_can_go_to_another_person(dealt: Table, ann: User) -> None:
+    User.objects.create_user(username="dora")
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
+    [*_, note] = notes_of(now_of(dealt), reader=None)
+    assert note.text == "Staff gave a bot’s seat to dora."
 
 
 def test_a_stand_in_bot_keeps_the_seat_when_its_owner_is_removed(dealt: Table, mo: User) -> None:
