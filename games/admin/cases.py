@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -19,29 +21,33 @@ from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
 from games.staff import cases
-from games.staff.acts import APPEAL_ACTS, CASE_ACTS, DECIDE_APPEAL
-from games.staff.audit import check_person
+from games.staff.acts import APPEAL_ACTS, CASE_ACTS, CHANGE_OUTCOME, DECIDE_APPEAL
 
 
 class State(admin.SimpleListFilter):
-    """Filter by state. Shows open rows by default."""
+    """Filter by state. By default it shows open rows, and all rows in a search."""
 
     title = "state"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("closed", "Closed"), ("all", "All")]
+        return [("open", "Open"), ("closed", "Closed"), ("all", "All")]
+
+    def _chosen(self, query: str) -> str:
+        return self.value() or ("all" if query else "open")
 
     def choices(self, changelist: Any) -> Any:
-        default = {"selected": self.value() is None, "query_string": changelist.get_query_string(remove=["state"])}
-        yield default | {"display": "Open"}
-        yield from list(super().choices(changelist))[1:]
+        for state, title in self.lookup_choices:
+            yield {
+                "selected": self._chosen(changelist.query) == state,
+                "query_string": changelist.get_query_string({"state": state}),
+                "display": title,
+            }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         field = "closed_at" if queryset.model is Case else "decided_at"
-        if self.value() == "all":
-            return queryset
-        return queryset.filter(**{f"{field}__isnull": self.value() != "closed"})
+        chosen = self._chosen(request.GET.get(SEARCH_VAR, ""))
+        return queryset if chosen == "all" else queryset.filter(**{f"{field}__isnull": chosen != "closed"})
 
 
 class Held(admin.SimpleListFilter):
@@ -123,7 +129,9 @@ class CaseAdmin(ReadOnlyAdmin):
             "title": f"Case about {case.about}",
             "case": case,
             "reports": conduct.reports_of(case, reader=request.user.pk),
-            "refusal": refusal_of(cases.check_case, case, by=request.user),
+            "refusal": refusal_of(
+                cases.check_outcome_change if CHANGE_OUTCOME in offered else cases.check_case, case, by=by
+            ),
             "acts": buttons(request, offered, "games_case_act", case.pk),
         }
         return render(request, "admin/staff/case.html", context)
@@ -169,13 +177,19 @@ class AppealAdmin(ReadOnlyAdmin):
         appeal = self.get_object(request, object_id) if self.has_view_permission(request) else None
         if appeal is None:
             raise Http404
-        open_ = appeal.decided_at is None
+        open_, by, now = appeal.decided_at is None, cast("User", request.user), timezone.now()
+        refusal = refusal_of(partial(cases.check_appeal, now=now), appeal, by=by) if open_ else ""
+        notes = []
+        if open_ and not may(by, DECIDE_APPEAL):
+            notes = ["Only an admin can decide appeals."]
+        elif open_ and not refusal and conduct.suspended_by(appeal.suspension) == by.pk:
+            notes = ["You suspended this person yourself. You can decide because there is no other admin who can."]
         context = {
             **self.admin_site.each_context(request),
             "title": f"Appeal of {appeal.suspension.person.name}",
             "appeal": appeal,
-            "refusal": refusal_of(check_person, appeal.suspension.person, by=request.user) if open_ else "",
+            "refusal": refusal,
             "acts": buttons(request, APPEAL_ACTS.values(), "games_appeal_act", appeal.pk) if open_ else [],
-            "notes": ["Only an admin can decide appeals."] if open_ and not may(request.user, DECIDE_APPEAL) else [],
+            "notes": notes,
         }
         return render(request, "admin/staff/appeal.html", context)

@@ -36,6 +36,7 @@ INVITED: Final = "invited"
 TABLE_FULL: Final = "table_full"
 SEAT_MOVED: Final = "seat_moved"
 REPORT_SETTLED: Final = "report_settled"
+OUTCOME_CHANGED: Final = "outcome_changed"
 FACTOR_DROPPED: Final = "factor_dropped"
 APPEAL_DECIDED: Final = "appeal_decided"
 DIGEST: Final = "digest"
@@ -279,6 +280,14 @@ _ROWS: Final = (
         "Staff have reviewed your report and tell you the outcome.",
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
+        several="reports",
+    ),
+    NoticeKind(
+        OUTCOME_CHANGED,
+        "The outcome of your report changed",
+        "Staff have changed the outcome of your report after an appeal.",
+        page="reports",
+        to_staff=False,  # as above
         several="reports",
     ),
     NoticeKind(

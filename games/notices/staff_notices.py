@@ -6,7 +6,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from games.models import Appeal, Case, Game, Report, Seat
-from games.notices.kinds import APPEAL_DECIDED, FACTOR_DROPPED, REPORT_SETTLED, SEAT_MOVED, TURN_KINDS, Reason
+from games.notices.kinds import (
+    APPEAL_DECIDED,
+    FACTOR_DROPPED,
+    OUTCOME_CHANGED,
+    REPORT_SETTLED,
+    SEAT_MOVED,
+    TURN_KINDS,
+    Reason,
+)
 from games.notices.player_notices import NewNotice, closed, of_turn, write
 from games.queries import Table
 from games.render.words import listed
@@ -66,10 +74,19 @@ def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -
 
 def settled(case: Case, *, now: datetime) -> None:
     """Notify everyone who reported in this case that it was closed, with its outcome only."""
+    _outcome(case, REPORT_SETTLED, "Staff have settled your report", mark=case.pk, now=now)
+
+
+def outcome_changed(case: Case, *, mark: int, now: datetime) -> None:
+    """Notify everyone who reported in this case of its new outcome. `mark` is the id of the act's audit entry."""
+    _outcome(case, OUTCOME_CHANGED, "Staff have changed the outcome of your report", mark=mark, now=now)
+
+
+def _outcome(case: Case, kind: str, start: str, *, mark: int, now: datetime) -> None:
     people = Report.objects.filter(case=case, reporter__isnull=False).values_list("reporter_id", flat=True)
     outcome = case.get_outcome_display()
-    text = f"Staff have settled your report: {outcome[0].lower()}{outcome[1:]}."
-    write(None, [NewNotice(pk, REPORT_SETTLED, text) for pk in sorted({*people} - {None})], now=now, mark=case.pk)
+    text = f"{start}: {outcome[0].lower()}{outcome[1:]}."
+    write(None, [NewNotice(pk, kind, text) for pk in sorted({*people} - {None})], now=now, mark=mark)
 
 
 def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:

@@ -18,7 +18,7 @@ from django.db.models.functions import Coalesce
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
 from games.models.log_rows import EventRow, read_between_moves
-from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
+from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE, SUSPEND, SUSPEND_FOR_GOOD
 
 M = TypeVar("M", bound=Model)
 
@@ -34,6 +34,23 @@ def suspension_of(user: User, now: datetime) -> Suspension | None:
 def appeal_of(suspension: Suspension) -> Appeal | None:
     """Return the appeal against a suspension, or None."""
     return getattr(suspension, "appeal", None)
+
+
+def suspended_by(suspension: Suspension) -> int | None:
+    """Return the id of the staff member who made this suspension, or None if no audit entry says so."""
+    # Both rows are written in one transaction, with the same time.
+    entries = AuditEntry.objects.filter(
+        person_id=suspension.person_id, act__in=(SUSPEND, SUSPEND_FOR_GOOD), at=suspension.at
+    )
+    return entries.order_by("-pk").values_list("actor_id", flat=True).first()
+
+
+def appeal_granted_since(case: Case) -> bool:
+    """Return True if an appeal of the person of this case was granted after the case was closed."""
+    if case.closed_at is None or case.person_id is None:
+        return False
+    granted = Appeal.objects.filter(suspension__person=case.person_id, decision=Appeal.Answer.LIFTED)
+    return granted.filter(decided_at__gte=case.closed_at).exists()
 
 
 def decided_appeals_of(user: User, *, other_than: Suspension | None) -> list[Appeal]:

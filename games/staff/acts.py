@@ -339,7 +339,7 @@ UNMUTE: Final[StaffAct[User]] = StaffAct(
 _ONE_PAGE: Final = "They can log in to one page only. It shows the reason word for word and lets them appeal."
 _CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
 SUSPEND: Final[StaffAct[User]] = StaffAct(
-    "suspend",
+    stored.SUSPEND,
     "Suspend",
     MODERATOR,
     (
@@ -352,7 +352,7 @@ SUSPEND: Final[StaffAct[User]] = StaffAct(
     reason_is_shown=True,
 )
 SUSPEND_FOR_GOOD: Final[StaffAct[User]] = StaffAct(
-    "suspend_for_good",
+    stored.SUSPEND_FOR_GOOD,
     "Suspend for good",
     ADMIN,
     (
@@ -435,7 +435,7 @@ HOLD: Final[StaffAct[Case]] = StaffAct(
     MODERATOR,
     ("The case is yours. Other staff see that you work on it, and reporters see that it is being looked at.",),
     "You are now working on this case.",
-    offered=lambda case, by, now: case.holder_id != by.pk,
+    offered=lambda case, by, now: case.closed_at is None and case.holder_id != by.pk,
     reason_required=False,
     one_click=True,
 )
@@ -449,6 +449,19 @@ CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
     ),
     "The case is closed.",
     form=forms.OutcomeForm,
+    offered=lambda case, by, now: case.closed_at is None,
+)
+CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
+    "change_outcome",
+    "Change the outcome",
+    MODERATOR,
+    (
+        "The new outcome and answer replace the old ones. Everyone who reported is told.",
+        "The weight of their reports in other cases changes with the outcome.",
+    ),
+    "The outcome has been changed.",
+    form=forms.OutcomeForm,
+    offered=lambda case, by, now: conduct.appeal_granted_since(case),
 )
 DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     "decide_appeal",
@@ -457,6 +470,7 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     (
         "The person reads the decision and your answer.",
         "If you lift the suspension, they can use everything again immediately.",
+        "The outcomes of cases about them that were closed before can then be changed, on the page of each case.",
     ),
     "The appeal is decided.",
     form=forms.AppealForm,
@@ -473,7 +487,7 @@ TABLE_ACTS: Final = _by_name(
 PERSON_ACTS: Final = _by_name(
     WARN, MUTE, UNMUTE, SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, REOPEN_ACCOUNT, SET_ROLE, DROP_FACTOR
 )  # fmt: skip
-CASE_ACTS: Final = _by_name(HOLD, CLOSE_CASE)
+CASE_ACTS: Final = _by_name(HOLD, CLOSE_CASE, CHANGE_OUTCOME)
 APPEAL_ACTS: Final = _by_name(DECIDE_APPEAL)
 """The acts on each subject by name, in the order of its page."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
 
 from accounts.actions import lock_person
@@ -14,7 +15,7 @@ from games import announce, queries
 from games.models import Appeal, AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS, WORDS_LENGTH
 from games.notices import preferences, staff_notices
-from games.notices.kinds import REPORT_SETTLED
+from games.notices.kinds import OUTCOME_CHANGED, REPORT_SETTLED
 from games.queries import Viewer, conduct
 from games.refusals import Denied
 from games.staff import acts
@@ -128,15 +129,14 @@ def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, t
         return True
 
 
-def _lock_case(case_id: int, by: User) -> Case:
+def _lock_case(case_id: int) -> Case:
     """Lock and return this case.
 
-    :raises Denied: `not_found`, and all that `check_case` raises.
+    :raises Denied: `not_found`.
     """
     case = Case.objects.select_for_update(of=("self",), no_key=True).select_related("person").filter(pk=case_id).first()
     if case is None:
         raise Denied("not_found", "There is no such case.")
-    check_case(case, by=by)
     return case
 
 
@@ -147,6 +147,21 @@ def check_case(case: Case, *, by: User) -> None:
     """
     if case.closed_at is not None:
         raise Denied("over", "This case is closed.")
+    _check_no_part(case, by)
+
+
+def check_outcome_change(case: Case, *, by: User) -> None:
+    """Check that the outcome of the case can be changed, and that `by` is not part of the case.
+
+    :raises Denied: `forbidden`.
+    """
+    if not conduct.appeal_granted_since(case):
+        message = "The outcome can only be changed after the person’s appeal has been granted."
+        raise Denied("forbidden", message)
+    _check_no_part(case, by)
+
+
+def _check_no_part(case: Case, by: User) -> None:
     if case.person is not None:
         check_person(case.person, by=by)
     if Report.objects.filter(case=case, reporter=by).exists():
@@ -162,7 +177,8 @@ def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEnt
     """
     with transaction.atomic():
         reason = check(acts.HOLD, by=by, reason=reason, now=now)
-        case = _lock_case(case_id, by)
+        case = _lock_case(case_id)
+        check_case(case, by=by)
         case.holder = by
         case.save(update_fields=["holder"])
         return record(acts.HOLD, by=by, reason=reason, now=now, person=case.person, case=case.pk)
@@ -175,18 +191,48 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
     """
     with transaction.atomic():
         reason = check(acts.CLOSE_CASE, by=by, reason=reason, now=now)
-        answer = " ".join(answer.split())
-        if outcome not in Case.Outcome.values or len(answer) > REASON_LENGTH:
-            raise Denied("malformed", f"Choose an outcome, and answer in at most {REASON_LENGTH} characters.")
-        case = _lock_case(case_id, by)
-        case.closed_at, case.outcome, case.answer = now, outcome, answer
-        case.save(update_fields=["closed_at", "outcome", "answer"])
-        reporters = User.objects.filter(reports__case=case)
-        for reporter_id in reporters.distinct().values_list("pk", flat=True):
-            announce.person_news(reporter_id)
-        reporters.update(answered=True)
+        case = _lock_case(case_id)
+        check_case(case, by=by)
+        case.closed_at = now
+        _set_outcome(case, outcome, answer)
         staff_notices.settled(case, now=now)
         return record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
+
+
+def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
+    """Change the outcome of a closed case after a granted appeal, and notify everyone who reported.
+
+    :raises Denied: `malformed`, `not_found`; `forbidden` also without such an appeal, or if the outcome is the same.
+    """
+    with transaction.atomic():
+        reason = check(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now)
+        case = _lock_case(case_id)
+        check_outcome_change(case, by=by)
+        before = case.outcome
+        if outcome == before:
+            raise Denied("forbidden", "The case has this outcome already.")
+        _set_outcome(case, outcome, answer)
+        details = {"case": case.pk, "before": before, "outcome": outcome}
+        entry = record(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now, person=case.person, **details)
+        staff_notices.outcome_changed(case, mark=entry.pk, now=now)
+        return entry
+
+
+def _set_outcome(case: Case, outcome: str, answer: str) -> None:
+    """Save the outcome, the answer and the closing time of a locked case, and tell open pages of its reporters.
+
+    :raises Denied: `malformed`.
+    """
+    answer = " ".join(answer.split())
+    if outcome not in Case.Outcome.values or len(answer) > REASON_LENGTH:
+        raise Denied("malformed", f"Choose an outcome, and answer in at most {REASON_LENGTH} characters.")
+    case.outcome, case.answer = outcome, answer
+    case.save(update_fields=["closed_at", "outcome", "answer"])
+    case.reports.update(seen_at=None)
+    reporters = User.objects.filter(reports__case=case)
+    for reporter_id in reporters.distinct().values_list("pk", flat=True):
+        announce.person_news(reporter_id)
+    reporters.update(answered=True)
 
 
 def mark_answers_read(*, person_id: int, now: datetime) -> None:
@@ -194,12 +240,41 @@ def mark_answers_read(*, person_id: int, now: datetime) -> None:
     with transaction.atomic():
         Report.objects.filter(reporter_id=person_id, seen_at=None, case__closed_at__isnull=False).update(seen_at=now)
         User.objects.filter(pk=person_id).update(answered=False)
-        preferences.mark_kind_read(user_id=person_id, kind=REPORT_SETTLED, now=now)
+        for kind in (REPORT_SETTLED, OUTCOME_CHANGED):
+            preferences.mark_kind_read(user_id=person_id, kind=kind, now=now)
+
+
+def check_appeal(appeal: Appeal, *, by: User, now: datetime) -> None:
+    """Check that `by` may act on the person, and did not suspend them, unless no other staff member can decide.
+
+    :raises Denied: `forbidden`.
+    """
+    check_person(appeal.suspension.person, by=by)
+    if conduct.suspended_by(appeal.suspension) == by.pk and other_can_decide(appeal, by=by, now=now):
+        raise Denied("forbidden", "You suspended this person. Another admin must decide the appeal.")
+
+
+def other_can_decide(appeal: Appeal, *, by: User, now: datetime) -> bool:
+    """Return True if a staff member other than `by` can decide this appeal: with the role and a second factor."""
+    others = User.objects.filter(is_staff=True, is_active=True).exclude(pk=by.pk)
+    return any(_can_decide(appeal, other, now) for other in others)
+
+
+def _can_decide(appeal: Appeal, staff: User, now: datetime) -> bool:
+    if staff.suspended(now) or not staff.has_perm(acts.DECIDE_APPEAL.permission) or not is_mfa_enabled(staff):
+        return False
+    try:
+        check_person(appeal.suspension.person, by=staff)
+    except Denied:
+        return False
+    return True
 
 
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
     """Answer an appeal and, if `lift` is True, lift its suspension. The person is told the decision and the
     answer.
+
+    The audit entry notes `own_suspension` if `by` suspended the person, because no other staff member could decide.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the appeal has been decided, or if `lift` is
         True and the suspension has already ended.
@@ -215,7 +290,7 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         if appeal.decided_at is not None:
             raise Denied("over", "This appeal has already been decided.")
         person = User.objects.select_for_update(of=("self",), no_key=True).get(suspensions__appeal=appeal)
-        check_person(person, by=by)
+        check_appeal(appeal, by=by, now=now)
         in_force = conduct.suspension_of(person, now)
         if lift and (in_force is None or in_force.pk != appeal.suspension_id):
             message = "The suspension of this appeal has ended, so it can’t be lifted. Uphold it to close the appeal."
@@ -227,12 +302,16 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
             end_suspensions(person, now)
         staff_notices.appeal_decided(appeal, person, now=now)
         announce.person_news(person.pk)
-        return record(acts.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, lifted=lift)
+        details = {"lifted": lift}
+        if conduct.suspended_by(appeal.suspension) == by.pk:
+            details["own_suspension"] = True
+        return record(acts.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, **details)
 
 
 PERFORM: Final[Mapping[StaffAct[Any], Callable[..., object]]] = {
     acts.HOLD: hold,
     acts.CLOSE_CASE: close_case,
+    acts.CHANGE_OUTCOME: change_outcome,
     acts.DECIDE_APPEAL: decide_appeal,
 }
 """The function of each act. It takes what the act's form asks for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from games.notices import emails, outbox
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
 from games.staff import auto_reports, cases, people
-from tests.conftest import logged_in, person
+from tests.conftest import logged_in, person, staff
 from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -308,6 +308,107 @@ def test_the_decision_on_an_appeal_arrives_by_bell_and_mail(
         page = logged_in(alice).get("/notices/").content.decode()
         assert answer in page
         assert "/notices/" in page
+
+
+OWN_APPEAL = "You suspended this person. Another admin must decide the appeal."
+DECISION: dict[str, Any] = {"lift": True, "answer": "We looked at it again.", "reason": REASON}
+
+
+@pytest.fixture
+def appeal_against_ann(ann: User, alice: User) -> Appeal:
+    """Return an appeal against a suspension by Ann, who is an admin."""
+    people.suspend(person_id=alice.pk, by=ann, days=9, reason=REASON, now=timezone.now())
+    return cases.appeal(person_id=alice.pk, text="It was my little brother.", now=timezone.now())
+
+
+def test_another_admin_than_the_one_who_suspended_decides_the_appeal(ann: User, appeal_against_ann: Appeal) -> None:
+    abe = staff("abe", "admin")
+    other = staff_browser(abe)
+    page = f"/admin/games/appeal/{appeal_against_ann.pk}/change/"
+    body = staff_browser(ann).get(page).content.decode()
+    assert OWN_APPEAL in body
+    assert "/act/decide_appeal/" not in body
+    decision = DECISION | {"appeal_id": appeal_against_ann.pk, "now": timezone.now()}
+    refused("forbidden", cases.decide_appeal, by=ann, **decision)
+    assert "/act/decide_appeal/" in other.get(page).content.decode()
+    assert cases.decide_appeal(by=abe, **decision).details == {"lifted": True}
+
+
+@pytest.mark.parametrize("why", ["nobody", "no factor", "suspended", "moderator", "closed"])
+def test_the_page_says_that_no_other_admin_can_decide(
+    ann: User, mo: User, appeal_against_ann: Appeal, why: str
+) -> None:
+    staff_browser(mo)
+    if why != "nobody":
+        abe = staff("abe", "moderator" if why == "moderator" else "admin")
+        if why != "no factor":
+            staff_browser(abe)
+        until = timezone.now() + timedelta(days=1) if why == "suspended" else None
+        User.objects.filter(pk=abe.pk).update(suspended_until=until, is_active=why != "closed")
+    body = staff_browser(ann).get(f"/admin/games/appeal/{appeal_against_ann.pk}/change/").content.decode()
+    assert "there is no other admin who can" in body
+    entry = cases.decide_appeal(appeal_id=appeal_against_ann.pk, by=ann, now=timezone.now(), **DECISION)
+    assert entry.details == {"lifted": True, "own_suspension": True}
+
+
+def grant_appeal(user: User, by: User) -> None:
+    people.suspend(person_id=user.pk, by=by, days=9, reason=REASON, now=NOON)
+    appeal = cases.appeal(person_id=user.pk, text="It was my little brother.", now=NOON)
+    cases.decide_appeal(appeal_id=appeal.pk, by=by, now=NOON, **DECISION)
+
+
+def test_a_granted_appeal_lets_staff_change_the_outcome(
+    table: Table, mo: User, ann: User, alice: User, bob: User
+) -> None:
+    cases.report(**report_arguments(table, alice))
+    case = Case.objects.get()
+    cases.report(**report_arguments(table, alice, kind="other"))
+    other: Any = conduct.with_weight(Case.objects.filter(kind="other"), reader=None)
+    close(case, mo)
+    cases.mark_answers_read(person_id=alice.pk, now=NOON)
+    assert other.get().weight == pytest.approx(4 / 3)
+    page, url = f"/admin/games/case/{case.pk}/change/", f"/admin/games/case/{case.pk}/act/change_outcome/"
+    browser, form = staff_browser(mo), {"outcome": "nothing", "answer": "We were wrong.", "reason": REASON}
+    assert url not in browser.get(page).content.decode()
+    assert browser.post(url, form).status_code == 403
+    grant_appeal(bob, ann)
+    outbox_of(NOON)
+    assert url in browser.get(page).content.decode()
+    assert browser.post(url, form | {"outcome": "acted"}).status_code == 403
+    assert browser.post(url, form).status_code == 302
+    assert other.get().weight == pytest.approx(2 / 3)
+    entry = AuditEntry.objects.latest("pk")
+    assert entry.details == {"case": case.pk, "before": "acted", "outcome": "nothing"}
+    assert "Read the outcome" in logged_in(alice).get("/rules/").content.decode()
+    assert "We were wrong." in logged_in(alice).get("/reports/").content.decode()
+    [letter] = outbox_of(timezone.now())
+    assert "Staff have changed the outcome of your report: we found nothing" in everything_in(letter)
+    cases.mark_answers_read(person_id=alice.pk, now=NOON)
+    assert not Notice.objects.filter(channel="site", user=alice, state="sent", read_at=None).exists()
+
+
+def test_a_member_of_staff_who_reported_cannot_change_the_outcome(table: Table, mo: User, ann: User, bob: User) -> None:
+    cases.report(**report_arguments(table, mo))
+    case = Case.objects.get()
+    close(case, ann)
+    grant_appeal(bob, ann)
+    change = {"case_id": case.pk, "outcome": "nothing", "answer": "", "reason": REASON, "now": NOON}
+    refused("forbidden", cases.change_outcome, by=mo, **change)
+    cases.change_outcome(by=ann, **change)
+
+
+def test_a_search_for_cases_finds_closed_ones(table: Table, mo: User, alice: User) -> None:
+    cases.report(**report_arguments(table, alice))
+    close(Case.objects.get(), mo)
+    browser = staff_browser(mo)
+
+    def found(query: str) -> int:
+        return int(browser.get(f"/admin/games/case/?{query}").context["cl"].result_count)
+
+    assert found(f"q={table.game.code}") == 1
+    assert found(f"q={table.game.code}&state=closed") == 1
+    assert found(f"q={table.game.code}&state=open") == 0
+    assert found("") == 0
 
 
 def test_earlier_decisions_stay_on_the_page_of_a_later_suspension(ann: User, alice: User, appeal: Appeal) -> None:

@@ -45,7 +45,7 @@ ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
         "rename": {"username": "bobby"}, "close_account": {}, "reopen_account": {}, "set_role": {"role": "moderator"},
         "drop_factor": {},
     },
-    "admin:games_case_act": {"hold": {}, "close_case": {"outcome": "acted"}},
+    "admin:games_case_act": {"hold": {}, "close_case": {"outcome": "acted"}, "change_outcome": {"outcome": "acted"}},
     "admin:games_appeal_act": {"decide_appeal": {"decision": "upheld", "answer": "We have looked at it again."}},
 }  # fmt: skip
 """The pages of acts by URL name, with what each act's form asks besides a reason."""
