@@ -5,6 +5,7 @@ No column shows a card that is not public.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import admin
@@ -12,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from common.read_only_admin import ReadOnlyAdmin
+from games import rules
 from games.admin.columns import (
     ABOUT,
     AFTER_MOVE,
@@ -93,15 +95,24 @@ class MoveAdmin(RowsOfGames):
     """The log as everyone reads it. Leaves out the moves' events, because they can name drawn cards."""
 
     move, seat_number, when = map(staticmethod, (MOVE, SEAT, WHEN))
-    list_display = ("game", "move", "round_number", "seat_number", "text", "when")
+    list_display = ("game", "move", "round_number", "seat_number", "notation", "when")
     list_select_related = ("game", "round")
-    fields = ("game", "move", "round_number", "seat_number", "text", "when")
-    readonly_fields = ("move", "round_number", "seat_number", "when")
+    fields = ("game", "move", "round_number", "seat_number", "notation", "when")
+    readonly_fields = ("move", "round_number", "seat_number", "notation", "when")
     ordering = ("-pk",)
 
     @admin.display(description="round", ordering="round")
     def round_number(self, move: Move) -> int:
         return move.round.number
+
+    @admin.display(description="text")
+    def notation(self, move: Move) -> str:
+        """Return the move in notation, but with seats counted from 1, like in the other columns."""
+        try:
+            parsed = rules.parse_move(move.text)
+        except rules.Refused:  # a move of a later release
+            return move.text
+        return str(parsed if parsed.target is None else replace(parsed, target=parsed.target + 1))
 
 
 @admin.register(Notice)

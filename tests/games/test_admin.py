@@ -21,7 +21,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts.models import User
 from games import queries
 from games import render as rendering
-from games.models import AuditEntry, Case, Game, Notice, Report
+from games.models import AuditEntry, Case, Game, Move, Notice, Report
 from games.notices import player_notices
 from games.staff import people, tables
 from games.staff.acts import ACTS, PERSON_ACTS
@@ -130,6 +130,16 @@ def test_pages_say_people_count_seats_from_one_and_have_our_icon(as_mo: Client, 
     assert 'rel="icon"' in index
     moves = as_mo.get("/admin/games/move/").content.decode()
     assert set(re.findall(r'data-label="Seat"[^>]*>([^<]*)<', moves)) == {"1", "2"}
+    Move.objects.filter(game=table.game, n=1).update(text="play r7 swap 1 uno")
+    Move.objects.filter(game=table.game, n=2).update(text="catch 0")
+    rows = as_mo.get("/admin/games/move/").content.decode()
+    assert {"play r7 swap 2 uno", "catch 1"} <= set(re.findall(r'data-label="Text"[^>]*>([^<]*)<', rows))
+    Move.objects.filter(game=table.game, n=3).update(text="fly 1")
+    assert "fly 1" in as_mo.get("/admin/games/move/").content.decode()
+    number = Move.objects.get(game=table.game, n=2).pk
+    assert "catch 1" in as_mo.get(f"/admin/games/move/{number}/change/").content.decode()
+    hands = as_mo.post(f"/admin/games/game/{table.game.pk}/act/look/", {"reason": "Reported by three people"})
+    assert "Seat 2, bob:" in text_of(hands)
     act = as_mo.get(f"/admin/games/game/{table.game.pk}/act/remove/").content.decode()
     assert ">Remove alice, seat 1<" in act
     assert ">Remove bob, seat 2<" in act

@@ -69,6 +69,14 @@ def test_every_move_has_a_permanent_address(as_alice: Client, table: Table) -> N
     assert page(as_alice, f"/games/{table.game.code}/log/?to=7")[0] == [7, 6, 5, 4, 3]
 
 
+def test_players_see_the_number_of_each_move_as_a_link(as_alice: Client, table: Table) -> None:
+    game, last = f"/games/{table.game.code}/", table.game.version
+    for address in (game, f"{game}log/"):
+        body = as_alice.get(address).content.decode()
+        assert f'<a class="when" href="{game}log/?to={last}#m{last}">Move {last}, <time' in body
+    assert f'<a href="{game}log/">the log</a>' in as_alice.get(f"{game}report/").content.decode()
+
+
 @pytest.mark.parametrize("to", ["", "0", "-1", "x", "999999999", "9" * 50, "٣"])
 def test_an_unknown_page_of_the_log_shows_the_newest(as_alice: Client, table: Table, to: str) -> None:
     moves, links = page(as_alice, f"/games/{table.game.code}/log/?to={to}")
