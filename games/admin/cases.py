@@ -179,7 +179,7 @@ class AppealAdmin(ReadOnlyAdmin):
             raise Http404
         open_, by, now = appeal.decided_at is None, cast("User", request.user), timezone.now()
         refusal = refusal_of(partial(cases.check_appeal, now=now), appeal, by=by) if open_ else ""
-        notes = []
+        notes: list[str] = []
         if open_ and not may(by, DECIDE_APPEAL):
             notes = ["Only an admin can decide appeals."]
         elif open_ and not refusal and conduct.suspended_by(appeal.suspension) == by.pk:

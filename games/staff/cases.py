@@ -212,7 +212,7 @@ def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason:
         if outcome == before:
             raise Denied("forbidden", "The case has this outcome already.")
         _set_outcome(case, outcome, answer)
-        details = {"case": case.pk, "before": before, "outcome": outcome}
+        details: dict[str, Any] = {"case": case.pk, "before": before, "outcome": outcome}
         entry = record(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now, person=case.person, **details)
         staff_notices.outcome_changed(case, mark=entry.pk, now=now)
         return entry
@@ -302,7 +302,7 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
             end_suspensions(person, now)
         staff_notices.appeal_decided(appeal, person, now=now)
         announce.person_news(person.pk)
-        details = {"lifted": lift}
+        details: dict[str, Any] = {"lifted": lift}
         if conduct.suspended_by(appeal.suspension) == by.pk:
             details["own_suspension"] = True
         return record(acts.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, **details)

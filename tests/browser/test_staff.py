@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from importlib import import_module
+from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP
@@ -16,7 +17,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.actions import lobby
 from games.models import Appeal, AuditEntry, Case, Game, Seat
-from games.queries import Table
+from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.staff import cases, people, tables
 from games.staff.acts import TABLE_ACTS
@@ -219,17 +220,52 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
 
 
-def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: User) -> None:
+def test_an_outcome_is_changed_after_a_granted_appeal(
+    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User, bob: User
+) -> None:
+    now = timezone.now()
+    by: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
+    cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=SAID, now=now)
+    case = Case.objects.get()
+    cases.close_case(case_id=case.pk, outcome="acted", answer="", **by)
+    people.suspend(person_id=bob.pk, days=3, **by)
+    appeal = cases.appeal(person_id=bob.pk, text=SAID, now=now)
+    cases.decide_appeal(appeal_id=appeal.pk, lift=True, answer="We looked at the log once more.", **by)
+    page = f"/admin/games/case/{case.pk}/change/"
+    do(staff, page, "Change the outcome", lambda page: page.get_by_label("We found nothing against the rules").check())
+    player = new_page(alice)
+    player.goto("/")
+    player.get_by_role("link", name="Read the outcome").click()
+    expect(player.get_by_text("We found nothing against the rules.")).to_be_visible()
+
+
+def test_a_removed_player_gets_the_seat_back(staff: Page, new_page: Pages, dealt: Table, ann: User, bob: User) -> None:
+    tables.remove(game_id=dealt.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=timezone.now())
+
+    def fill(page: Page) -> None:
+        expect(page.get_by_text("To give it back, enter the username bob.")).to_be_visible()
+        page.locator("#id_username").fill("bob")
+
+    do(staff, f"/admin/games/game/{dealt.game.pk}/change/", "Give a seat to someone else", fill)
+    expect(staff.locator(".messagelist")).to_have_text(TABLE_ACTS["move_seat"].done)
+    player = new_page(bob)
+    player.goto(f"/games/{dealt.game.code}/log/")
+    expect(player.locator("main")).to_contain_text("Staff gave you the seat back.")
+
+
+@pytest.mark.parametrize("decision", ["The suspension stays", "The suspension is lifted"])
+def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: User, decision: str) -> None:
     people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=timezone.now())
     cases.appeal(person_id=alice.pk, text=SAID, now=timezone.now())
 
     def fill(page: Page) -> None:
-        page.get_by_label("The suspension stays").check()
+        page.get_by_label(decision).check()
         page.locator("#id_answer").fill("We looked at the log once more.")
 
     do(staff, f"/admin/games/appeal/{Appeal.objects.get().pk}/change/", "Decide the appeal", fill)
     person = new_page(alice)
-    person.goto("/")
+    person.goto("/suspended/")
+    expect(person.get_by_text(f"{decision}.")).to_be_visible()
     expect(person.get_by_text("We looked at the log once more.")).to_be_visible()
     assert AuditEntry.objects.latest("pk").act == "decide_appeal"
 
