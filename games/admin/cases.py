@@ -20,7 +20,7 @@ from games.admin.columns import WHEN
 from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
-from games.staff import cases
+from games.staff import appeals, cases
 from games.staff.acts import APPEAL_ACTS, CASE_ACTS, CHANGE_OUTCOME, DECIDE_APPEAL
 
 
@@ -164,7 +164,7 @@ class AppealAdmin(ReadOnlyAdmin):
         return act_page(
             request,
             found,
-            cases.PERFORM[found],
+            appeals.PERFORM[found],
             subject={"appeal_id": appeal_id},
             about=about,
             within=within,
@@ -178,7 +178,7 @@ class AppealAdmin(ReadOnlyAdmin):
         if appeal is None:
             raise Http404
         open_, by, now = appeal.decided_at is None, cast("User", request.user), timezone.now()
-        refusal = refusal_of(partial(cases.check_appeal, now=now), appeal, by=by) if open_ else ""
+        refusal = refusal_of(partial(appeals.check_appeal, now=now), appeal, by=by) if open_ else ""
         notes: list[str] = []
         if open_ and not may(by, DECIDE_APPEAL):
             notes = ["Only an admin can decide appeals."]

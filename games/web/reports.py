@@ -15,7 +15,7 @@ from accounts.models import User
 from games.queries import conduct
 from games.refusals import Denied
 from games.render.conduct import SuspendedPage
-from games.staff import cases, people
+from games.staff import appeals, cases, people
 from games.web import report_form
 from games.web.http import SeeOther
 from games.web.idempotent_forms import form_key
@@ -37,7 +37,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
     refusal = None
     if request.method == "POST":
         try:
-            cases.appeal(person_id=user.pk, text=request.POST.get("text", ""), now=now)
+            appeals.appeal(person_id=user.pk, text=request.POST.get("text", ""), now=now)
         except Denied as denied:
             refusal = denied
         else:

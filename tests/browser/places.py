@@ -17,7 +17,7 @@ from accounts.models import User
 from games import queries
 from games.actions import lobby, pauses, seating
 from games.locks import lock_game
-from games.models import Case, Game, Suspension, Warned
+from games.models import Appeal, Case, Game, Suspension, Warned
 from games.notices import mail_links, notice_mails, outbox, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
@@ -296,6 +296,15 @@ def _suspended(page: Page, cast: Cast) -> None:
     page.goto("/")
 
 
+def _appeals(page: Page, cast: Cast) -> None:
+    now = timezone.now()
+    why, said = "Rude words at two tables, after a warning", "It was my little brother who did it."
+    suspension = Suspension.objects.create(person=cast.alice, at=now, lifted_at=now, reason=why)
+    decided: dict[str, Any] = {"decided_at": now, "decision": "lifted", "answer": "We looked at the log once more."}
+    Appeal.objects.create(suspension=suspension, at=now, text=said, **decided)
+    page.goto("/suspended/")
+
+
 def _warnings(page: Page, cast: Cast) -> None:
     why = "Rude words at two tables: the next ones end in a suspension"
     Warned.objects.create(person=cast.alice, at=timezone.now(), text=why)
@@ -358,6 +367,7 @@ PLACES: Final = (
     Place("report-person", _profile("report/")),
     Place("resign", _resign),
     Place("suspended", _suspended),
+    Place("appeals", _appeals),
     Place("warnings", _warnings),
     Place("not-found", at("/games/nothere/")),
 )

@@ -19,7 +19,7 @@ from games.actions import lobby
 from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
-from games.staff import cases, people, tables
+from games.staff import appeals, cases, people, tables
 from games.staff.acts import TABLE_ACTS
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
@@ -229,8 +229,8 @@ def test_an_outcome_is_changed_after_a_granted_appeal(
     case = Case.objects.get()
     cases.close_case(case_id=case.pk, outcome="acted", answer="", **by)
     people.suspend(person_id=bob.pk, days=3, **by)
-    appeal = cases.appeal(person_id=bob.pk, text=SAID, now=now)
-    cases.decide_appeal(appeal_id=appeal.pk, lift=True, answer="We looked at the log once more.", **by)
+    appeal = appeals.appeal(person_id=bob.pk, text=SAID, now=now)
+    appeals.decide_appeal(appeal_id=appeal.pk, lift=True, answer="We looked at the log once more.", **by)
     page = f"/admin/games/case/{case.pk}/change/"
     do(staff, page, "Change the outcome", lambda page: page.get_by_label("We found nothing against the rules").check())
     player = new_page(alice)
@@ -256,7 +256,7 @@ def test_a_removed_player_gets_the_seat_back(staff: Page, new_page: Pages, dealt
 @pytest.mark.parametrize("decision", ["The suspension stays", "The suspension is lifted"])
 def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: User, decision: str) -> None:
     people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=timezone.now())
-    cases.appeal(person_id=alice.pk, text=SAID, now=timezone.now())
+    appeals.appeal(person_id=alice.pk, text=SAID, now=timezone.now())
 
     def fill(page: Page) -> None:
         page.get_by_label(decision).check()

@@ -16,7 +16,7 @@ from games.models import Appeal, AuditEntry, Case
 from games.notices.kinds import KINDS
 from games.notices.player_notices import NewNotice, write
 from games.queries import Table, Viewer
-from games.staff import cases, people, tables
+from games.staff import appeals, cases, people, tables
 from tests.browser.test_axe import VIEWS, violations
 from tests.browser.test_staff import REASON, dealt, staff
 
@@ -49,7 +49,7 @@ def desk(dealt: Table, ann: User, alice: User, bob: User, charlie: User) -> Desk
     people.warn(person_id=bob.pk, **more)
     tables.extend(game_id=dealt.game.pk, minutes=30, **more)
     people.suspend(person_id=bob.pk, days=9, **more)
-    return Desk(dealt, case, cases.appeal(person_id=bob.pk, text=SAID, now=now), bob)
+    return Desk(dealt, case, appeals.appeal(person_id=bob.pk, text=SAID, now=now), bob)
 
 
 def look_at_hands(page: Page, desk: Desk) -> None:

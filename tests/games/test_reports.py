@@ -21,7 +21,7 @@ from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
 from games.notices import emails, outbox
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
-from games.staff import auto_reports, cases, people
+from games.staff import appeals, auto_reports, cases, people
 from tests.conftest import logged_in, person, staff
 from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of
@@ -270,7 +270,7 @@ def test_staff_cannot_see_notices_of_outcomes(mo: User, ann: User, alice: User) 
 @pytest.fixture
 def appeal(mo: User, alice: User) -> Appeal:
     people.suspend(person_id=alice.pk, by=mo, days=9, reason=REASON, now=timezone.now())
-    return cases.appeal(person_id=alice.pk, text="It was my little brother.", now=timezone.now())
+    return appeals.appeal(person_id=alice.pk, text="It was my little brother.", now=timezone.now())
 
 
 @pytest.mark.parametrize("decision", ["upheld", "lifted"])
@@ -298,7 +298,7 @@ def test_the_decision_on_an_appeal_arrives_by_bell_and_mail(
 ) -> None:
     answer = ("We looked at it again. " * 30)[:499] + "!"
     now = timezone.now()
-    cases.decide_appeal(appeal_id=appeal.pk, by=ann, lift=lift, answer=answer, reason=REASON, now=now)
+    appeals.decide_appeal(appeal_id=appeal.pk, by=ann, lift=lift, answer=answer, reason=REASON, now=now)
     (letter,) = outbox_of(now)
     assert letter.to == ["alice@example.org"]
     for body in (text_of(parsed(letter.message().as_bytes())), Notice.objects.get(channel="site").text):
@@ -318,7 +318,7 @@ DECISION: dict[str, Any] = {"lift": True, "answer": "We looked at it again.", "r
 def appeal_against_ann(ann: User, alice: User) -> Appeal:
     """Return an appeal against a suspension by Ann, who is an admin."""
     people.suspend(person_id=alice.pk, by=ann, days=9, reason=REASON, now=timezone.now())
-    return cases.appeal(person_id=alice.pk, text="It was my little brother.", now=timezone.now())
+    return appeals.appeal(person_id=alice.pk, text="It was my little brother.", now=timezone.now())
 
 
 def test_another_admin_than_the_one_who_suspended_decides_the_appeal(ann: User, appeal_against_ann: Appeal) -> None:
@@ -329,9 +329,9 @@ def test_another_admin_than_the_one_who_suspended_decides_the_appeal(ann: User, 
     assert OWN_APPEAL in body
     assert "/act/decide_appeal/" not in body
     decision = DECISION | {"appeal_id": appeal_against_ann.pk, "now": timezone.now()}
-    refused("forbidden", cases.decide_appeal, by=ann, **decision)
+    refused("forbidden", appeals.decide_appeal, by=ann, **decision)
     assert "/act/decide_appeal/" in other.get(page).content.decode()
-    assert cases.decide_appeal(by=abe, **decision).details == {"lifted": True}
+    assert appeals.decide_appeal(by=abe, **decision).details == {"lifted": True}
 
 
 @pytest.mark.parametrize("why", ["nobody", "no factor", "suspended", "moderator", "closed"])
@@ -347,14 +347,14 @@ def test_the_page_says_that_no_other_admin_can_decide(
         User.objects.filter(pk=abe.pk).update(suspended_until=until, is_active=why != "closed")
     body = staff_browser(ann).get(f"/admin/games/appeal/{appeal_against_ann.pk}/change/").content.decode()
     assert "there is no other admin who can" in body
-    entry = cases.decide_appeal(appeal_id=appeal_against_ann.pk, by=ann, now=timezone.now(), **DECISION)
+    entry = appeals.decide_appeal(appeal_id=appeal_against_ann.pk, by=ann, now=timezone.now(), **DECISION)
     assert entry.details == {"lifted": True, "own_suspension": True}
 
 
 def grant_appeal(user: User, by: User) -> None:
     people.suspend(person_id=user.pk, by=by, days=9, reason=REASON, now=NOON)
-    appeal = cases.appeal(person_id=user.pk, text="It was my little brother.", now=NOON)
-    cases.decide_appeal(appeal_id=appeal.pk, by=by, now=NOON, **DECISION)
+    appeal = appeals.appeal(person_id=user.pk, text="It was my little brother.", now=NOON)
+    appeals.decide_appeal(appeal_id=appeal.pk, by=by, now=NOON, **DECISION)
 
 
 def test_a_granted_appeal_lets_staff_change_the_outcome(
@@ -413,7 +413,7 @@ def test_a_search_for_cases_finds_closed_ones(table: Table, mo: User, alice: Use
 
 def test_earlier_decisions_stay_on_the_page_of_a_later_suspension(ann: User, alice: User, appeal: Appeal) -> None:
     now, answer = timezone.now(), "We looked at it again."
-    cases.decide_appeal(appeal_id=appeal.pk, by=ann, lift=True, answer=answer, reason=REASON, now=now)
+    appeals.decide_appeal(appeal_id=appeal.pk, by=ann, lift=True, answer=answer, reason=REASON, now=now)
     people.suspend(person_id=alice.pk, by=ann, days=1, reason="Another reason", now=now)
     page = logged_in(alice).get("/suspended/").content.decode()
     assert "Another reason" in page
@@ -438,8 +438,8 @@ def test_an_appeal_lifts_its_own_suspension_only(ann: User, alice: User, appeal:
         "reason": REASON,
         "now": now,
     }
-    refused("over", cases.decide_appeal, lift=True, **decision)
-    cases.decide_appeal(lift=False, **decision)
+    refused("over", appeals.decide_appeal, lift=True, **decision)
+    appeals.decide_appeal(lift=False, **decision)
     alice.refresh_from_db()
     assert alice.suspended(now) == newer
 
@@ -454,7 +454,7 @@ def test_the_page_of_an_appeal_tells_a_moderator_who_decides_it(mo: User, ann: U
 
 def test_a_moderator_cannot_decide_an_appeal(mo: User, appeal: Appeal) -> None:
     arguments = {"lift": True, "answer": "We looked at it again.", "reason": REASON, "now": NOON}
-    refused("forbidden", cases.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)
+    refused("forbidden", appeals.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)
 
 
 def test_reporters_get_the_outcome_only_on_the_site_and_by_mail(

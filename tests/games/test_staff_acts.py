@@ -16,7 +16,7 @@ from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
 from games.queries import conduct
 from games.queries.conduct import DoneAct
 from games.refusals import Denied
-from games.staff import accounts, cases, people, roles, tables
+from games.staff import accounts, appeals, cases, people, roles, tables
 from games.staff.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct, title_of
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -29,7 +29,13 @@ NAMES = {
     "drop_factor", "hold", "close_case", "change_outcome", "decide_appeal",
 }  # fmt: skip
 """The names stored in databases and used in URLs of earlier releases."""
-PERFORM: dict[StaffAct[Any], Any] = {**tables.PERFORM, **people.PERFORM, **accounts.PERFORM, **cases.PERFORM}
+PERFORM: dict[StaffAct[Any], Any] = {
+    **tables.PERFORM,
+    **people.PERFORM,
+    **accounts.PERFORM,
+    **cases.PERFORM,
+    **appeals.PERFORM,
+}
 
 
 def test_stored_names_do_not_change() -> None:
@@ -50,7 +56,7 @@ def test_every_act_is_complete(act: StaffAct[Any]) -> None:
 
 
 def test_every_act_has_one_function_that_accepts_its_form() -> None:
-    modules = (tables, people, accounts, cases)
+    modules = (tables, people, accounts, cases, appeals)
     listed = Counter(act for module in modules for act in module.PERFORM)
     assert listed == Counter(ACTS.values())
     for act, perform in PERFORM.items():

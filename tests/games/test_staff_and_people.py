@@ -23,7 +23,7 @@ from games.actions import lobby
 from games.models import AuditEntry, Seat, Suspension, Warned
 from games.queries import conduct
 from games.refusals import Denied
-from games.staff import accounts, cases, people, tables
+from games.staff import accounts, appeals, people, tables
 from games.staff.roles import ROLES
 from tests.conftest import api_token, logged_in
 from tests.support.pages import text_of
@@ -259,9 +259,9 @@ def test_the_suspended_page_has_no_links_that_redirect_back(shut_out: Client, al
 
 
 def test_the_page_shows_the_decision_on_an_appeal_first(shut_out: Client, ann: User, alice: User) -> None:
-    appeal = cases.appeal(person_id=alice.pk, text="It was my little brother who wrote that.", now=timezone.now())
+    appeal = appeals.appeal(person_id=alice.pk, text="It was my little brother who wrote that.", now=timezone.now())
     why = "Brothers are not let in here."
-    cases.decide_appeal(appeal_id=appeal.pk, by=ann, lift=False, answer=why, reason=REASON, now=timezone.now())
+    appeals.decide_appeal(appeal_id=appeal.pk, by=ann, lift=False, answer=why, reason=REASON, now=timezone.now())
     page = shut_out.get("/suspended/").content.decode()
     assert page.index("The suspension stays.") < page.index(why)
 
@@ -277,7 +277,7 @@ def test_a_suspension_can_be_appealed_once(shut_out: Client) -> None:
 
 
 def test_only_suspended_people_can_appeal(alice: User) -> None:
-    refused("not_found", cases.appeal, person_id=alice.pk, text="Let me in for once, please.", now=NOON)
+    refused("not_found", appeals.appeal, person_id=alice.pk, text="Let me in for once, please.", now=NOON)
 
 
 def test_a_mute_removes_the_name_and_blocks_a_new_one(mo: User, alice: User, bob: User) -> None:

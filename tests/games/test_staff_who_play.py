@@ -15,7 +15,7 @@ from games.actions import guests, lobby
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
-from games.staff import accounts, cases, people, tables
+from games.staff import accounts, appeals, cases, people, tables
 from games.staff.acts import PERSON_ACTS
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -80,11 +80,11 @@ def test_open_tables_count_as_playing_together_and_left_games_do_not(mo: User, a
 
 def test_staff_cannot_decide_the_appeal_of_a_person_they_play_with(ann: User, root: User, alice: User) -> None:
     people.suspend(**arguments_for(alice, root, days=3))
-    appeal = cases.appeal(person_id=alice.pk, text=TEXT, now=NOON)
+    appeal = appeals.appeal(person_id=alice.pk, text=TEXT, now=NOON)
     table_at(TWO_HANDS, [alice, ann])
     decision: dict[str, Any] = {"lift": True, "answer": "You are right, we are sorry.", "reason": REASON, "now": NOON}
-    refused(cases.decide_appeal, appeal_id=appeal.pk, by=ann, **decision)
-    cases.decide_appeal(appeal_id=appeal.pk, by=root, **decision)
+    refused(appeals.decide_appeal, appeal_id=appeal.pk, by=ann, **decision)
+    appeals.decide_appeal(appeal_id=appeal.pk, by=root, **decision)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspensio
 from games.models.notices import SITE
 from games.notices import player_notices
 from games.queries import Table, Viewer
-from games.staff import cases, people
+from games.staff import appeals, cases, people
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
@@ -53,7 +53,7 @@ class World:
         case = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=f"{WHY} of this.", now=now)
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
-        appeal = cases.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
+        appeal = appeals.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
         player_notices.write(game, [player_notices.NewNotice(bob.pk, "out", WHY)], now=now)
         shown = Notice.objects.get(user=bob, kind="out", channel=SITE)
         Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)

@@ -1,0 +1,108 @@
+"""Appeals against suspensions, and how staff decide them (decision 125)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from allauth.mfa.utils import is_mfa_enabled
+from django.db import transaction
+
+from accounts.actions import lock_person
+from accounts.models import User
+from games import announce
+from games.models import Appeal, AuditEntry
+from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS
+from games.notices import staff_notices
+from games.queries import conduct
+from games.refusals import Denied
+from games.staff import acts
+from games.staff.acts import StaffAct
+from games.staff.audit import check, check_person, record
+from games.staff.cases import clean_text
+from games.staff.people import end_suspensions
+
+
+def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
+    """Appeal against this person's current suspension. Possible once per suspension.
+
+    :raises Denied: `malformed`; `not_found` if the person is not suspended; `forbidden` the second time.
+    """
+    text = clean_text(text)
+    with transaction.atomic():
+        person = lock_person(person_id)
+        suspension = conduct.suspension_of(person, now)
+        if suspension is None:
+            raise Denied("not_found", "You are not suspended.")
+        if conduct.appeal_of(suspension) is not None:
+            raise Denied("forbidden", "You have already appealed. The answer will appear on this page.")
+        return Appeal.objects.create(suspension=suspension, at=now, text=text)
+
+
+def check_appeal(appeal: Appeal, *, by: User, now: datetime) -> None:
+    """Check that `by` may act on the person, and did not suspend them, unless no other staff member can decide.
+
+    :raises Denied: `forbidden`.
+    """
+    check_person(appeal.suspension.person, by=by)
+    if conduct.suspended_by(appeal.suspension) == by.pk and other_can_decide(appeal, by=by, now=now):
+        raise Denied("forbidden", "You suspended this person. Another admin must decide the appeal.")
+
+
+def other_can_decide(appeal: Appeal, *, by: User, now: datetime) -> bool:
+    """Return True if a staff member other than `by` can decide this appeal: with the role and a second factor."""
+    others = User.objects.filter(is_staff=True, is_active=True).exclude(pk=by.pk)
+    return any(_can_decide(appeal, other, now) for other in others)
+
+
+def _can_decide(appeal: Appeal, staff: User, now: datetime) -> bool:
+    if staff.suspended(now) or not staff.has_perm(acts.DECIDE_APPEAL.permission) or not is_mfa_enabled(staff):
+        return False
+    try:
+        check_person(appeal.suspension.person, by=staff)
+    except Denied:
+        return False
+    return True
+
+
+def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
+    """Answer an appeal and, if `lift` is True, lift its suspension. The person is told the decision and the
+    answer.
+
+    The audit entry notes `own_suspension` if `by` suspended the person, because no other staff member could decide.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the appeal has been decided, or if `lift` is
+        True and the suspension has already ended.
+    """
+    with transaction.atomic():
+        reason = check(acts.DECIDE_APPEAL, by=by, reason=reason, now=now)
+        answer = " ".join(answer.split())
+        if not SHORTEST_WORDS <= len(answer) <= REASON_LENGTH:
+            raise Denied("malformed", f"Answer in {SHORTEST_WORDS} to {REASON_LENGTH} characters.")
+        appeal = Appeal.objects.select_for_update(of=("self",), no_key=True).filter(pk=appeal_id).first()
+        if appeal is None:
+            raise Denied("not_found", "There is no such appeal.")
+        if appeal.decided_at is not None:
+            raise Denied("over", "This appeal has already been decided.")
+        person = User.objects.select_for_update(of=("self",), no_key=True).get(suspensions__appeal=appeal)
+        check_appeal(appeal, by=by, now=now)
+        in_force = conduct.suspension_of(person, now)
+        if lift and (in_force is None or in_force.pk != appeal.suspension_id):
+            message = "The suspension of this appeal has ended, so it can’t be lifted. Uphold it to close the appeal."
+            raise Denied("over", message)
+        appeal.decided_at, appeal.answer = now, answer
+        appeal.decision = Appeal.Answer.LIFTED if lift else Appeal.Answer.UPHELD
+        appeal.save(update_fields=["decided_at", "answer", "decision"])
+        if lift:
+            end_suspensions(person, now)
+        staff_notices.appeal_decided(appeal, person, now=now)
+        announce.person_news(person.pk)
+        details: dict[str, Any] = {"lifted": lift}
+        if conduct.suspended_by(appeal.suspension) == by.pk:
+            details["own_suspension"] = True
+        return record(acts.DECIDE_APPEAL, by=by, reason=reason, now=now, person=person, **details)
+
+
+PERFORM: Final[Mapping[StaffAct[Any], Callable[..., object]]] = {acts.DECIDE_APPEAL: decide_appeal}
+"""The function of each act. It takes what the act's form asks for."""
