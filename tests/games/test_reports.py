@@ -392,7 +392,7 @@ def test_a_member_of_staff_who_reported_cannot_change_the_outcome(table: Table, 
     case = Case.objects.get()
     close(case, ann)
     grant_appeal(bob, ann)
-    change = {"case_id": case.pk, "outcome": "nothing", "answer": "", "reason": REASON, "now": NOON}
+    change: dict[str, Any] = {"case_id": case.pk, "outcome": "nothing", "answer": "", "reason": REASON, "now": NOON}
     refused("forbidden", cases.change_outcome, by=mo, **change)
     cases.change_outcome(by=ann, **change)
 
