@@ -1,6 +1,7 @@
 """`/healthz` says whether this process can serve, `/readyz` whether the whole site works."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
@@ -18,8 +19,12 @@ from django.views.decorators.http import require_safe
 
 import nomercy
 from games import alarm
+from games.models.rows import database_time
+from games.queries import backlog
 
 OK = "ok"
+LATE = "late"
+FROZEN = "frozen"
 DISK_FULL = "53100"
 # 200 kB are more than the `work_mem` of this transaction, so PostgreSQL writes a temporary file. Changing a row would
 # not show a full disk, because data pages and the write-ahead log have room for long.
@@ -27,6 +32,8 @@ LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
 WRITE_A_LITTLE = (
     "WITH little AS MATERIALIZED (SELECT repeat('x', 1000) FROM generate_series(1, 200)) SELECT count(*) FROM little"
 )
+REDIS_KEY = "nomercy.readyz"
+REDIS_KEY_SECONDS = 60
 _known_to_be_migrated: list[bool] = []
 
 
@@ -55,7 +62,7 @@ def readiness() -> dict[str, str]:
     parts = {"database": database()}
     if parts["database"] == OK:
         parts["database"] = writing()
-    for name, check in {"migrations": migrations, "sweep": sweep}.items():
+    for name, check in {"migrations": migrations, "sweep": sweep, "bots": bots, "mail": mail}.items():
         parts[name] = check() if parts["database"] == OK else "unknown"
     if settings.REDIS_URL:
         parts["redis"] = redis_server()
@@ -91,12 +98,34 @@ def sweep() -> str:
     return _unless_it_fails(lambda: alarm.check() or OK)
 
 
+def bots() -> str:
+    """Return `late` if the worker for bots is, `frozen` if a restore has stopped the games, else `ok`."""
+    grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+    return _unless_frozen(lambda: backlog.bots_are_late(database_time(), grace=grace))
+
+
+def mail() -> str:
+    """Return `late` if the worker for mail or the mail server is, `frozen` if a restore holds all mail, else `ok`."""
+    return _unless_frozen(lambda: backlog.mail_is_late(database_time()))
+
+
+def _unless_frozen(is_late: Callable[[], bool]) -> str:
+    def ask() -> str:
+        if backlog.is_frozen():
+            return FROZEN
+        return LATE if is_late() else OK
+
+    return _unless_it_fails(ask)
+
+
 def redis_server() -> str:
-    """Return `ok` if Redis answers on a new connection. The cache would hide a failure."""
+    """Return `ok` if Redis takes a write on a new connection. The cache would hide a failure."""
     wait = settings.PUBLISH_SECONDS
     try:
         with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=wait, socket_timeout=wait) as client:
-            client.ping()
+            client.set(REDIS_KEY, 1, ex=REDIS_KEY_SECONDS)
+    except redis.ResponseError:  # it is full, or a replica
+        return "cannot write"
     except redis.RedisError:
         return "unavailable"
     return OK

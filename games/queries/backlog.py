@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Count, Min, Q, QuerySet
 
 from accounts.models import AccountMail
 from games.models import Game, Heartbeat, Notice, Outbox
+from games.queries import due_bots
+
+LATE: Final = timedelta(minutes=10)
+"""How late a notice or a mail may be before the worker or the mail server counts as failing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,8 @@ class Backlog:
     """What is due at one moment.
 
     `sweep` is the time since the last sweep, None if there was none. `giving_back` is True while the time of an outage
-    is given back to games. `held_since` is when mail was held, None if it is not. `stopped` is the number of games that
-    a restore has stopped.
+    is given back to games. `bots` counts the games in which a person plays; others may wait long. `held_since` is when
+    mail was held, None if it is not. `stopped` is the number of games that a restore has stopped.
     """
 
     sweep: timedelta | None
@@ -62,7 +66,7 @@ def backlog(now: datetime, *, grace: timedelta) -> Backlog:
         giving_back=bool(heartbeat and heartbeat.given_from),
         clocks=_overdue(playing.filter(deadline__lte=now), "deadline", now),
         late=_late(heartbeat, now, grace),
-        bots=_overdue(playing.filter(wake_at__lte=now), "wake_at", now),
+        bots=_overdue(due_bots.attended(now), "wake_at", now),
         notices=_overdue(Notice.objects.filter(state=Notice.State.WAITING, due_at__lte=now), "due_at", now),
         account_mails=_overdue(mails.filter(due_at__lte=now), "due_at", now),
         held_since=outbox.held_since if outbox else None,
@@ -73,6 +77,22 @@ def backlog(now: datetime, *, grace: timedelta) -> Backlog:
 def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
     found = rows.aggregate(count=Count("pk"), first=Min(column))
     return Overdue(found["count"], timedelta() if found["first"] is None else now - found["first"])
+
+
+def is_frozen() -> bool:
+    """Return True if all mail is held and the games are stopped, after a restore or `manage.py freeze`."""
+    return Outbox.objects.filter(held_since__isnull=False).exists()
+
+
+def bots_are_late(now: datetime, *, grace: timedelta) -> bool:
+    """Return True if bots at a table with people have been due for longer than `grace`. Runs one query."""
+    return due_bots.attended(now - grace).exists()
+
+
+def mail_is_late(now: datetime) -> bool:
+    """Return True if a notice or a mail has been due for longer than `LATE`. Runs at most two queries."""
+    due = {"state": Notice.State.WAITING, "due_at__lt": now - LATE}
+    return Notice.objects.filter(**due).exists() or AccountMail.objects.filter(**due).exists()
 
 
 def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:

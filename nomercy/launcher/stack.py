@@ -270,7 +270,8 @@ async def _ready(environment: dict[str, str]) -> None:
 def _answers(environment: dict[str, str]) -> bool:
     connection = HTTPConnection(environment["HOST"], int(environment["PORT"]), timeout=5)
     try:
-        connection.request("GET", "/readyz", headers={"Host": urlsplit(environment["SITE_URL"]).netloc})
+        # Not /readyz, which waits for a person after a restore.
+        connection.request("GET", "/healthz", headers={"Host": urlsplit(environment["SITE_URL"]).netloc})
         return connection.getresponse().status == 200
     except OSError:
         return False

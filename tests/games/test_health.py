@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from io import StringIO
 from types import SimpleNamespace
@@ -16,10 +17,10 @@ from pytest_django.fixtures import Settings
 
 import nomercy
 from accounts import mails
-from accounts.models import User
+from accounts.models import AccountMail, User
 from games import alarm
-from games.actions import sweep
-from games.models import Game, Heartbeat, Notice, Outbox
+from games.actions import restore, sweep
+from games.models import Game, Heartbeat, Notice, Outbox, Seat
 from tests.support.tables import TWO_HANDS, change_position, table_at
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def test_a_site_is_ready_when_every_part_works(client: Client) -> None:
     answer = client.get("/readyz")
 
     assert answer.status_code == 200
-    parts = {"database": "ok", "migrations": "ok", "sweep": "ok"}
+    parts = {"database": "ok", "migrations": "ok", "sweep": "ok", "bots": "ok", "mail": "ok"}
     assert answer.json() == {"ready": True, "version": nomercy.__version__, "parts": parts}
 
 
@@ -158,6 +159,64 @@ def test_a_process_with_a_wrong_clock_sees_no_outage(client: Client, monkeypatch
     assert client.get("/readyz").json()["parts"]["sweep"] == "ok"
 
 
+def parts_of(client: Client) -> dict[str, str]:
+    """Return the parts that do not work, and check that the status agrees."""
+    answer = client.get("/readyz")
+    wrong = {name: state for name, state in answer.json()["parts"].items() if state != "ok"}
+    assert (answer.status_code, answer.json()["ready"]) == ((503, False) if wrong else (200, True))
+    return wrong
+
+
+def test_readyz_reports_that_bots_do_not_move(client: Client, alice: User) -> None:
+    swept(3)
+    now = timezone.now()
+    game = table_at(TWO_HANDS, [alice, "random"], deadline=None, wake_at=now - timedelta(seconds=100)).game
+    assert parts_of(client) == {}
+    Game.objects.filter(pk=game.pk).update(wake_at=now - timedelta(seconds=150))
+    assert parts_of(client) == {"bots": "late"}
+
+
+def test_tables_that_all_people_have_left_leave_the_site_ready(client: Client, alice: User) -> None:
+    swept(3)
+    long_ago = timezone.now() - timedelta(hours=1)
+    game = table_at(TWO_HANDS, [alice, "random"], deadline=None, wake_at=long_ago).game
+    Seat.objects.filter(game=game, index=0).update(left=True)
+    assert parts_of(client) == {}
+    assert "bots overdue     0, the longest by 0 s\n" in health()
+
+
+@pytest.mark.parametrize("model", [Notice, AccountMail])
+def test_readyz_reports_that_mail_does_not_go_out(
+    client: Client, alice: User, bob: User, model: type[Notice | AccountMail]
+) -> None:
+    swept(3)
+    now = timezone.now()
+    if model is Notice:
+        game = table_at(TWO_HANDS, [alice, bob], deadline=None).game
+        Notice.objects.create(
+            user=alice, game=game, version=1, kind="turn", channel="email", created_at=now, due_at=now, since=now
+        )
+    else:
+        mails.queue(kind=mails.RESET, address="alice@example.org", user=None, now=now)
+    model._default_manager.update(due_at=now - timedelta(minutes=9))
+    assert parts_of(client) == {}
+    model._default_manager.update(due_at=now - timedelta(minutes=11))
+    assert parts_of(client) == {"mail": "late"}
+
+
+def test_readyz_is_frozen_after_a_restore_until_the_release(client: Client, alice: User, bob: User) -> None:
+    swept(3)
+    now = timezone.now()
+    table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=1))
+    restore.freeze(now=now)
+    mails.queue(kind=mails.RESET, address="alice@example.org", user=None, now=now - timedelta(hours=1))
+    assert parts_of(client) == {"bots": "frozen", "mail": "frozen"}
+    assert client.get("/healthz").status_code == 200
+    AccountMail.objects.all().delete()
+    restore.release(now=now)
+    assert parts_of(client) == {}
+
+
 def test_readyz_checks_redis_if_it_is_configured(client: Client, settings: Settings) -> None:
     swept(3)
     settings.REDIS_URL = "redis://:secret@127.0.0.1:1/0"
@@ -177,13 +236,44 @@ def test_readyz_reports_a_lost_database_without_its_address(client: Client, monk
     answer = client.get("/readyz")
 
     assert answer.status_code == 503
-    assert answer.json()["parts"] == {"database": "database unavailable", "migrations": "unknown", "sweep": "unknown"}
+    unknown = dict.fromkeys(("migrations", "sweep", "bots", "mail"), "unknown")
+    assert answer.json()["parts"] == {"database": "database unavailable"} | unknown
 
 
-def health() -> str:
+def health(*arguments: str) -> str:
     out = StringIO()
-    call_command("health", stdout=out)
+    call_command("health", *arguments, stdout=out)
     return out.getvalue()
+
+
+def test_health_prints_json(alice: User, bob: User) -> None:
+    swept(2)
+    now = timezone.now()
+    table_at(TWO_HANDS, [alice, bob], deadline=now - timedelta(seconds=30))
+    said = json.loads(health("--json"))
+    assert said.pop("sweep_seconds_ago") in (2, 3)
+    assert said.pop("turns") in ({"overdue": 1, "longest_seconds": seconds} for seconds in (30, 31))
+    nothing = {"overdue": 0, "longest_seconds": 0}
+    assert said == {
+        "healthy": True,
+        "failures": [],
+        "giving_back": False,
+        "clocks_failing": 0,
+        "bots": nothing,
+        "notices": nothing,
+        "account_mails": nothing,
+        "held_since": None,
+        "games_stopped": 0,
+    }
+
+
+def test_health_prints_json_and_fails_if_something_is_late(alice: User) -> None:
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"^the sweep does not run\.$"):
+        call_command("health", "--json", stdout=out)
+    said = json.loads(out.getvalue())
+    assert (said["healthy"], said["failures"]) == (False, ["the sweep does not run"])
+    assert said["sweep_seconds_ago"] is None
 
 
 def test_health_succeeds_when_nothing_is_late(alice: User, bob: User) -> None:

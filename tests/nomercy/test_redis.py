@@ -104,6 +104,17 @@ def test_the_cache_works_there(given: str) -> None:
 
 
 @pytest.mark.redis
+def test_readyz_notices_a_redis_that_takes_no_writes(settings: Settings) -> None:
+    with password_server() as url, redis.Redis.from_url(url) as client:
+        settings.REDIS_URL = url
+        assert health.redis_server() == "ok"
+        assert client.ttl(health.REDIS_KEY) > 0
+        client.config_set("maxmemory", 1)
+        assert client.ping()
+        assert health.redis_server() == "cannot write"
+
+
+@pytest.mark.redis
 def test_the_broker_works_there(given: str) -> None:
     options = {"socket_connect_timeout": 0.2, "socket_timeout": 0.2, "max_retries": 0, "retry_on_timeout": False}
     with Connection(broker_url(given), transport_options=options) as broker, broker.SimpleQueue("test") as queue:

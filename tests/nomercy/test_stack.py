@@ -10,9 +10,11 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from functools import partial
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,6 +24,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
 from accounts.models import User
+from nomercy.launcher import stack as launcher_stack
 from nomercy.launcher.place import CHECKOUT
 from nomercy.launcher.processes import COMMANDS
 from tests.conftest import logged_in
@@ -55,6 +58,27 @@ async def first_message(running: RunningStack, code: str, cookie: str) -> object
         additional_headers={"Cookie": cookie},
     ) as page:
         return json.loads(await page.recv())
+
+
+class Frozen(BaseHTTPRequestHandler):
+    """A site after a restore: alive, but not ready."""
+
+    def do_GET(self) -> None:  # the name that the base class calls
+        self.send_response(200 if self.path == "/healthz" else 503)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+def test_a_frozen_site_has_started() -> None:
+    with HTTPServer(("127.0.0.1", 0), Frozen) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        port = str(server.server_port)
+        environment = {"HOST": "127.0.0.1", "PORT": port, "SITE_URL": f"http://127.0.0.1:{port}"}
+        assert launcher_stack._answers(environment)
+        thread.join()
 
 
 @pytest.mark.long

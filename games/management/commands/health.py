@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
@@ -9,44 +11,78 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from games.queries.backlog import backlog
+from games.queries.backlog import LATE, Backlog, Overdue, backlog
 from games.render.words import duration
-
-LATE = timedelta(minutes=10)
-"""How late a notice or a mail may be before the worker or the mail server counts as failing."""
 
 
 class Command(BaseCommand):
     help = "Prints the last sweep and the overdue clocks, bots, notices and mails. Exits 1 if one of them is late."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object, with all times in seconds")
+
     def handle(self, *args: Any, **options: Any) -> None:
-        now = timezone.now()
         grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-        found = backlog(now, grace=grace)
-        swept = "never" if found.sweep is None else f"{_time(found.sweep)} ago"
-        self._line("last sweep", swept + (", giving back the time of an outage" if found.giving_back else ""))
-        self._line("turns overdue", f"{found.clocks.count}, the longest by {_time(found.clocks.longest)}")
-        self._line("clocks failing", str(found.late.failing))
-        self._line("bots overdue", f"{found.bots.count}, the longest by {_time(found.bots.longest)}")
-        self._line("notices overdue", f"{found.notices.count}, the longest by {_time(found.notices.longest)}")
-        accounts = found.account_mails
-        self._line("account mails", f"{accounts.count} overdue, the longest by {_time(accounts.longest)}")
-        self._line("mail", "goes out" if found.held_since is None else f"held since {found.held_since:%F %T} UTC")
-        self._line("games stopped", str(found.stopped))
-        late = {
-            "the sweep does not run": found.sweep is None or found.sweep > grace,
-            "clocks do not act": found.late.untried > 0,
-            "clocks of single games fail (the log says which)": found.late.failing > 0,
-            "bots do not move": found.bots.longest > grace,
-            "notices are not sent": found.notices.longest > LATE and found.held_since is None,
-            "mails about accounts are not sent": accounts.longest > LATE and found.held_since is None,
-        }
-        failures = [what for what, failing in late.items() if failing]
+        found = backlog(timezone.now(), grace=grace)
+        failures = failing(found, grace)
+        if options["json"]:
+            self.stdout.write(json.dumps(as_json(found, failures)))
+        else:
+            for what, how in as_lines(found).items():
+                self.stdout.write(f"{what:<16} {how}")
         if failures:
             raise CommandError("; ".join(failures) + ".", returncode=1)
 
-    def _line(self, what: str, how: str) -> None:
-        self.stdout.write(f"{what:<16} {how}")
+
+def failing(found: Backlog, grace: timedelta) -> list[str]:
+    """Return what is wrong, a clause each. Empty if nothing is."""
+    held = found.held_since is not None
+    late = {
+        "the sweep does not run": found.sweep is None or found.sweep > grace,
+        "clocks do not act": found.late.untried > 0,
+        "clocks of single games fail (the log says which)": found.late.failing > 0,
+        "bots do not move": found.bots.longest > grace,
+        "notices are not sent": found.notices.longest > LATE and not held,
+        "mails about accounts are not sent": found.account_mails.longest > LATE and not held,
+    }
+    return [what for what, is_failing in late.items() if is_failing]
+
+
+def as_lines(found: Backlog) -> dict[str, str]:
+    """Return the text of each line by its name."""
+    swept = "never" if found.sweep is None else f"{_time(found.sweep)} ago"
+    accounts = found.account_mails
+    return {
+        "last sweep": swept + (", giving back the time of an outage" if found.giving_back else ""),
+        "turns overdue": f"{found.clocks.count}, the longest by {_time(found.clocks.longest)}",
+        "clocks failing": str(found.late.failing),
+        "bots overdue": f"{found.bots.count}, the longest by {_time(found.bots.longest)}",
+        "notices overdue": f"{found.notices.count}, the longest by {_time(found.notices.longest)}",
+        "account mails": f"{accounts.count} overdue, the longest by {_time(accounts.longest)}",
+        "mail": "goes out" if found.held_since is None else f"held since {found.held_since:%F %T} UTC",
+        "games stopped": str(found.stopped),
+    }
+
+
+def as_json(found: Backlog, failures: list[str]) -> dict[str, Any]:
+    """Return the same for programs."""
+    return {
+        "healthy": not failures,
+        "failures": failures,
+        "sweep_seconds_ago": None if found.sweep is None else round(found.sweep.total_seconds()),
+        "giving_back": found.giving_back,
+        "turns": _overdue(found.clocks),
+        "clocks_failing": found.late.failing,
+        "bots": _overdue(found.bots),
+        "notices": _overdue(found.notices),
+        "account_mails": _overdue(found.account_mails),
+        "held_since": None if found.held_since is None else found.held_since.isoformat(),
+        "games_stopped": found.stopped,
+    }
+
+
+def _overdue(overdue: Overdue) -> dict[str, int]:
+    return {"overdue": overdue.count, "longest_seconds": round(overdue.longest.total_seconds())}
 
 
 def _time(length: timedelta) -> str:
