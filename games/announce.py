@@ -21,16 +21,13 @@ from celery import current_app
 from channels.layers import get_channel_layer
 from django.db import transaction
 
-from games import HOUSEKEEPING_SECONDS
+from games import HOUSEKEEPING_SECONDS, asked_bots
 from games.models import Game
 
 log = structlog.get_logger(__name__)
 
 BREAK: Final = 5.0
 """Seconds for which the channel layer or the broker is not used after a failure."""
-
-STALE: Final = 60.0
-"""Seconds after which a task that no worker took expires. The sweep has sent another by then."""
 
 BOT_TURN: Final = "games.tasks.bot_turn"
 FOLLOW_REST: Final = "games.tasks.follow_rest"
@@ -80,15 +77,20 @@ def after_commit(game: Game, *, wake: bool = True) -> None:
 
 
 def wake_bots(game_id: int, wake_at: datetime) -> None:
-    """Ask the worker to move the bots of a game at `wake_at`, by this process's clock."""
-    delay = max(0.0, (wake_at - datetime.now(UTC)).total_seconds())
-    _guarded("broker", partial(_send_bot_turn, game_id, delay))
+    """Ask the worker to move the bots of a game at `wake_at`, by this process's clock, if it has not been asked yet."""
+    now = datetime.now(UTC)
+    _guarded("broker", partial(_send_bot_turn, game_id, max(wake_at, now).timestamp(), now.timestamp()))
 
 
-def _send_bot_turn(game_id: int, delay: float) -> None:
-    current_app.send_task(
-        BOT_TURN, args=(game_id,), countdown=delay or None, expires=delay + STALE, retry=False, ignore_result=True
-    )
+def _send_bot_turn(game_id: int, at: float, now: float) -> None:
+    if not asked_bots.note_asked(game_id, at=at, now=now):
+        return
+    try:
+        # It does not expire, because after an outage of the worker no other may follow for an hour.
+        current_app.send_task(BOT_TURN, args=(game_id,), countdown=at - now or None, retry=False, ignore_result=True)
+    except Exception:
+        asked_bots.forget(game_id)
+        raise
 
 
 def rest_changed(user_id: int, *, after: int = 0) -> None:

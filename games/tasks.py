@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts import mails
-from games import randomness
+from games import asked_bots, randomness
 from games.actions import abandoned, housekeeping, pauses
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
@@ -21,6 +21,7 @@ from games.staff import auto_reports
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)
 def bot_turn(game_id: int) -> int:
     """Make some bot moves that are due, in this game and in others."""
+    asked_bots.forget(game_id)  # first: what becomes due from now on needs another task
     rng = random.Random(randomness.source.getrandbits(64))  # noqa: S311  # the choices of bots need not be secret
     return bots_action.play_due_bots(game_id=game_id, clock=timezone.now, rng=rng)
 

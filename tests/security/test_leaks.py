@@ -261,7 +261,7 @@ def _poke(code: str, version: int) -> None:
     announce._send_to_group(group_of(code), {"type": "game.changed", "game": code, "version": version, "next": top})
 
 
-def _task(game_id: int, delay: float) -> None:
+def _task(game_id: int, at: float, now: float) -> None:
     drawn = Move.objects.filter(game=game_id).order_by("-n").values_list("events", flat=True).first()
     current_app.send_task(announce.BOT_TURN, args=(game_id, json.dumps(drawn)))
 
