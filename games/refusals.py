@@ -8,8 +8,15 @@ from typing import Final
 
 import psycopg
 import structlog
-from django.db import DatabaseError, InterfaceError, OperationalError
-from psycopg.errors import DeadlockDetected, IdleInTransactionSessionTimeout, LockNotAvailable, QueryCanceled
+from django.db import DatabaseError, InterfaceError, OperationalError, ProgrammingError
+from psycopg.errors import (
+    DeadlockDetected,
+    IdleInTransactionSessionTimeout,
+    LockNotAvailable,
+    QueryCanceled,
+    UndefinedColumn,
+    UndefinedTable,
+)
 
 from games.rules import Refused
 
@@ -138,6 +145,11 @@ def cannot_save() -> Denied:
     return Denied("unavailable", "The site cannot save anything at the moment. Try again in a few minutes.")
 
 
+def being_updated() -> Denied:
+    """Return the refusal of a request while the tables are those of another release."""
+    return Denied("unavailable", "The site is being updated. Try again in a minute.")
+
+
 def temporary_refusal(error: BaseException) -> Denied | None:
     """Return the refusal for a temporary fault of the database that the request did not cause, or None.
 
@@ -154,6 +166,12 @@ def temporary_refusal(error: BaseException) -> Denied | None:
     if lost_the_database(error):
         log.error("the database is unavailable", error=type(cause).__name__, sqlstate=code)
         return unavailable()
+    if does_not_fit(error):
+        # The first line names a table or a column, and no value.
+        log.error(
+            "the database does not fit this release", missing=str(cause).partition("\n")[0], help="manage.py migrate"
+        )
+        return being_updated()
     return None
 
 
@@ -161,7 +179,7 @@ def is_temporary(error: BaseException) -> bool:
     """Return True if `temporary_refusal` has a refusal for this fault, or for each fault of a group."""
     if isinstance(error, BaseExceptionGroup):
         return all(is_temporary(one) for one in error.exceptions)
-    return waited_too_long(error) or has_no_room(error) or lost_the_database(error)
+    return waited_too_long(error) or has_no_room(error) or lost_the_database(error) or does_not_fit(error)
 
 
 def waited_too_long(error: BaseException) -> bool:
@@ -187,3 +205,8 @@ def lost_the_database(error: BaseException) -> bool:
     if not isinstance(error, OperationalError) or not isinstance(cause, psycopg.OperationalError):
         return False
     return cause.sqlstate is None or cause.sqlstate in CONNECTION_LOST_CODES
+
+
+def does_not_fit(error: BaseException) -> bool:
+    """Return True if PostgreSQL has no such table or column: migrations are missing, or this process is an old one."""
+    return isinstance(error, ProgrammingError) and isinstance(error.__cause__, UndefinedColumn | UndefinedTable)

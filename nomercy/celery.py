@@ -1,16 +1,19 @@
 """The Celery app and the beat schedule."""
 
 import os
+import warnings
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import structlog
 from celery import Celery, Task
-from celery.signals import task_postrun, task_prerun
+from celery.exceptions import CPendingDeprecationWarning
+from celery.signals import beat_init, task_postrun, task_prerun, worker_ready
 from django.conf import settings
 from django.db import close_old_connections
 
 from games import HOUSEKEEPING_SECONDS
+from nomercy.logs import log_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 
@@ -48,6 +51,21 @@ def schedule(sender: Celery, **_: object) -> None:
         task: {"task": task, "schedule": seconds, "options": {"expires": seconds}, "last_run_at": LONG_AGO}
         for task, seconds in beat.items()
     }
+
+
+# At each lost connection to the broker Celery warns, in seven lines, of a default that its next version changes.
+warnings.filterwarnings("ignore", category=CPendingDeprecationWarning, module=r"celery\.worker\.consumer")
+
+
+@worker_ready.connect
+def log_worker_start(sender: Any, **_: object) -> None:
+    """Log the start of a worker, with its queues. `sender` is its consumer."""
+    log_start("worker", queues=sorted(sender.app.amqp.queues.consume_from))
+
+
+@beat_init.connect
+def log_beat_start(**_: object) -> None:
+    log_start("beat")
 
 
 @task_prerun.connect

@@ -1,28 +1,130 @@
-"""A log filter: temporary faults of the database are one line without a traceback.
+"""A log filter: an outage of PostgreSQL or Redis is one line of each process, and temporary faults have no traceback.
 
 `logs.py` names it by its path, because it needs Django models, which the settings must not import.
 """
 
+from __future__ import annotations
+
 import logging
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import redis
+from django.db import InterfaceError, OperationalError
+from kombu.exceptions import OperationalError as BrokerError
 
 from games import refusals
+from nomercy.logs import LONGEST_REFUSAL, shortened
+
+POSTGRESQL: Final = "PostgreSQL"
+REDIS: Final = "Redis"
+SCHEMA: Final = "the schema of this release"
+OVER_AFTER: Final = 60.0
+"""Seconds without such a record after which the next one belongs to another outage. Celery retries every 32 s."""
+OUR_EVENTS: Final = {
+    "announce failed": REDIS,
+    "cache failed": REDIS,
+    "sockets without channel layer": REDIS,
+    "the database is unavailable": POSTGRESQL,
+    "the database does not fit this release": SCHEMA,
+}
+"""Our own events about an outage, which have no traceback."""
+SOCKETS: Final = "sockets not looked after"
+DATABASE_ERRORS: Final = (OperationalError.__name__, InterfaceError.__name__)
+"""The errors with which our event `SOCKETS` is about PostgreSQL."""
+REDIS_ERRORS: Final = (redis.ConnectionError, redis.TimeoutError, BrokerError)
+CELERYS_LINES: Final = (
+    "consumer: Cannot connect to",
+    "consumer: Connection to broker lost",
+    "beat: Connection error",
+    "Error on restarting",  # of a step that needs the connection
+)
+"""How Celery's lines about a lost broker begin that have no exception, or another one."""
 
 
-def without_traceback(record: logging.LogRecord) -> bool:
-    """Remove the traceback if the record is about a temporary fault of the database. Always return True."""
+class OutageFilter(logging.Filter):
+    """Drops all but the first record of an outage, and shortens that one. `clock` returns seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return False to drop the record."""
+        error = _error_of(record)
+        away = what_is_away(record, error)
+        if away is None:
+            if error is not None and refusals.is_temporary(error):
+                _remove_traceback(record, error)
+            return True
+        if not self._begins(away):
+            return False
+        if isinstance(record.msg, dict):
+            record.msg["away"] = away
+        else:
+            first_line = record.getMessage().partition("\n")[0]
+            record.msg, record.args = f"{away} is away: {shortened(first_line, LONGEST_REFUSAL)}", None
+        _remove_traceback(record, error)
+        return True
+
+    def _begins(self, away: str) -> bool:
+        """Return True if this is the first record of an outage, and note when it came."""
+        now = self._clock()
+        with self._lock:
+            last = self._last.get(away)
+            self._last[away] = now
+        return last is None or now - last >= OVER_AFTER
+
+
+def what_is_away(record: logging.LogRecord, error: BaseException | None) -> str | None:
+    """Return the service whose outage this record is about, or None. `error` is the record's exception."""
+    if isinstance(record.msg, dict):
+        event = str(record.msg.get("event"))
+        if event in OUR_EVENTS:
+            return OUR_EVENTS[event]
+        if event == SOCKETS and record.msg.get("error") in DATABASE_ERRORS:
+            return POSTGRESQL
+    if error is not None and all(refusals.lost_the_database(one) for one in _members(error)):
+        return POSTGRESQL
+    if error is not None and all(refusals.does_not_fit(one) for one in _members(error)):
+        return SCHEMA
+    if not record.name.startswith(("celery", "kombu")):
+        return None
+    if any(isinstance(one, REDIS_ERRORS) for one in _causes(error)) or record.getMessage().startswith(CELERYS_LINES):
+        return REDIS
+    return None
+
+
+def _error_of(record: logging.LogRecord) -> BaseException | None:
     event = record.msg if isinstance(record.msg, dict) else None  # a line of structlog
     if event and event.get("exc_info") is True:
-        error = sys.exc_info()[1]
+        return sys.exc_info()[1]
+    return record.exc_info[1] if record.exc_info else None
+
+
+def _remove_traceback(record: logging.LogRecord, error: BaseException | None) -> None:
+    record.exc_info = record.exc_text = None
+    if isinstance(record.msg, dict) and error is not None:
+        first = next(_members(error))
+        record.msg["exc_info"], record.msg["error"] = None, type(first.__cause__ or first).__name__
+
+
+def _members(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors of a group and of groups in it, or the error itself."""
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _members(one)
     else:
-        error = record.exc_info[1] if record.exc_info else None
-    if error is not None and refusals.is_temporary(error):
-        record.exc_info = record.exc_text = None
-        if event is not None:
-            event["exc_info"], event["error"] = None, type(error.__cause__).__name__
-    return True
+        yield error
 
 
-def temporary_fault_filter() -> object:
-    """Return the filter, for the LOGGING setting."""
-    return without_traceback
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield the error and what it was raised from, up to the first."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -44,7 +44,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
     status = database()
     if status == OK:
         status = migrations()
-    return JsonResponse({"status": status, "version": nomercy.__version__}, status=200 if status == OK else 503)
+    return _answer({"status": status, "version": nomercy.__version__}, well=status == OK)
 
 
 @require_safe
@@ -53,8 +53,13 @@ def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 if every part of the site works, else 503. Both list the state of each part."""
     parts = readiness()
     ready = all(status == OK for status in parts.values())
-    body = {"ready": ready, "version": nomercy.__version__, "parts": parts}
-    return JsonResponse(body, status=200 if ready else 503)
+    return _answer({"ready": ready, "version": nomercy.__version__, "parts": parts}, well=ready)
+
+
+def _answer(body: dict[str, object], *, well: bool) -> JsonResponse:
+    response = JsonResponse(body, status=200 if well else 503)
+    response._has_been_logged = True  # type: ignore[attr-defined]  # or Django logs an error at each 503
+    return response
 
 
 def readiness() -> dict[str, str]:

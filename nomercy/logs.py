@@ -4,10 +4,12 @@ No event contains a card, a seed or a token. Requests are logged by route, becau
 """
 
 import logging
+import threading
 from typing import Any, Final
 
 import structlog
 
+import nomercy
 from nomercy.storms import SECURITY
 
 QUIET = {
@@ -66,6 +68,12 @@ def shorten_values(log: object, method: str, event: structlog.typing.EventDict) 
     return event
 
 
+def log_start(process: str, **details: object) -> None:
+    """Log that this process has started, with its version. `process` is its name in docs/operations.md."""
+    if threading.current_thread() is threading.main_thread():  # `script/run` runs workers and beat in threads
+        structlog.get_logger("nomercy").info("started", process=process, version=nomercy.__version__, **details)
+
+
 def final_processors(form: str) -> list[structlog.typing.Processor]:
     """Return the structlog processors that render an event. `form` is `json` or `console`."""
     # Plain tracebacks: rich ones print the local variables of every frame.
@@ -106,13 +114,14 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         "formatters": {"lines": formatter},
         "filters": {
             "refusals": {"()": lambda: as_a_refusal},
-            "faults": {"()": "nomercy.faults.temporary_fault_filter"},
+            "faults": {"()": "nomercy.faults.OutageFilter"},
             "storms": {"()": "nomercy.storms.StormFilter"},
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": FILTERS}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": quiet} for name, quiet in QUIET.items()},
+            "nomercy": {"level": level},  # Celery's commands set the root to WARNING
             # Without the servers' own handlers, so that their lines are like all others.
             **{name: {"level": QUIET.get(name, level), "handlers": [], "propagate": True} for name in SERVERS},
         },

@@ -1,5 +1,6 @@
 """Middleware and error handlers: request log, caching of private pages, sessions, bad requests and database faults."""
 
+import logging
 import re
 import sys
 import time
@@ -27,6 +28,7 @@ from games.api import unknown
 from games.refusals import RETRY_SECONDS, Denied, temporary_refusal
 from nomercy.answers import API, error_object, too_large
 from nomercy.content_types import is_utf8
+from nomercy.limits import HEALTH
 from nomercy.sessions import SessionStore
 from nomercy.storms import warn
 from nomercy.uploads import FileRefused
@@ -75,7 +77,8 @@ class RequestLog:
                 limit = structlog.contextvars.get_contextvars().get("limit")
                 warn(log, "too many requests", status=status, limit=limit)
             else:
-                log.info("request", method=method, route=route, status=status, ms=milliseconds)
+                level = logging.DEBUG if request.path in HEALTH else logging.INFO
+                log.log(level, "request", method=method, route=route, status=status, ms=milliseconds)
         finally:
             structlog.contextvars.clear_contextvars()
         response["X-Request-ID"] = request_id

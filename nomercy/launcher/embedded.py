@@ -24,6 +24,7 @@ from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable, require_redis_log_in
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for, undisturbed
 from nomercy.launcher.processes import QUEUES
+from nomercy.logs import log_start
 from nomercy.server.listening import listen, raise_file_limit
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ def _serve(stack: ExitStack) -> None:
         print(_welcome(address, settings.EMAIL_HOST), flush=True)
         # After the first requests, which would wait for them: they take a fifth of a second.
         await asyncio.to_thread(stack.enter_context, Workers())
+        log_start("site", queues=sorted(QUEUES))
 
     asyncio.run(_run(_server(application, ready=ready), listening))
 

@@ -25,6 +25,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from nomercy.checks import HIGHEST_PORT
+from nomercy.logs import log_start
 from nomercy.server import listening
 from nomercy.server.config import config
 
@@ -44,6 +45,7 @@ def main() -> None:
     listening.raise_file_limit()
     logging.config.dictConfig(settings.LOGGING)
     sockets = [bound_to(arguments.bind)]
+    log_start(arguments.kind, address=arguments.bind)
     if arguments.kind == "sockets":
         Server(config(APPLICATION, stop_seconds=10, factory=True)).run(sockets)
     elif settings.WEB_CONCURRENCY == 1:

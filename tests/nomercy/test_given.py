@@ -122,6 +122,20 @@ def test_a_wrong_password_is_reported_but_not_shown(monkeypatch: pytest.MonkeyPa
         assert f"{wrong} (was it …?)" in sentence(f"postgres://u:hidden@127.0.0.1:{port}/x", monkeypatch)
 
 
+def test_a_wrong_password_ends_migrate_with_one_sentence() -> None:
+    """Also if the password is in `PGPASSWORD`, as in the compose file."""
+    wrong = 'password authentication failed for user "u"'
+    with server(refusal(S="FATAL", V="FATAL", C="28P01", M=wrong)) as port:
+        environment = {"PATH": os.defpath, "SECRET_KEY": "k" * 40, "PGPASSWORD": "hidden"}
+        environment["DATABASE_URL"] = f"postgres://u@127.0.0.1:{port}/x"
+        command = [sys.executable, *COMMANDS["migrate"]]
+        stopped = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
+    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert stopped.stderr.startswith("No Mercy does not start: the database of DATABASE_URL cannot be used: ")
+    assert stopped.stderr.endswith(f"{wrong}.\n")
+    assert stopped.stderr.count("\n") == 1
+
+
 @pytest.mark.long
 def test_a_server_that_never_answers_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with server(None) as port:

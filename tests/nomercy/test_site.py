@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db import InterfaceError, InternalError, OperationalError, connections
+from django.db import InterfaceError, InternalError, OperationalError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpResponse
@@ -141,6 +141,31 @@ def test_the_log_in_response_is_not_cached(client: Client, alice: User) -> None:
     assert answer.status_code == 302
     assert Session.objects.count() == 1
     assert answer["Cache-Control"] == "no-store, private"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_checks_are_not_logged_at_info(
+    client: Client, db: None, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    with capture_logs() as lines:
+        client.get(path)
+    assert [line["log_level"] for line in lines if line["event"] == "request"] == ["debug"]
+    assert [record for record in caplog.records if record.name == "django.request"] == []  # /readyz is 503 in tests
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/games"])
+def test_a_request_on_an_old_schema_is_answered_503(as_alice: Client, path: str) -> None:
+    with transaction.atomic():
+        with connections["default"].cursor() as cursor:
+            cursor.execute("ALTER TABLE games_game RENAME COLUMN is_public TO was_public")
+        with capture_logs() as lines:
+            answer = as_alice.get(path)
+        transaction.set_rollback(True)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    assert b"The site is being updated. Try again in a minute." in answer.content
+    assert answer["Content-Type"].startswith("application/json" if path.startswith("/api") else "text/html")
+    [line] = [line for line in lines if line["event"] == "the database does not fit this release"]
+    assert "is_public" in line["missing"]
 
 
 def test_requests_are_logged_by_route_not_by_path(client: Client, db: None) -> None:

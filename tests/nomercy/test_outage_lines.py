@@ -1,0 +1,141 @@
+"""An outage of PostgreSQL or Redis is one line of each process, however much fails meanwhile."""
+
+from __future__ import annotations
+
+import io
+import logging
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+import redis
+import structlog
+from celery.beat import SchedulingError
+from django.db import OperationalError, ProgrammingError
+from kombu.exceptions import OperationalError as BrokerError
+from psycopg.errors import LockNotAvailable, UndefinedColumn
+
+from games.batch import run_all
+from nomercy.faults import OVER_AFTER, OutageFilter
+
+E = TypeVar("E", bound=BaseException)
+
+
+class Clock:
+    """A clock in seconds that tests set."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> io.StringIO:
+    """Return what the site's handler writes, in a process that has seen no outage yet."""
+    formatter = structlog.stdlib.ProcessorFormatter
+    (handler,) = [one for one in logging.getLogger().handlers if isinstance(one.formatter, formatter)]
+    filters = [OutageFilter(clock) if isinstance(one, OutageFilter) else one for one in handler.filters]
+    assert any(isinstance(one, OutageFilter) for one in filters)
+    monkeypatch.setattr(handler, "filters", filters)
+    stream = io.StringIO()
+    monkeypatch.setattr(handler, "stream", stream)
+    return stream
+
+
+def caused(error: E, cause: BaseException) -> E:
+    """Return the error as if it was raised from this cause."""
+    error.__cause__ = cause
+    return error
+
+
+def redis_fails() -> None:
+    """Log what Celery's worker and beat, the cache and the move path log while Redis is away."""
+    consumer = logging.getLogger("celery.worker.consumer.consumer")
+    refused = caused(redis.ConnectionError("Error 111 connecting to 127.0.0.1:6379."), ConnectionRefusedError())
+    consumer.warning("%s (%r)", "consumer: Connection to broker lost. Trying again...", refused, exc_info=refused)
+    waits = "Trying again in 2.00 seconds... (1/None)\n"
+    consumer.error("consumer: Cannot connect to %s: %s.\n%s\n", "redis://:**@127.0.0.1:6379/0", refused, waits)
+    unsent = caused(SchedulingError("Could not"), caused(BrokerError("Error 111"), refused))
+    logging.getLogger("celery.beat").error("Message Error: %s\n%s", unsent, "a stack", exc_info=unsent)
+    gone = AttributeError("'NoneType' object has no attribute 'connection_errors'")
+    logging.getLogger("celery.bootsteps").error("Error on %s %s: %r", "restarting", "Gossip", gone, exc_info=gone)
+    structlog.get_logger("nomercy.cache").warning("cache failed", operation="get", error="ConnectionError")
+    structlog.get_logger("games.announce").warning("announce failed", target="broker", error="OperationalError")
+
+
+def lost() -> OperationalError:
+    return caused(OperationalError("connection failed:\nIs it running?"), psycopg.OperationalError("connection failed"))
+
+
+def postgresql_fails() -> None:
+    """Log what tasks, requests and sockets log while PostgreSQL is away."""
+    trace = logging.getLogger("celery.app.trace")
+    with pytest.raises(ExceptionGroup) as caught:
+        run_all(reminders=fail, delivery=fail)
+    for error in (lost(), caught.value):
+        trace.error("Task %s[%s] raised unexpected: %r", "games.tasks.sweep", "id", error, exc_info=error)
+    structlog.get_logger("games.refusals").error("the database is unavailable", error="OperationalError", sqlstate=None)
+    structlog.get_logger("games.live.polling").warning("sockets not looked after", error="OperationalError", sockets=3)
+
+
+def fail() -> None:
+    raise lost()
+
+
+@pytest.mark.parametrize("service", ["Redis", "PostgreSQL"])
+def test_an_outage_is_one_line(written: io.StringIO, clock: Clock, service: str) -> None:
+    for _ in range(15):
+        (redis_fails if service == "Redis" else postgresql_fails)()
+        clock.now += 2
+    text = written.getvalue()
+    assert text.count("\n") == 1, text
+    assert len(text) < 400
+
+
+def test_the_line_names_the_service(written: io.StringIO) -> None:
+    redis_fails()
+    assert "Redis is away: consumer: Connection to broker lost." in written.getvalue()
+    postgresql_fails()
+    assert "away=PostgreSQL" in written.getvalue()
+
+
+def test_the_next_outage_is_another_line(written: io.StringIO, clock: Clock) -> None:
+    redis_fails()
+    clock.now += OVER_AFTER - 1
+    redis_fails()
+    clock.now += OVER_AFTER
+    redis_fails()
+    assert written.getvalue().count("\n") == 2
+
+
+def test_outages_of_two_services_are_two_lines(written: io.StringIO) -> None:
+    redis_fails()
+    postgresql_fails()
+    assert written.getvalue().count("\n") == 2
+
+
+def test_a_missing_column_is_one_line(written: io.StringIO) -> None:
+    for _ in range(3):
+        error = caused(ProgrammingError("no such column"), UndefinedColumn("no such column"))
+        logging.getLogger("celery.app.trace").error("Task failed: %r", error, exc_info=error)
+    assert written.getvalue().count("\n") == 1
+    assert "Traceback" not in written.getvalue()
+
+
+def test_other_faults_are_all_logged(written: io.StringIO) -> None:
+    """A lock timeout has no traceback, because it is temporary. A bug has one."""
+    trace = logging.getLogger("celery.app.trace")
+    errors: list[Any] = [
+        caused(OperationalError("lock timeout"), LockNotAvailable("lock timeout")),
+        ValueError("a bug"),
+    ]
+    for error in errors * 2:
+        trace.error("Task failed: %r", error, exc_info=error)
+    assert written.getvalue().count("Task failed") == 4
+    assert written.getvalue().count("ValueError: a bug") == 2
