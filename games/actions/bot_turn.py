@@ -225,7 +225,7 @@ def _play(table: Table, choice: _Choice, now: datetime) -> int:
         move=choice.move,
         then=choice.then,
         version=table.game.version,
-        round_number=table.started.round.number,
+        deal=table.started.round.number,
         now=now,
     )
     return 1 + len(choice.then)

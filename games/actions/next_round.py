@@ -11,7 +11,7 @@ from games.actions.commit import commit
 from games.actions.rounds import deal_round
 from games.locks import lock_game
 from games.models import Game, Hand
-from games.notices import player_notices
+from games.notices import player_notices, staff_notices
 from games.queries import Table
 from games.refusals import Denied
 
@@ -40,18 +40,19 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
 def deal_again(table: Table, *, now: datetime) -> None:
     """Void the running round and deal it again, with the same dealer if that player is still in the match.
 
-    The caller holds the lock of a running game that is not paused.
+    Notifies every player. The caller holds the lock of a running game that is not paused.
 
     :raises Denied: `forbidden` once the round is over.
     """
     round_ = table.started.round
     if table.started.over:
         raise Denied("forbidden", "This round is over; the next one is about to be dealt.", version=table.game.version)
+    before = table.on_turn
     round_.void, round_.ended_at = True, now
     round_.save(update_fields=["void", "ended_at"])
     Hand.objects.filter(round=round_).update(callout_until=None)
     deal_round(table, number=round_.number + 1, dealer=queries.match_of(table).dealer_after_void, now=now)
-    player_notices.deal(table, now=now)
+    staff_notices.dealt_again(table, round_.number, before=before, now=now)
     announce.after_commit(table.game)
 
 

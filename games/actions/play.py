@@ -44,7 +44,7 @@ def play_move(
     version: int | None,
     now: datetime,
     then: Sequence[str] = (),
-    round_number: int | None = None,
+    deal: int | None = None,
     token: str | None = None,
 ) -> Table:
     """Make a person's move and return the table after it.
@@ -56,7 +56,8 @@ def play_move(
     :param version: the version that the move was chosen on. Required for moves of the player on turn, and for plays
         out of turn.
     :param then: further plays, which continue a straight after a play (RUN-6). Either all are made or none.
-    :param round_number: the round that the move was chosen in, if known. Staff can deal a round again without a move.
+    :param deal: the number of the deal that the move was chosen on, if known. Staff can deal a round again without a
+        move, which the version does not tell. Ignored for moves that need no version.
     :param token: an idempotency token. The same token with the same moves changes nothing and returns the current
         table.
     :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `paused`, `bot_plays`,
@@ -78,7 +79,7 @@ def play_move(
                 _require_not_paused(table)
                 seating.require_no_bot(table, seat=seat)
             if rules.KINDS[move.kind].of_turn:
-                _require_version(table, version, round_number, clock_has_acted=clock_has_acted)
+                _require_version(table, version, deal, clock_has_acted=clock_has_acted)
             if clock_has_acted or not timeouts.is_due(table, now):
                 _save(table, seat, moves, now=now, token=token)
                 break
@@ -94,13 +95,13 @@ def play_seat(
     version: int,
     now: datetime,
     then: Sequence[rules.Move] = (),
-    round_number: int | None = None,
+    deal: int | None = None,
 ) -> Table:
     """Make a bot's move and return the table after it. Asks for no further bot moves; the caller does that.
 
     :param version: the version that the move was chosen on.
     :param then: further plays, as in `play_move`.
-    :param round_number: the round that the move was chosen in.
+    :param deal: the number of the deal that the move was chosen on.
     :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`, `forbidden` if no bot plays the seat, or a
         refusal of the rules.
     """
@@ -109,7 +110,7 @@ def play_seat(
             table = queries.load(lock_game(pk=game_id))
             pausing.require_playing(table)
             _require_not_paused(table)
-            _require_version(table, version, round_number)
+            _require_version(table, version, deal)
             if not table.seats[seat].bot:
                 raise Denied("forbidden", "A person plays this seat.", version=table.game.version)
             if clock_has_acted or not timeouts.is_due(table, now):
@@ -171,11 +172,9 @@ def _require_not_paused(table: Table) -> None:
         raise Denied("paused", "The game is paused: nobody can move until it resumes.", version=table.game.version)
 
 
-def _require_version(
-    table: Table, version: int | None, round_number: int | None, *, clock_has_acted: bool = False
-) -> None:
+def _require_version(table: Table, version: int | None, deal: int | None, *, clock_has_acted: bool = False) -> None:
     current = table.game.version
-    moved_on = round_number not in (None, table.started.round.number)
+    moved_on = deal not in (None, table.started.round.number)
     if version != current:
         moved_on = moved_on or version is None or not only_penalties_since(table, version)
     if moved_on and clock_has_acted:

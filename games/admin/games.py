@@ -154,6 +154,7 @@ class GameAdmin(ReadOnlyAdmin):
             back=back,
             table=table,
             also=_how_to_give_back(table) if found is MOVE_SEAT else (),
+            form_options={"initial": {"deal": table.playing.round.number if table.playing else None}},
             show=hands if found is LOOK else None,
         )
 

@@ -170,6 +170,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, An
         text=payload.move,
         then=payload.then,
         version=payload.version,
+        deal=payload.deal,
         token=payload.token,
         now=timezone.now(),
     )

@@ -92,6 +92,9 @@ class NewMove(Strict):
         description="further plays that continue a straight after this play, all or none",
     )
     version: int | None = None
+    deal: int | None = Field(
+        None, description="the `deal` of the view that a turn move was chosen on: another is stale"
+    )
     token: Token | None = None
 
 
@@ -154,6 +157,7 @@ class GameListed(Schema):
     options: dict[str, Any] = Field(json_schema_extra=OPTIONS_SCHEMA)
     target: int
     round: int
+    deal: int = Field(description="the number of the deal: a round that staff void is dealt again as the next one")
     you: int | None
     turn: int | None
     phase: str | None

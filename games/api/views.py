@@ -28,6 +28,7 @@ def listed_json(view: GameView) -> dict[str, Any]:
         "options": options,
         "target": view.target,
         "round": view.round,
+        "deal": view.deal,
         "you": view.you,
         "turn": view.turn,
         **_position_json(view.view),

@@ -31,6 +31,7 @@ DAY_TAKEN: Final = "day_taken"
 CAUGHT: Final = "caught"
 OUT: Final = "out"
 ROUND_OVER: Final = "round_over"
+ROUND_CANCELLED: Final = "round_cancelled"
 GAME_OVER: Final = "game_over"
 INVITED: Final = "invited"
 TABLE_FULL: Final = "table_full"
@@ -250,6 +251,12 @@ _ROWS: Final = (
     NoticeKind(CAUGHT, "You were caught", "Someone caught you with one card before you called UNO.", _SITE_ONLY),
     NoticeKind(OUT, "You are out", "You reached the mercy limit.", _SITE_ONLY),
     NoticeKind(ROUND_OVER, "A round is over", "A round of a match has a winner.", _SITE_ONLY),
+    NoticeKind(
+        ROUND_CANCELLED,
+        "A round was cancelled",
+        "Staff cancelled a round of your game, and it was dealt again.",
+        while_viewing=True,  # an open page shows the new deal, even if the player looks away
+    ),
     NoticeKind(
         GAME_OVER,
         "A game is over",

@@ -164,7 +164,7 @@ def start(table: Table, *, by: int, now: datetime) -> None:
     """Notify all people except `by` that the game has started, and the player on turn. The caller holds the lock."""
     names = {seat.index: seat.name for seat in table.seats}
     notices = []
-    for seat in _people(table):
+    for seat in people_at(table):
         others = listed([name for index, name in names.items() if index != seat.index])
         if seat.user_id is not None and seat.user_id != by:
             notices.append(NewNotice(seat.user_id, TABLE_FULL, f"Your game with {others} has started."))
@@ -194,7 +194,7 @@ def closed_unstarted(table: Table, *, time: str, now: datetime) -> None:
 
 def closed(table: Table, text: str, *, now: datetime) -> None:
     """Notify the people at a table, in this text, that the game is over. The caller holds the game's lock."""
-    people = [seat.user_id for seat in _people(table) if seat.user_id is not None]
+    people = [seat.user_id for seat in people_at(table) if seat.user_id is not None]
     write(table.game, [NewNotice(user_id, GAME_OVER, text) for user_id in people], now=now)
 
 
@@ -223,7 +223,8 @@ def day_taken(person: User, *, left: int, now: datetime) -> None:
     write(None, [NewNotice(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 
 
-def _people(table: Table) -> Sequence[Seat]:
+def people_at(table: Table) -> Sequence[Seat]:
+    """Return the seats of the people who are still in the match, also of those for whom a bot plays."""
     return [seat for seat in table.seats if seat.user_id is not None and not seat.left]
 
 

@@ -11,13 +11,14 @@ from games.notices.kinds import (
     FACTOR_DROPPED,
     OUTCOME_CHANGED,
     REPORT_SETTLED,
+    ROUND_CANCELLED,
     SEAT_MOVED,
     TURN_KINDS,
     Reason,
 )
-from games.notices.player_notices import NewNotice, closed, of_turn, write
+from games.notices.player_notices import NewNotice, closed, of_turn, people_at, write
 from games.queries import Table
-from games.render.words import listed
+from games.render.words import listed, round_cancelled
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -29,6 +30,20 @@ def called_off(table: Table, *, now: datetime) -> None:
     if table.game.started_at is None:
         text = "Staff closed this table before the game started."
     closed(table, text, now=now)
+
+
+def dealt_again(table: Table, number: int, *, before: Seat, now: datetime) -> None:
+    """Notify the people at a table that staff voided a round, and who is on turn in the new deal.
+
+    The caller holds the game's lock. Settles the notices about the turn that the new deal ended.
+
+    :param number: the number of the void round, which tells its notices apart, because the version stays.
+    :param before: the seat that was on turn in the void round.
+    """
+    people = [seat.user_id for seat in people_at(table) if seat.user_id is not None]
+    notices = [NewNotice(user_id, ROUND_CANCELLED, round_cancelled(number)) for user_id in people]
+    notices += of_turn(table)
+    write(table.game, notices, now=now, mover=before.user_id, settled=TURN_KINDS, reason=Reason.MOVED_ON, mark=number)
 
 
 def seat_moved(

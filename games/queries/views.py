@@ -90,6 +90,17 @@ class GameView:
         return [seat.name for seat in self.seats]
 
     @property
+    def deal(self) -> int:
+        """The number of the current deal, 0 before the first. A round dealt again is a new one with a new number."""
+        return self.round
+
+    @property
+    def cancelled(self) -> list[int]:
+        """The numbers of the rounds that staff have voided."""
+        counted = {result.number for result in self.results}
+        return [number for number in range(1, self.round) if number not in counted]
+
+    @property
     def ended(self) -> bool:
         """True if the game is over or was called off."""
         return self.status in Game.ENDED

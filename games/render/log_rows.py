@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LogLine
 from games.refusals import Denied
-from games.render.words import headline, short_time
+from games.render.words import headline, round_cancelled, short_time
 
 ALARMS: Final = {
     "owes": "seat",
@@ -107,16 +108,26 @@ def _note_row(note: LogNote, now: datetime) -> LogRow:
 
 
 def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
-    """Return what others did since the reader's last move, oldest first. Empty for a spectator."""
+    """Return what others did since the reader's last move, oldest first. Empty for a spectator.
+
+    A round that staff voided is one sentence, without its moves.
+    """
     if view.you is None:
         return []
-    news: list[str] = []
+    first, newer = 1, list[LogLine]()
     for line in reversed(lines):
         if is_own(view, line):
+            first = line.round
             break
-        news.append(" ".join(sentences(view, line)))
-    news.reverse()
-    return news
+        newer.append(line)
+    else:
+        if lines and lines[0].n > 1:  # the log has earlier lines, which are not shown
+            first = lines[0].round
+    cancelled = [number for number in view.cancelled if number >= first]
+    news = [(number, round_cancelled(number)) for number in cancelled]
+    shown = [line for line in reversed(newer) if line.round not in cancelled]
+    news += [(line.round, " ".join(sentences(view, line))) for line in shown]
+    return [said for _, said in sorted(news, key=itemgetter(0))]
 
 
 def announcements(
@@ -127,20 +138,25 @@ def announcements(
     refusal: Denied | None,
     now: datetime,
     ended: int | None = None,
+    deal: int | None = None,
 ) -> dict[str, list[str]]:
     """Return what a screen reader announces: the moves after version `since`, a refusal, and a new deal.
 
     The keys are `polite` and `assertive`, as in `aria-live`. `ended` is the round whose end the page showed, if any.
+    `deal` is the number of the deal that it showed. Of a round that staff voided since, no moves are announced.
     """
     polite: list[str] = []
     assertive: list[str] = []
     if refusal is not None:
         assertive.append(refusal.message)
-    moved, others = False, ended is not None and view.round > ended
-    if others:
+    cancelled = [] if deal is None else [number for number in view.cancelled if number >= deal]
+    assertive += map(round_cancelled, cancelled)
+    next_dealt = ended is not None and view.round > ended
+    moved, others = False, next_dealt or bool(cancelled)
+    if next_dealt:
         polite.append(f"Round {view.round} is dealt.")
     for line in lines:
-        if line.n <= since:
+        if line.n <= since or line.round in cancelled:
             continue
         moved, others = True, others or not is_own(view, line)
         for event, said in zip(line.events, sentences(view, line), strict=True):

@@ -123,6 +123,7 @@ class GamePage:
     A part that does not apply is None: no move to make, no hand, no deadline, no standing orders, no round that has
     just ended.
 
+    - `deal` is the number of the deal, which a move sends along.
     - `unversioned`: no move is due, so the page can change while `version` stays the same.
     - `token` is the idempotency token of the next move.
     - `fragment_url` is where the page fetches its next state.
@@ -137,7 +138,7 @@ class GamePage:
 
     code: str
     version: int
-    round: int
+    deal: int
     unversioned: bool
     token: str
     headline: str
@@ -200,7 +201,7 @@ def page_of(
     return GamePage(
         code=view.id,
         version=view.version,
-        round=view.round,
+        deal=view.deal,
         unversioned=view.turn is None,
         token=secrets.token_urlsafe(12),
         headline=headline,
@@ -236,8 +237,8 @@ def page_of(
 
 
 def _fragment_url(here: str, view: GameView, choose: str) -> str:
-    """Return where the page fetches its next state, with the version and the round that the reader has seen."""
-    query: dict[str, int | str] = {"since": view.version}
+    """Return where the page fetches its next state, with the version and the deal that the reader has seen."""
+    query: dict[str, int | str] = {"since": view.version, "deal": view.deal}
     if choose:
         query["choose"] = choose
     if view.status == "playing" and view.turn is None:

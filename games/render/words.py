@@ -120,6 +120,11 @@ ANSWERS: Final = {
 """What answers a draw card, by the option `stacking`, in a sentence and in a note; empty if nothing does."""
 
 
+def round_cancelled(number: int) -> str:
+    """Return what the log, "Since your last move" and notices say of a round that staff voided."""
+    return f"Staff cancelled round {number}; it was dealt again."
+
+
 def headline(view: GameView, now: datetime) -> str:
     """Return one sentence that says who must do what and by when, or how the game ended."""
     if view.view is None:
@@ -316,7 +321,9 @@ def length(view: GameView) -> str:
     """
     if not view.options.is_match:
         return "a single round"
-    rounds, of = view.options.rounds, f" of {view.options.rounds}" if view.options.rounds else ""
+    # A void round keeps its number, so the match has one more.
+    rounds, deals = view.options.rounds, view.options.rounds + len(view.cancelled)
+    of = f" of {deals}" if rounds else ""
     now = f"round {view.round}{of}" if view.round else counted(rounds, "round") if rounds else ""
     return ", ".join(filter(None, (now, f"to {view.target:,}" if view.target else "")))
 

@@ -21,7 +21,7 @@ from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
 from games.queries import conduct
 from games.queries.conduct import DoneAct, You
-from games.render.words import counted, possessive
+from games.render.words import counted, possessive, round_cancelled
 from games.staff import forms
 from games.staff.forms import ReasonForm
 
@@ -125,7 +125,7 @@ def _forgiven(done: DoneAct) -> str:
 
 
 def _voided(done: DoneAct) -> str:
-    return f"Staff voided round {done.details['round']}, and it was dealt again."
+    return round_cancelled(done.details["round"])
 
 
 def _removed(done: DoneAct) -> str:
@@ -269,6 +269,7 @@ VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
         "A new round is dealt by the same dealer. Scores stay, and players who left stay out.",
     ),
     "The round is void and has been dealt again.",
+    forms.RoundForm,
     statuses=PLAYING,
     offered=_is_in_a_round,
     log_sentence=_voided,

@@ -70,6 +70,12 @@ class MoveSeatForm(SeatForm):
     username = forms.CharField(label="New owner (username)", max_length=150)
 
 
+class RoundForm(ReasonForm):
+    """The form of an act on the current round. `deal` is its number: the act is refused if another one is played."""
+
+    deal = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+
 class MinutesForm(ReasonForm):
     minutes = forms.IntegerField(label="Minutes", min_value=1, max_value=LONGEST_MINUTES, initial=60)
 

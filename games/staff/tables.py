@@ -117,16 +117,21 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime, ow
         )
 
 
-def void_round(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Void the current round and deal it again.
+def void_round(*, game_id: int, by: User, reason: str, now: datetime, deal: int | None = None) -> AuditEntry:
+    """Void the current round, deal it again and notify every player.
 
-    :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also during a pause or between rounds.
+    :param deal: the number of the deal that the page showed, if known.
+    :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `stale` if another deal is played by now;
+        `forbidden` also during a pause or between rounds.
     """
     with _table(acts.VOID_ROUND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
         if table.game.paused_at is not None:
             raise Denied("forbidden", "The game is paused: resume it first.", version=table.game.version)
         number = table.started.round.number
+        if deal not in (None, number):
+            message = f"Round {number} is being played now. Look at the game before you void it."
+            raise Denied("stale", message, version=table.game.version)
         deal_again(table, now=now)
         return record(acts.VOID_ROUND, by=by, reason=why, now=now, table=table, round=number)
 

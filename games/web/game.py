@@ -131,7 +131,7 @@ def _play(request: HtmxRequest, code: str, user: User, *, text: str, uno: bool, 
         text=first,
         then=then,
         version=version,
-        round_number=number(request.POST.get("round")),
+        deal=_deal_shown(request),
         token=request.POST.get("token") or None,
         now=timezone.now(),
     )
@@ -211,12 +211,19 @@ def _show(
         context |= {"csrf_token": get_token(request), "user": user}
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
         since = view.version if since is None else since
-        told = rendering.announcements(view, lines, since=since, refusal=asked.refusal, now=now, ended=ended)
+        told = rendering.announcements(
+            view, lines, since=since, refusal=asked.refusal, now=now, ended=ended, deal=_deal_shown(request)
+        )
         trigger_client_event(response, "announce", told)
     else:
         response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _deal_shown(request: HtmxRequest) -> int | None:
+    """Return the number of the deal that the reader's page showed, if the request says it."""
+    return number((request.POST if request.method == "POST" else request.GET).get("deal"))
 
 
 def _lines_after_move(table: Table, version: int | None) -> int:

@@ -69,10 +69,10 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
 
 // Ignore a response that is older than the page.
 document.body.addEventListener("htmx:beforeSwap", (event) => {
-  const found = event.detail.xhr.responseText.match(/data-version="(\d+)" data-round="(\d+)"/);
+  const found = event.detail.xhr.responseText.match(/data-version="(\d+)" data-deal="(\d+)"/);
   if (!found) return;
-  const [version, round] = found.slice(1).map(Number);
-  const older = version < shown() || (version === shown() && round < Number(main().dataset.round));
+  const [version, deal] = found.slice(1).map(Number);
+  const older = version < shown() || (version === shown() && deal < Number(main().dataset.deal));
   if (older) event.detail.shouldSwap = false;
 });
 

@@ -365,7 +365,7 @@ def test_an_open_page_shows_the_next_deal_and_a_rematch_request(
     assert len(asked) == before  # a page without a turn does not fetch in a loop
     assert deal_next(game_id=table.game.pk, now=timezone.now()) is not None
     for page in pages:
-        expect(page.locator("#main[data-round='2']")).to_be_visible()
+        expect(page.locator("#main[data-deal='2']")).to_be_visible()
         expect(page.locator("#hand-cards .card")).to_have_count(7)
         expect(page.locator("#live-polite")).to_contain_text("Round 2 is dealt.")
         assert version(page) == 1

@@ -87,7 +87,7 @@ AT_THE_TABLE = (
     ("resume", "Resume the game", None, "Staff resumed the game."),
     ("extend", "Extend the clock", None, "for the turn"),
     ("forgive", "Forgive missed turns", None, "missed turn from bob’s count"),
-    ("void_round", "Void the round", None, "Staff voided round 1"),
+    ("void_round", "Void the round", None, "Staff cancelled round 1; it was dealt again."),
     ("void_game", "Void the game", None, "Staff ended the game without a winner."),
     ("remove", "Remove a player", bob_goes_to("A bot takes over"), "Staff removed bob from the table, and a bot"),
     ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),

@@ -92,6 +92,8 @@ def deepen(case: Case[Any], tables: Sequence[Table], asker: str, rng: random.Ran
         legal = [str(move) for seat in seats for move in legal_at(table, seat)]
         version = table.game.version + rng.choice((0, 0, 0, 1))
         case.body = {"move": rng.choice(legal or MOVES), "version": version, "token": rng.choice((None, "again"))}
+        if rng.random() < 0.3:
+            case.body["deal"] = rng.choice((1, 1, 1, 2))
         if rng.random() < 0.2:
             case.body["then"] = rng.choices(legal or MOVES, k=rng.randrange(3))
         case.media_type = "application/json"

@@ -25,9 +25,9 @@ from tests.support.tables import TWO_HANDS, now_of, table_at
 pytestmark = pytest.mark.django_db
 
 VIEW = {
-    "id", "version", "status", "preset", "options", "target", "round", "you", "hand", "turn", "phase", "direction",
-    "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "legal", "deadline", "hands", "winner",
-    "points", "commitment",
+    "id", "version", "status", "preset", "options", "target", "round", "deal", "you", "hand", "turn", "phase",
+    "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "legal", "deadline", "hands",
+    "winner", "points", "commitment",
 }  # fmt: skip
 
 

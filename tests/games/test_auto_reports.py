@@ -273,7 +273,7 @@ def test_two_seats_played_in_one_browser_are_reported(alice: User, bob: User, fr
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     browser, again = logged_in(alice), logged_in(bob)
     headers = {"HX-Request": "true"} if fragment else {}
-    played = {"move": "play r5", "version": 0, "round": 1}
+    played = {"move": "play r5", "version": 0, "deal": 1}
     assert browser.post(f"/games/{code}/move/", played, headers=headers).status_code in (200, 303)
     again.cookies["browser"] = browser.cookies["browser"].value
     assert again.post(f"/games/{code}/move/", {"move": "play zz", "version": 1}).status_code == 400  # no move, no mark

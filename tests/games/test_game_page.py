@@ -400,7 +400,7 @@ def test_a_page_with_the_end_of_a_round_announces_the_next_deal(alice: User, bob
     table = table_at({**TWO_HANDS, **ended}, [alice, bob], target=1000)
     Round.objects.filter(game=table.game).update(ended_at=NOON)
     page = as_bob.get(address(table)).content.decode()
-    assert 'data-version="0" data-round="1" data-unversioned' in page
+    assert 'data-version="0" data-deal="1" data-unversioned' in page
     again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="poke"', page)
     assert again is not None
     query = again[1].replace("&amp;", "&")
@@ -408,7 +408,7 @@ def test_a_page_with_the_end_of_a_round_announces_the_next_deal(alice: User, bob
     deal_next(game_id=table.game.pk, now=NOON)
     Round.objects.filter(game=table.game, number=2).update(turn=1)
     dealt = fragment(as_bob, table, query)
-    assert b'data-version="0" data-round="2"' in dealt.content
+    assert b'data-version="0" data-deal="2"' in dealt.content
     assert b"data-unversioned" not in dealt.content
     assert b"ended=" not in dealt.content
     assert announcements(dealt)["polite"] == ["Round 2 is dealt."]

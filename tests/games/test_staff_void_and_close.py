@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,19 +10,26 @@ from django.conf import settings
 from django.core import mail
 
 from accounts.models import User
-from games import queries, rules
+from games import presence, queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
-from games.models import Game, Round
+from games.models import Game, Notice, Round
 from games.notices import outbox
+from games.notices.player_notices import of_turn, write
 from games.queries import Table, Viewer, records
 from games.refusals import Denied
+from games.render import words
+from games.render.log_rows import since_your_move
 from games.staff import tables
 from tests.conftest import logged_in
+from tests.support.codes import staff_browser
+from tests.support.pages import log_lines
 from tests.support.staff import act, dealt, entry_of, refused
 from tests.support.tables import NOON, now_of
 
 __all__ = ["dealt"]  # the fixture
+
+CANCELLED = "Staff cancelled round 1; it was dealt again."
 
 
 def test_a_void_round_does_not_count_and_is_dealt_again(dealt: Table, mo: User) -> None:
@@ -51,17 +59,176 @@ def test_a_move_chosen_in_the_void_round_is_refused(dealt: Table, mo: User) -> N
     assert user is not None
     browser, page = logged_in(user), f"/games/{dealt.game.code}/"
     form = re.search(
-        rb'name="version" value="(\d+)"><input type="hidden" name="round" value="(\d+)"', browser.get(page).content
+        rb'name="version" value="(\d+)"><input type="hidden" name="deal" value="(\d+)"', browser.get(page).content
     )
     assert form is not None
-    chosen = {"version": int(form[1]), "round": int(form[2])}
+    chosen = {"version": int(form[1]), "deal": int(form[2])}
     tables.void_round(**act(dealt, mo))
     now = now_of(dealt)
     owner = now.on_turn.user
     assert owner is not None
     assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen}).status_code == 409
     assert now_of(dealt).game.version == now.game.version
-    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen, "round": 2}).status_code == 303
+    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen, "deal": 2}).status_code == 303
+
+
+def test_the_api_refuses_a_move_chosen_on_the_void_deal(dealt: Table, mo: User) -> None:
+    url = f"/api/v1/games/{dealt.game.code}"
+    chosen = {"version": 7, "deal": 1}
+    tables.void_round(**act(dealt, mo))
+    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
+    now = now_of(dealt)
+    owner = now.on_turn.user
+    assert owner is not None
+    browser = logged_in(owner)
+    view = browser.get(url).json()
+    assert (view["version"], view["deal"]) == (7, 2)
+    for other in (1, 3, 0, -1, 2**70):
+        answer = browser.post(f"{url}/moves", {"move": "draw", **chosen, "deal": other}, "application/json")
+        assert (answer.status_code, answer.json()["error"], answer.json()["version"]) == (409, "stale", 7)
+    assert browser.post(f"{url}/moves", {"move": "draw", "deal": "x"}, "application/json").status_code == 400
+    assert now_of(dealt).game.version == 7
+    answer = browser.post(f"{url}/moves", {"move": "draw", **chosen, "deal": 2}, "application/json")
+    assert (answer.status_code, answer.json()["deal"]) == (200, 2)
+
+
+def test_a_move_sent_again_after_a_void_round_is_answered_and_not_repeated(dealt: Table, mo: User) -> None:
+    user = dealt.on_turn.user
+    assert user is not None
+    url = f"/api/v1/games/{dealt.game.code}/moves"
+    move = "take" if dealt.started.position.pending else "draw"
+    body = {"move": move, "version": 7, "deal": 1, "token": "once"}
+    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
+    browser = logged_in(user)
+    assert browser.post(url, body, "application/json").status_code == 200
+    tables.void_round(**act(dealt, mo))
+    after = now_of(dealt)
+    again = browser.post(url, body, "application/json")
+    assert (again.status_code, again.json()["deal"]) == (200, 2)
+    assert now_of(dealt).game.version == after.game.version
+
+
+def test_the_log_shows_the_void_between_the_two_deals(dealt: Table, mo: User, alice: User) -> None:
+    moves = len(log_lines(logged_in(alice), dealt.game))
+    tables.void_round(**act(dealt, mo))
+    heading, void, *before = log_lines(logged_in(alice), dealt.game)
+    assert (heading, void, len(before)) == ("Round 1", CANCELLED, moves)
+    user = now_of(dealt).on_turn.user
+    assert user is not None
+    play_move(code=dealt.game.code, viewer=Viewer(user), text="draw", version=7, deal=2, now=NOON)
+    for rest in ("", "log/"):
+        lines = log_lines(logged_in(alice), dealt.game, rest)
+        assert lines[1:] == ["Round 1", CANCELLED, *before]
+
+
+def test_a_client_need_not_send_the_deal(dealt: Table, mo: User) -> None:
+    tables.void_round(**act(dealt, mo))
+    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
+    owner = now_of(dealt).on_turn.user
+    assert owner is not None
+    url = f"/api/v1/games/{dealt.game.code}/moves"
+    body = {"move": "draw", "version": 7}
+    assert logged_in(owner).post(url, body, "application/json").status_code == 200
+
+
+def test_since_your_last_move_says_only_that_the_round_was_cancelled(dealt: Table, mo: User) -> None:
+    tables.void_round(**act(dealt, mo))
+    now = now_of(dealt)
+    owner = now.on_turn.user
+    assert owner is not None
+    page = logged_in(owner).get(f"/games/{dealt.game.code}/").context["page"]
+    assert page.news == [CANCELLED]
+    tables.void_round(**act(dealt, mo))
+    owner = now_of(dealt).on_turn.user
+    assert owner is not None
+    page = logged_in(owner).get(f"/games/{dealt.game.code}/").context["page"]
+    assert page.news == [CANCELLED, CANCELLED.replace("1", "2")]
+
+
+def test_the_news_after_a_void_round_are_those_of_the_new_deal(dealt: Table, mo: User) -> None:
+    tables.void_round(**act(dealt, mo))
+    first = now_of(dealt).on_turn
+    assert first.user is not None
+    play_move(code=dealt.game.code, viewer=Viewer(first.user), text="draw", version=7, deal=2, now=NOON)
+    now = now_of(dealt)
+    for seat in now.seats:
+        view, lines = queries.view_of(now, seat.user), queries.log_of(now, seat.user)
+        news = since_your_move(view, lines)
+        if seat.index == first.index:
+            assert news == []
+        else:
+            assert news[0] == CANCELLED
+            assert len(news) == 2
+            assert news[1].startswith(f"{first.name} ")
+    assert since_your_move(queries.view_of(now, None), queries.log_of(now, None)) == []
+
+
+def test_a_round_voided_before_any_move_is_news_too(alice: User, bob: User, mo: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    tables.void_round(**act(table, mo))
+    owner = now_of(table).on_turn.user
+    assert owner is not None
+    page = logged_in(owner).get(f"/games/{table.game.code}/").context["page"]
+    assert (page.news, page.deal) == ([CANCELLED], 2)
+    play_move(code=table.game.code, viewer=Viewer(owner), text="draw", version=0, deal=2, now=NOON)
+    now = now_of(table)
+    assert since_your_move(queries.view_of(now, owner), queries.log_of(now, owner)) == []
+
+
+def test_an_open_page_announces_that_the_round_was_cancelled(dealt: Table, mo: User, alice: User) -> None:
+    before = logged_in(alice).get(f"/games/{dealt.game.code}/").context["page"].fragment_url
+    tables.void_round(**act(dealt, mo))
+    for address, times in ((before, 1), (before.replace("deal=1", "deal=2"), 0), (before.replace("&deal=1", ""), 0)):
+        answer = logged_in(alice).get(address, headers={"HX-Request": "true"})
+        told = json.loads(answer["HX-Trigger"])["announce"]
+        assert told["assertive"].count(CANCELLED) == times
+        assert 'data-version="7" data-deal="2"' in answer.content.decode()
+
+
+def test_every_player_is_told_of_a_void_round_by_bell_and_mail(dealt: Table, mo: User, alice: User) -> None:
+    for user in (seat.user for seat in dealt.seats):
+        assert user is not None
+        presence.mark_viewing(game_id=dealt.game.pk, user_id=user.pk)
+    tables.void_round(**act(dealt, mo))
+    tables.void_round(**act(dealt, mo))
+    outbox.deliver(clock=lambda: NOON)
+    for seat in dealt.seats:
+        assert seat.user is not None
+        rows = Notice.objects.filter(user=seat.user, kind="round_cancelled", state="sent")
+        for channel in ("site", "email"):
+            texts = [row.text for row in rows.filter(channel=channel).order_by("pk")]
+            assert texts == [CANCELLED, CANCELLED.replace("1", "2")]
+    assert CANCELLED in logged_in(alice).get("/notices/").content.decode()
+
+
+def test_the_turn_of_the_void_deal_is_no_longer_announced(dealt: Table, mo: User) -> None:
+    before = dealt.on_turn.user
+    assert before is not None
+    write(dealt.game, of_turn(dealt), now=NOON)
+    tables.void_round(**act(dealt, mo))
+    rows = Notice.objects.filter(kind="turn", channel="site").order_by("pk").values_list("user", "state", "mark")
+    owner = now_of(dealt).on_turn.user
+    assert owner is not None
+    assert list(rows) == [(before.pk, "dropped", 0), (owner.pk, "waiting", 1)]
+
+
+def test_the_form_to_void_a_round_acts_on_the_deal_that_it_was_opened_for(dealt: Table, ann: User) -> None:
+    browser, url = staff_browser(ann), f"/admin/games/game/{dealt.game.pk}/act/void_round/"
+    assert 'type="hidden" name="deal" value="1"' in browser.get(url).content.decode()
+    body = {"reason": "Asked for by the players themselves", "deal": 1}
+    assert browser.post(url, body).status_code == 302
+    again = browser.post(url, body)
+    assert again.status_code == 409
+    assert "Round 2 is being played now." in again.content.decode()
+    assert now_of(dealt).started.round.number == 2
+
+
+def test_a_void_round_makes_a_match_of_rounds_one_round_longer(dealt: Table, mo: User) -> None:
+    Game.objects.filter(pk=dealt.game.pk).update(options={**dealt.game.options, "rounds": 3})
+    assert words.length(queries.view_of(now_of(dealt), None)) == "round 1 of 3, to 500"
+    tables.void_round(**act(dealt, mo))
+    assert words.length(queries.view_of(now_of(dealt), None)) == "round 2 of 4, to 500"
 
 
 def test_a_player_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table, mo: User, bob: User) -> None:

@@ -75,7 +75,7 @@ def test_the_log_says_what_staff_did_and_to_which_player(dealt: Table, ann: User
         "Staff gave alice 90 more minutes for the turn.",
         "Staff gave alice 1 more minute for the turn.",
         "Staff removed 2 missed turns from bob’s count.",
-        "Staff voided round 1, and it was dealt again.",
+        "Staff cancelled round 1; it was dealt again.",
         "Staff gave bob’s seat to dora.",
         "Staff removed dora from the table, and a bot took over the seat.",
         "Staff gave a bot’s seat to bob.",
