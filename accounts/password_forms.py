@@ -46,19 +46,18 @@ def _remove_unconfirmed(user: User, *, keep: str = "") -> list[str]:
     Somebody who knew the old password may have added one. It could be confirmed later, or reset the password of an
     account that has confirmed none.
 
-    :param keep: the address that stays; by default the primary one if none is confirmed.
+    :param keep: the address that stays; by default the first one if none is confirmed.
     """
     addresses = EmailAddress.objects.filter(user=user)
     if not keep and not addresses.filter(verified=True).exists():
-        primary = addresses.order_by("-primary", "pk").first()
-        keep = "" if primary is None else primary.email
+        first = queries.first_address(user)  # somebody else could have made theirs the primary one
+        keep = "" if first is None else first.email
     others = addresses.filter(verified=False).exclude(email=keep)
     removed = list(others.order_by("pk").values_list("email", flat=True))
     others.delete()
-    left = addresses.order_by("-verified", "pk")
-    first = left.first()
-    if first is not None and not any(address.primary for address in left):
-        first.set_as_primary()
+    left = list(addresses.order_by("-verified", "pk"))
+    if left and not any(address.primary for address in left):
+        left[0].set_as_primary()
     return removed
 
 

@@ -7,6 +7,8 @@ from typing import Final
 
 from django.utils.http import parse_header_parameters
 
+LONGEST: Final = 256
+"""The most characters of a content type. Python takes a time that grows with the square of the length to parse it."""
 UNREADABLE: Final = "application/octet-stream; charset=unreadable"
 
 
@@ -16,6 +18,8 @@ def readable(content_type: str) -> str:
     Django would decode the URL's query and the form with any codec of Python that is named. Some are no encodings of
     text.
     """
+    if len(content_type) > LONGEST:
+        return UNREADABLE
     try:
         _, parameters = parse_header_parameters(content_type)
     except (LookupError, ValueError):

@@ -381,13 +381,33 @@ def test_a_change_of_password_removes_addresses_that_are_not_confirmed(alice: Us
     assert not mails.has_content(AccountMail.objects.get(kind=mails.CONFIRM))  # a mail that waits is not sent
 
 
-def test_a_change_of_password_keeps_only_the_primary_address_if_none_is_confirmed(alice: User) -> None:
-    for name in ("thief", "alice"):
-        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", primary=name == "alice")
+@pytest.mark.parametrize("primary", ["alice", "thief"])
+def test_a_change_of_password_keeps_only_the_first_address_if_none_is_confirmed(alice: User, primary: str) -> None:
+    for name in ("alice", "thief"):
+        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", primary=name == primary)
     change(logged_in(alice))
     kept = EmailAddress.objects.filter(user=alice).values_list("email", "primary", "verified")
     assert list(kept) == [("alice@example.org", True, False)]
     assert queries.accounts_of("thief@example.org") == []
+
+
+@pytest.mark.parametrize(
+    ("action", "name"), [("action_primary", "thief"), ("action_remove", "alice"), ("action_remove", "thief")]
+)
+@pytest.mark.parametrize("confirmed", [None, "alice"])
+def test_the_first_address_stays_until_one_is_confirmed(
+    alice: User, monkeypatch: pytest.MonkeyPatch, action: str, name: str, confirmed: str | None
+) -> None:
+    monkeypatch.setattr(settings, "MAIL_NEEDS_VERIFIED", True)
+    for known in ("alice", "thief"):
+        EmailAddress.objects.create(
+            user=alice, email=f"{known}@example.org", primary=known == "alice", verified=known == confirmed
+        )
+    browser = confirmed_browser(alice)
+    browser.post(EMAIL, {action: "", "email": f"{name}@example.org"})
+    kept = EmailAddress.objects.filter(user=alice).order_by("pk").values_list("email", "primary")
+    both = [("alice@example.org", True), ("thief@example.org", False)]
+    assert list(kept) == (both[:1] if (action, name) == ("action_remove", "thief") else both)
 
 
 def test_a_new_password_ends_earlier_links_to_confirm_the_primary_address(alice: User) -> None:

@@ -73,11 +73,13 @@ def test_an_unconfirmed_address_is_not_notified_of_its_removal(
     settings.MAIL_NEEDS_VERIFIED = needs_verified
     User.objects.filter(pk=bob.pk).update(email="")
     bob.refresh_from_db()
+    if needs_verified:  # the first address stays until one is confirmed
+        EmailAddress.objects.create(user=bob, email="bob@example.org")
     browser = confirmed_browser(bob)
     browser.post(EMAIL, {"action_add": "", "email": "stranger@example.org"})
     AccountMail.objects.all().delete()
     browser.post(EMAIL, {"action_remove": "", "email": "stranger@example.org"})
-    assert not EmailAddress.objects.filter(user=bob).exists()
+    assert not EmailAddress.objects.filter(user=bob, email="stranger@example.org").exists()
     assert receivers_by_subject() == {}
 
 

@@ -101,6 +101,7 @@ UNREADABLE_TYPES = {
     "an encoding of bytes": "text/plain; charset=rot13",
     "an unknown encoding of a value": "text/plain; name*=nope''%41",
     "an encoding of a value that fails": "text/plain; name*=undefined''%41",
+    "too long": 'text/plain; x="' + ";" * 250,
     "an encoding in two parts": "text/plain; charset*0=ro; charset*1=t13",
 }
 
