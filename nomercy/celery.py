@@ -1,13 +1,11 @@
 """The Celery app and the beat schedule."""
 
 import os
-import warnings
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import structlog
 from celery import Celery, Task
-from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import beat_init, task_postrun, task_prerun, worker_ready
 from django.conf import settings
 from django.db import close_old_connections
@@ -51,10 +49,6 @@ def schedule(sender: Celery, **_: object) -> None:
         task: {"task": task, "schedule": seconds, "options": {"expires": seconds}, "last_run_at": LONG_AGO}
         for task, seconds in beat.items()
     }
-
-
-# At each lost connection to the broker Celery warns, in seven lines, of a default that its next version changes.
-warnings.filterwarnings("ignore", category=CPendingDeprecationWarning, module=r"celery\.worker\.consumer")
 
 
 @worker_ready.connect

@@ -45,6 +45,10 @@ CELERYS_LINES: Final = (
 """How Celery's lines about a lost broker begin that have no exception, or another one."""
 
 
+# Celery turns filters of its warnings off, so this one, of seven lines at each lost connection, is dropped here.
+CELERYS_WARNING: Final = "worker_cancel_long_running_tasks_on_connection_loss"
+
+
 class OutageFilter(logging.Filter):
     """Drops all but the first record of an outage, and shortens that one. `clock` returns seconds."""
 
@@ -93,6 +97,8 @@ def what_is_away(record: logging.LogRecord, error: BaseException | None) -> str 
         return POSTGRESQL
     if error is not None and all(refusals.does_not_fit(one) for one in _members(error)):
         return SCHEMA
+    if record.name == "py.warnings" and CELERYS_WARNING in record.getMessage():
+        return REDIS
     if not record.name.startswith(("celery", "kombu")):
         return None
     if any(isinstance(one, REDIS_ERRORS) for one in _causes(error)) or record.getMessage().startswith(CELERYS_LINES):

@@ -59,6 +59,8 @@ def redis_fails() -> None:
     consumer = logging.getLogger("celery.worker.consumer.consumer")
     refused = caused(redis.ConnectionError("Error 111 connecting to 127.0.0.1:6379."), ConnectionRefusedError())
     consumer.warning("%s (%r)", "consumer: Connection to broker lost. Trying again...", refused, exc_info=refused)
+    warned = "consumer.py:427: CPending\nenable worker_cancel_long_running_tasks_on_connection_loss\n"
+    logging.getLogger("py.warnings").warning("%s", warned)
     waits = "Trying again in 2.00 seconds... (1/None)\n"
     consumer.error("consumer: Cannot connect to %s: %s.\n%s\n", "redis://:**@127.0.0.1:6379/0", refused, waits)
     unsent = caused(SchedulingError("Could not"), caused(BrokerError("Error 111"), refused))
