@@ -33,6 +33,7 @@ from nomercy.launcher import embedded
 from nomercy.layer import GroupLayer
 from tests.browser.places import Cast
 from tests.conftest import logged_in
+from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
 
 expect.set_options(timeout=60_000)
@@ -105,7 +106,7 @@ def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def server(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Server]:
     """A running site. Each module has its own, so that nothing of it runs beside other tests."""
-    with django_db_blocker.unblock(), _stack() if STACK else _embedded() as running:
+    with emptied_afterwards(django_db_blocker), _stack() if STACK else _embedded() as running:
         yield running
 
 

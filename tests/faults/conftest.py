@@ -11,13 +11,14 @@ from pytest_django import DjangoDbBlocker
 
 from nomercy.launcher.place import Place, place_for
 from tests.nomercy.conftest import remove
+from tests.support.database import emptied_afterwards
 from tests.support.mail import MailServer, serve
 from tests.support.web import Site, running_site
 
 
 @pytest.fixture(scope="module")
 def site(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Site]:
-    with django_db_blocker.unblock(), running_site() as site:
+    with emptied_afterwards(django_db_blocker), running_site() as site:
         yield site
 
 

@@ -30,6 +30,7 @@ from games.models import Game, Move
 from games.queries.verify import faults_of
 from tests.conftest import Figure, logged_in
 from tests.support import waiting
+from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
 
 pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
@@ -40,7 +41,7 @@ PATIENCE = 60.0
 
 @pytest.fixture(scope="module")
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
-    with django_db_blocker.unblock(), stack(LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:
+    with emptied_afterwards(django_db_blocker), stack(LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:
         yield running
 
 

@@ -32,6 +32,7 @@ from games.rules import TURN_MOVES
 from games.web.forms import NewTableForm
 from nomercy import limits
 from tests.conftest import Figure, api_token, logged_in, person
+from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.web import CSRF, Request, exchange, page_move, program_move
@@ -66,7 +67,7 @@ class Served(NamedTuple):
 
 @pytest.fixture(scope="module")
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
-    with django_db_blocker.unblock(), stack(RATE_LIMITS=str(PERCENT), LOG_LEVEL="ERROR") as site:
+    with emptied_afterwards(django_db_blocker), stack(RATE_LIMITS=str(PERCENT), LOG_LEVEL="ERROR") as site:
         yield site
 
 

@@ -23,6 +23,7 @@ from websockets.typing import Origin
 from accounts.models import User
 from tests.conftest import Figure, logged_in
 from tests.faults.test_away import on_the_stack, post
+from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -37,7 +38,7 @@ RESET: Final = struct.pack("ii", 1, 0)
 
 @pytest.fixture(scope="module")
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
-    with django_db_blocker.unblock(), stack(RATE_LIMITS="100", LOG_LEVEL="WARNING") as running:
+    with emptied_afterwards(django_db_blocker), stack(RATE_LIMITS="100", LOG_LEVEL="WARNING") as running:
         yield running
 
 

@@ -15,6 +15,7 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
+from pytest_django import DjangoDbBlocker
 
 from games.staff import acts, roles
 from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, Place
@@ -57,6 +58,19 @@ def migrated_database() -> Iterator[None]:
         with _new_database(server, str(connection.settings_dict["TEST"]["NAME"]), template):
             server.execute("SELECT pg_advisory_unlock_all()")
             yield
+
+
+@contextmanager
+def emptied_afterwards(blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Allow the database in the block, and delete at its end what was written.
+
+    The last tests of a module may be over before its site stops. Other tests follow in the same database.
+    """
+    with blocker.unblock():
+        try:
+            yield
+        finally:
+            empty()
 
 
 def empty() -> None:
