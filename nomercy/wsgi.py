@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.http.response import HttpResponseBase
 
+from common.cookies import without_escapes
 from nomercy.celery import app as celery_app
 from nomercy.content_types import readable
 
@@ -17,8 +18,10 @@ django_application = get_wsgi_application()
 
 
 def application(environ: dict[str, Any], start_response: StartResponse) -> HttpResponseBase:
-    """Let Django answer a request. The name of its content type is replaced if Django could not read it."""
+    """Let Django answer a request. What Django would fail on or read very slowly is taken out of two headers."""
     environ["CONTENT_TYPE"] = readable(environ.get("CONTENT_TYPE", ""))
+    if "HTTP_COOKIE" in environ:
+        environ["HTTP_COOKIE"] = without_escapes(environ["HTTP_COOKIE"])
     return django_application(environ, start_response)
 
 

@@ -20,6 +20,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import parse_cookie
 
 from accounts.origin import address_of_scope
+from common.cookies import without_escapes
 from games.live.socket_limits import TooManySockets, socket_limits
 
 log = structlog.get_logger(__name__)
@@ -51,7 +52,7 @@ async def refuse(scope: Scope, send: Send, status: int, **headers: str) -> None:
 def cookies_of(scope: Scope) -> dict[str, str]:
     """Return the cookies that the browser sent."""
     sent = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
-    return parse_cookie(sent.decode("latin-1"))
+    return parse_cookie(without_escapes(sent.decode("latin-1")))
 
 
 def origin_of(url: str) -> tuple[str, str | None, int | None]:
