@@ -1,14 +1,21 @@
 #!/usr/bin/env python
-"""Django's commands. Without `DATABASE_URL` they use the embedded PostgreSQL, and start it if it is not running."""
+"""Django's commands. Without `DATABASE_URL` they use the embedded PostgreSQL, and start it if it is not running.
+
+They never make its data: in a production checkout whose environment is not loaded, that would be an empty site.
+"""
 
 import os
 import signal
 import sys
+import warnings
 
+from django.conf import settings
 from django.core.management import execute_from_command_line
 
+from nomercy.checks import Environment
+from nomercy.launcher.data import folders
 from nomercy.launcher.given import require_reachable
-from nomercy.launcher.place import EmbeddedError
+from nomercy.launcher.place import EmbeddedError, place_for
 from nomercy.launcher.postgres import running
 
 WITHOUT_DATABASE = {
@@ -25,19 +32,25 @@ WITHOUT_DATABASE = {
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+    Environment()  # reads the environment file
     for timeout in ("STATEMENT_TIMEOUT_MS", "IDLE_TRANSACTION_TIMEOUT_MS"):
         os.environ.setdefault(timeout, "0")  # for requests only: commands may take long
     wants_help = bool({"--help", "-h", "--version"} & set(sys.argv))
     if wants_help or len(sys.argv) < 2 or sys.argv[1] in WITHOUT_DATABASE:
         execute_from_command_line(sys.argv)
         return
-    if os.environ.get("DATABASE_URL"):
+    if not settings.EMBEDDED:
         require_reachable()
+        execute_from_command_line(sys.argv)
+        return
+    if sys.argv[1] == "makemigrations" and not folders(place_for()):
+        # It also compares the migrations with a database, if there is one.
+        warnings.filterwarnings("ignore", "Got an error checking a consistent migration history", RuntimeWarning)
         execute_from_command_line(sys.argv)
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # releases the server
     try:
-        with running():
+        with running(create=False):
             execute_from_command_line(sys.argv)
     except EmbeddedError as error:
         sys.exit(str(error))

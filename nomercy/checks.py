@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
+import dj_database_url
 from environs import Env, EnvError
+
+from nomercy import environment_file
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_SECRET_KEY = 32
@@ -27,14 +30,23 @@ def refuse(sentence: str) -> NoReturn:
 
 
 class Environment:
-    """The environment variables by name and type. `names` lists all that were read."""
+    """The variables of the environment and of the environment file, by name and type. `names` lists those read."""
 
     def __init__(self) -> None:
+        try:
+            environment_file.load()
+        except environment_file.UnusableFileError as error:
+            refuse(f"{error}.")
         self._env = Env()
         self.names: list[str] = []
 
     def text(self, name: str, default: str = "") -> str:
         self.names.append(name)
+        if name in environment_file.SECRETS:
+            try:
+                return environment_file.secret(name).strip() or default
+            except environment_file.UnusableFileError as error:
+                refuse(f"{error}.")
         return self._env.str(name, default).strip()
 
     def flag(self, name: str) -> bool:
@@ -66,13 +78,14 @@ class Environment:
 
     def database(self, name: str) -> dict[str, Any]:
         """Return Django's database settings for a PostgreSQL URL. Empty if it is not set."""
-        if not self.text(name):
+        value = self.text(name)
+        if not value:
             return {}
-        if _split(self.text(name), name).scheme not in ("postgres", "postgresql"):
+        if _split(value, name).scheme not in ("postgres", "postgresql"):
             refuse(f"{name} must look like postgres://user:password@host:5432/name. No Mercy needs PostgreSQL.")
         try:
-            settings = dict(self._env.dj_db_url(name))
-        except (EnvError, ValueError):
+            settings = dict(dj_database_url.parse(value))
+        except ValueError:
             settings = {}
         if not settings.get("NAME"):
             refuse(f"{name} must look like postgres://user:password@host:5432/name.")

@@ -1,4 +1,7 @@
-"""Django's settings, from environment variables. docs/operations.md lists them; nomercy/checks.py refuses bad ones."""
+"""Django's settings, from environment variables and the environment file.
+
+docs/operations.md lists them; nomercy/checks.py refuses bad ones.
+"""
 
 import sys
 from typing import Any
@@ -18,6 +21,7 @@ from nomercy.checks import (
     host_of,
     refuse,
 )
+from nomercy.launcher.data import folders
 from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
@@ -79,7 +83,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 given_secret_key = environment.text("SECRET_KEY")
 check_secret_key(given_secret_key, embedded=EMBEDDED)
 try:
-    SECRET_KEY = given_secret_key or secret_key(PLACE)
+    # A command that finds no site here, like `collectstatic`, leaves nothing behind.
+    SECRET_KEY = given_secret_key or secret_key(PLACE, create=bool(folders(PLACE)))
 except (EmbeddedError, OSError) as error:
     refuse(f"{error}.")
 SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")

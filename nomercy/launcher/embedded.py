@@ -20,9 +20,19 @@ from typing import IO, TYPE_CHECKING, Any
 
 from channels.layers import InMemoryChannelLayer
 
+from nomercy.checks import Environment
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable, require_redis_log_in
-from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, lock_alone, open_lock, place_for, undisturbed
+from nomercy.launcher.place import (
+    CHECKOUT,
+    STOP_SIGNALS,
+    EmbeddedError,
+    lock_alone,
+    open_lock,
+    place_for,
+    secret_key,
+    undisturbed,
+)
 from nomercy.launcher.processes import QUEUES
 from nomercy.logs import log_start
 from nomercy.server.listening import listen, raise_file_limit
@@ -158,6 +168,9 @@ def _leave(number: int, _: object) -> None:
 def _serve(stack: ExitStack) -> None:
     from django.conf import settings
 
+    environment = Environment()
+    if not environment.text("DATABASE_URL") and not environment.text("SECRET_KEY"):
+        secret_key(place_for())  # the settings read it
     address = settings.SITE_URL
     if not settings.EMBEDDED:
         require_reachable()

@@ -75,10 +75,15 @@ def place_for(checkout: Path = CHECKOUT) -> Place:
     return Place(base=base, sockets=sockets, user=None)
 
 
-def secret_key(place: Place) -> str:
-    """Return the stored `SECRET_KEY`. It is created at the first call, in a file that only the owner can read."""
+def secret_key(place: Place, *, create: bool = True) -> str:
+    """Return the stored `SECRET_KEY`. It is created at the first call, in a file that only the owner can read.
+
+    Without `create`, a key that is not there is made for this process alone and not stored.
+    """
     path = place.beside("secret_key")
     if not path.exists():
+        if not create:
+            return secrets.token_urlsafe(48)
         make_home(place)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix="secret_key.")
         with os.fdopen(handle, "w") as file:

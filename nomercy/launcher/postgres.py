@@ -48,8 +48,12 @@ LONGEST_PAUSE_SECONDS = 30
 class Server:
     """One process's use of the PostgreSQL at a place: `acquire` starts or joins it, `release` leaves or stops it."""
 
-    def __init__(self, place: Place, say: Callable[[str], None] = lambda sentence: None) -> None:
+    def __init__(
+        self, place: Place, say: Callable[[str], None] = lambda sentence: None, *, create: bool = True
+    ) -> None:
+        """`create` allows making the data if there is none."""
         self.place = place
+        self._create = create
         self.data: Path | None = None  # the data folder of the server, once acquired
         self._say = say
         self._users: IO[str] | None = None
@@ -62,6 +66,8 @@ class Server:
         if self._users is not None:
             return
         wanted = wanted_source(Environment())
+        if not self._create:
+            _require_data(self.place, wanted)
         make_home(self.place)
         with exclusive(self.place.beside("lock")):
             try:
@@ -152,12 +158,13 @@ def _keep_up(server: Server, say: Callable[[str], None], watch: EndWatch) -> Non
 
 
 @contextmanager
-def running(place: Place | None = None) -> Iterator[Place]:
+def running(place: Place | None = None, *, create: bool = True) -> Iterator[Place]:
     """Use the embedded server during a block. It is not restarted if it ends.
 
-    :raises EmbeddedError: it cannot be used.
+    :param create: whether to make the data if there is none.
+    :raises EmbeddedError: it cannot be used, or there is no data and none may be made.
     """
-    server = Server(place or place_for())
+    server = Server(place or place_for(), create=create)
     try:
         server.acquire()
         yield server.place
@@ -174,6 +181,24 @@ def binaries_for(place: Place) -> Path:
     if data is not None:
         return reachable(place, choose(AUTO, {version_of(data): data})[0])
     return reachable(place, choose(wanted_source(Environment()), folders(place))[0])
+
+
+def _require_data(place: Place, wanted: str) -> None:
+    """Refuse to continue if a start would make new data. `wanted` is the value of `POSTGRES`.
+
+    :raises EmbeddedError: there is no data, or none of the wanted PostgreSQL.
+    """
+    if not folders(place):
+        raise EmbeddedError(
+            "DATABASE_URL is not set, and this folder has no database for the current user. Is the environment of the"
+            " site loaded (NOMERCY_ENV_FILE)? Only script/run, script/stack and script/test make a new database."
+        )
+    chosen = choose(wanted, folders(place))[0]
+    if not version_of(folder_for(place, chosen)):
+        raise EmbeddedError(
+            f"POSTGRES={wanted} is PostgreSQL {chosen}, which has no data here. Only script/run, script/stack and"
+            " script/test make a new database."
+        )
 
 
 def _join(place: Place, wanted: str) -> str:

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from nomercy.checks import refuse
+from nomercy.checks import Environment, refuse
 from nomercy.launcher import postgres
 from nomercy.launcher.given import require_reachable, require_redis_log_in
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
@@ -142,19 +142,21 @@ def prepare(exit_stack: ExitStack) -> dict[str, str]:
     :raises SystemExit: a setting is wrong, or the database of `DATABASE_URL` cannot be used.
     :raises EmbeddedError: PostgreSQL does not start.
     """
+    given = Environment()
     environment = {"PORT": "8000", "HOST": "127.0.0.1", **os.environ, "BEHIND_PROXY": "1"}
     environment.setdefault("SITE_URL", f"http://127.0.0.1:{environment['PORT']}")
     if environment["SITE_URL"].startswith("https:"):
         refuse("script/stack serves only http on this machine. docs/operations.md says how to run a site with https.")
-    if not environment.get("REDIS_URL") and not shutil.which("redis-server"):
+    if not given.text("REDIS_URL") and not shutil.which("redis-server"):
         refuse("redis-server is not installed. Install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
     require_redis_log_in()
-    if environment.get("DATABASE_URL"):
+    if given.text("DATABASE_URL"):
         require_reachable()
     else:
         place = exit_stack.enter_context(postgres.kept_up(place_for(), say))
         environment["DATABASE_URL"] = place.url
-        environment["SECRET_KEY"] = environment.get("SECRET_KEY") or secret_key(place)
+        if not given.text("SECRET_KEY"):
+            environment["SECRET_KEY"] = secret_key(place)
     return environment
 
 
@@ -185,7 +187,7 @@ class Stack:
         async with AsyncExitStack() as exit_stack:
             await exit_stack.enter_async_context(_listening(proxy, environment["HOST"], int(environment["PORT"])))
             exit_stack.push_async_callback(self._stop)
-            if not environment.get("REDIS_URL"):
+            if not Environment().text("REDIS_URL"):
                 environment["REDIS_URL"] = await self._start_redis(environment, folder)
             environment["STATIC_ROOT"] = str(folder / "static")
             await self._until_stopped(self._prepare_site(environment))

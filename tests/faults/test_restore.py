@@ -67,7 +67,7 @@ def restored() -> Iterator[str]:
 
 
 def manage(url: str, *arguments: str) -> str:
-    environment = {"PATH": os.defpath, "DATABASE_URL": url, "SECRET_KEY": settings.SECRET_KEY}
+    environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "DATABASE_URL": url, "SECRET_KEY": settings.SECRET_KEY}
     answer = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False,

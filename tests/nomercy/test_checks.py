@@ -138,7 +138,7 @@ def read_settings(**variables: str) -> dict[str, Any]:
     """
     logging = structlog.get_config()
     try:
-        with patch.dict(os.environ, {"SECRET_KEY": "k" * 40, **variables}, clear=True):
+        with patch.dict(os.environ, {"SECRET_KEY": "k" * 40, "NOMERCY_ENV_FILE": "", **variables}, clear=True):
             return runpy.run_path(str(CHECKOUT / "nomercy" / "settings.py"))
     finally:
         structlog.configure(**logging)  # else loggers that are in use would no longer be captured by other tests

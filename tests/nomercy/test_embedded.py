@@ -22,6 +22,7 @@ from celery.beat import Scheduler, Service
 
 from games.notices import sending
 from nomercy.celery import BEAT, SWEEP, app
+from nomercy.launcher import postgres as launcher_postgres
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
 from nomercy.launcher.place import CHECKOUT, Place, place_for
 from nomercy.launcher.postmaster import postmaster_pid
@@ -334,12 +335,47 @@ def programs_on(data: Path) -> list[str]:
 @pytest.mark.long
 def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> None:
     place = place_for(checkout)
+    with launcher_postgres.running(place):
+        pass
 
     shown = run(checkout, 8000, "manage.py", "showmigrations", "accounts", "--skip-checks")
 
     assert "[ ] 0001_initial" in shown.stdout, shown.stderr
-    assert (data_of(place) / "PG_VERSION").exists()
     assert postmaster_pid(place) is None
+
+
+@pytest.mark.parametrize("command", [("migrate",), ("shell", "--command", "pass"), ("freeze", "--if-restored")])
+def test_a_command_makes_no_database(checkout: Path, command: tuple[str, ...]) -> None:
+    refused = run(checkout, 8000, "manage.py", *command)
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("DATABASE_URL is not set, and this folder has no database for")
+    assert refused.stderr.count("\n") == 1
+    assert files_of(place_for(checkout)) == []
+
+
+@pytest.mark.parametrize("command", [("check",), ("makemigrations", "--check", "--dry-run")])
+def test_a_command_that_needs_no_database_leaves_nothing_behind(checkout: Path, command: tuple[str, ...]) -> None:
+    done = run(checkout, 8000, "manage.py", *command)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert files_of(place_for(checkout)) == []
+
+
+def test_a_command_reads_local_env(checkout: Path) -> None:
+    (checkout / "local.env").write_text("SITE_URL=cards\n")
+    settings = {name: value for name, value in environment(8000).items() if name != "NOMERCY_ENV_FILE"}
+
+    refused = subprocess.run(
+        [sys.executable, "manage.py", "check"], cwd=checkout, env=settings, capture_output=True, text=True, check=False
+    )
+
+    assert refused.stderr.startswith("No Mercy does not start: SITE_URL must be the URL of the site")
+
+
+def files_of(place: Place) -> list[Path]:
+    """Return the files and folders of a place."""
+    return list(place.base.parent.glob(f"{place.base.name}*"))
 
 
 @pytest.mark.parametrize("command", [("-m", "nomercy.launcher.embedded"), ("manage.py", "migrate")])

@@ -126,7 +126,7 @@ def test_a_wrong_password_ends_migrate_with_one_sentence() -> None:
     """Also if the password is in `PGPASSWORD`, as in the compose file."""
     wrong = 'password authentication failed for user "u"'
     with server(refusal(S="FATAL", V="FATAL", C="28P01", M=wrong)) as port:
-        environment = {"PATH": os.defpath, "SECRET_KEY": "k" * 40, "PGPASSWORD": "hidden"}
+        environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": "k" * 40, "PGPASSWORD": "hidden"}
         environment["DATABASE_URL"] = f"postgres://u@127.0.0.1:{port}/x"
         command = [sys.executable, *COMMANDS["migrate"]]
         stopped = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)

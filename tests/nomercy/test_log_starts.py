@@ -71,7 +71,7 @@ def test_celerys_log_level_does_not_hide_it() -> None:
 def test_a_real_beat_writes_one_line() -> None:
     """Celery's command changes the level of the root logger after the settings have set it."""
     environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "k" * 40, "DATABASE_URL": "postgres://u:p@127.0.0.1:1/x"}
-    environment |= {"REDIS_URL": "redis://127.0.0.1:1/0"}
+    environment |= {"REDIS_URL": "redis://127.0.0.1:1/0", "NOMERCY_ENV_FILE": ""}
     program = [sys.executable, "-m", "celery", "--quiet", "-A", "nomercy", "beat"]
     process = subprocess.Popen(program, cwd=CHECKOUT, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

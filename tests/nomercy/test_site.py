@@ -243,7 +243,7 @@ for _ in range(3):
     answer = subprocess.run(
         [sys.executable, "-c", code],
         cwd=CHECKOUT,
-        env={"PATH": os.defpath, "SECRET_KEY": "k" * 40, "REDIS_URL": "redis://127.0.0.1:1/0"},
+        env={"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": "k" * 40, "REDIS_URL": "redis://127.0.0.1:1/0"},
         capture_output=True,
         text=True,
         check=True,

@@ -20,6 +20,7 @@ OURS = {"__Host-session", "__Host-csrf", "__Host-browser", "__Host-hand-sort", "
 def told(django_db_setup: None) -> dict[str, Any]:
     environment = {
         "PATH": os.defpath,
+        "NOMERCY_ENV_FILE": "",
         "DJANGO_SETTINGS_MODULE": "nomercy.settings",
         "DATABASE_URL": database_url(),
         "SECRET_KEY": "a key for tests, of no use to anybody else",

@@ -140,7 +140,7 @@ def main(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as checkout, running(place_for(Path(checkout))) as place:
-        os.environ |= {"DATABASE_URL": place.url, "SECRET_KEY": "not used anywhere else " * 2}
+        os.environ |= {"NOMERCY_ENV_FILE": "", "DATABASE_URL": place.url, "SECRET_KEY": "not used anywhere else " * 2}
         os.environ["DJANGO_SETTINGS_MODULE"] = "nomercy.settings"
         import django
 
