@@ -26,6 +26,7 @@ WITHOUT_DATABASE = {
     "findstatic",
     "help",
     "makemessages",
+    "verify_backup",
     "version",
 }
 

@@ -18,7 +18,9 @@ from nomercy.launcher.place import CHECKOUT
 
 NAME: Final = "NOMERCY_ENV_FILE"
 DEFAULT: Final = CHECKOUT / "local.env"
-SECRETS: Final = frozenset({"DATABASE_URL", "EMAIL_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"})
+SECRETS: Final = frozenset(
+    {"BACKUP_PASSPHRASE", "DATABASE_URL", "EMAIL_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"}
+)
 """The variables that may hold a secret. Each can also be given as the path of a file, in the variable with `_FILE`."""
 FILE: Final = "_FILE"
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -9,7 +9,8 @@ OF_THE_SHELL = """
 """
 for name in OF_THE_SHELL.split():
     os.environ.pop(name, None)
-for name in ("DATABASE_URL", "EMAIL_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"):
+os.environ.pop("BACKUP_PASSPHRASE", None)
+for name in ("BACKUP_PASSPHRASE", "DATABASE_URL", "EMAIL_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"):
     os.environ.pop(f"{name}_FILE", None)
 os.environ["NOMERCY_ENV_FILE"] = ""  # read no local.env
 os.environ["RATE_LIMITS"] = "0"  # tests ask more of one address than people do; test_limits.py turns them on

@@ -41,14 +41,30 @@ def freeze_if_restored(*, now: datetime) -> BatchResult | None:
 
     :raises Error: as `freeze`. The next call tries again.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_HERE)
-        (here,) = cursor.fetchone()
+    here = _here()
     known = Heartbeat.objects.filter(pk=1).values_list("home", flat=True).first()
     stopped = freeze(now=now) if known and known != here else None
     if known != here:  # last, so that an interrupted freeze is repeated
         Heartbeat.objects.update_or_create(pk=1, defaults={"home": here})
     return stopped
+
+
+def freeze_restored(*, now: datetime) -> BatchResult:
+    """Call `freeze` in a database that was just restored, which the next start then finds frozen; return its result.
+
+    :raises Error: as `freeze`.
+    """
+    stopped = freeze(now=now)
+    Heartbeat.objects.update_or_create(pk=1, defaults={"home": _here()})
+    return stopped
+
+
+def _here() -> str:
+    """Return what identifies this copy of the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HERE)
+        (here,) = cursor.fetchone()
+    return str(here)
 
 
 def freeze(*, now: datetime) -> BatchResult:

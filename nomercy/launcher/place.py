@@ -85,13 +85,25 @@ def secret_key(place: Place, *, create: bool = True) -> str:
         if not create:
             return secrets.token_urlsafe(48)
         make_home(place)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix="secret_key.")
-        with os.fdopen(handle, "w") as file:
-            file.write(secrets.token_urlsafe(48))
+        made = _private_copy(path, secrets.token_urlsafe(48))
         with suppress(FileExistsError):  # another process was faster: use its key
-            os.link(name, path)
-        Path(name).unlink()
+            os.link(made, path)
+        made.unlink()
     return path.read_text()
+
+
+def store_secret_key(place: Place, key: str) -> None:
+    """Store this `SECRET_KEY` in place of the one that is there, as after a restore."""
+    path = place.beside("secret_key")
+    _private_copy(path, key).rename(path)
+
+
+def _private_copy(path: Path, text: str) -> Path:
+    """Write a text into a new file beside `path` that only its owner can read, and return its path."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    return Path(name)
 
 
 def make_home(place: Place) -> None:

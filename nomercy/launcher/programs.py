@@ -183,7 +183,7 @@ def _refuse_lost_data(data: Mapping[str, Path]) -> None:
         if version not in versions:
             raise EmbeddedError(
                 f"The data in {folder} was made by PostgreSQL {version}, but here is only PostgreSQL"
-                f" {' and '.join(map(str, here))}: move the games over with a dump and a restore,"
+                f" {' and '.join(map(str, here))}: move the games over with a backup and a restore,"
                 " as docs/operations.md says."
             )
 

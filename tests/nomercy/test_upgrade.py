@@ -167,6 +167,23 @@ def test_an_upgrade_loses_nothing_and_games_continue(release: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_backup_of_an_earlier_release_is_restored_and_upgraded(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = upgraded(every_row())
+    call_command("backup", str(tmp_path / "site.backup"))
+    with empty_database("restored"):
+        call_command("restore", str(tmp_path / "site.backup"))
+
+        assert set(lost(before, every_row())) <= {"games_game", "games_heartbeat", "games_outbox"}
+        assert "migrations brought them to this release" in capsys.readouterr().out
+        assert Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False).count() == 0
+        call_command("check_games")
+        call_command("release")
+        assert Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False).count() > 8
+
+
+@pytest.mark.long
 def test_the_migration_of_positions_is_reversible(release: Path) -> None:
     call_command("migrate", "games", "0027", verbosity=0)
     before = every_row()

@@ -1,0 +1,111 @@
+"""The parts of a backup: a gzipped tar file, perhaps encrypted, whose last part has the SHA-256 of all others.
+
+Writing and reading take the memory of one part, however large the database is.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, Final
+
+from nomercy.backup.encryption import MAGIC, BackupError, DecryptingReader, EncryptingWriter
+
+GZIP_MAGIC: Final = b"\x1f\x8b"
+COMPRESSION: Final = 6
+LARGEST_PART: Final = 64 * 1024 * 1024
+CHECKSUMS: Final = "checksums.json"
+DAMAGED: Final = "The file is damaged or cut off."
+
+
+class Writer:
+    """Writes the parts of an archive. `finish` completes it."""
+
+    def __init__(self, file: IO[bytes], *, passphrase: str, now: datetime) -> None:
+        self._encrypting = EncryptingWriter(file, passphrase) if passphrase else None
+        outer: Any = self._encrypting or file
+        self._gzip = gzip.GzipFile("", "wb", COMPRESSION, outer, mtime=now.timestamp())
+        self._tar = tarfile.open(fileobj=self._gzip, mode="w|")  # noqa: SIM115  # closed by `finish`
+        self._now = int(now.timestamp())
+        self._checksums: dict[str, str] = {}
+
+    def add(self, name: str, data: bytes) -> None:
+        self._checksums[name] = hashlib.sha256(data).hexdigest()
+        self._add(name, data)
+
+    def finish(self) -> None:
+        """Write the checksums and the end of the file."""
+        self._add(CHECKSUMS, json.dumps(self._checksums).encode())
+        self._tar.close()
+        self._gzip.close()
+        if self._encrypting:
+            self._encrypting.finish()
+
+    def _add(self, name: str, data: bytes) -> None:
+        entry = tarfile.TarInfo(name)
+        entry.size, entry.mtime, entry.mode = len(data), self._now, 0o600
+        self._tar.addfile(entry, io.BytesIO(data))
+
+
+def is_encrypted(path: Path) -> bool:
+    """Return True if a passphrase is needed to read this backup.
+
+    :raises BackupError: the file is not a backup.
+    :raises OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        start = file.read(len(MAGIC))
+    if start != MAGIC and not start.startswith(GZIP_MAGIC):
+        raise BackupError(f"{path} is not a backup of No Mercy.")
+    return start == MAGIC
+
+
+def parts(path: Path, *, passphrase: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of each part of a backup, without the checksums, after which it must end.
+
+    Each part is compared with its checksum only at the end, so do not trust any before that.
+
+    :raises BackupError: the passphrase is wrong, or the file is damaged or cut off.
+    :raises OSError: it cannot be read.
+    """
+    seen: dict[str, str] = {}
+    with _opened(path, passphrase) as unzipped, _damage_is_an_error():
+        tar = tarfile.open(fileobj=unzipped, mode="r|")  # noqa: SIM115  # holds nothing but `unzipped`
+        for entry in tar:
+            if entry.size > LARGEST_PART or not (content := tar.extractfile(entry)):
+                raise BackupError(DAMAGED)
+            data = content.read()
+            if entry.name == CHECKSUMS:
+                if json.loads(data) != seen or tar.next() is not None:
+                    raise BackupError(DAMAGED)
+                while unzipped.read(LARGEST_PART):  # checks the ends of the outer layers, too
+                    pass
+                return
+            seen[entry.name] = hashlib.sha256(data).hexdigest()
+            yield entry.name, data
+    raise BackupError(DAMAGED)
+
+
+@contextmanager
+def _opened(path: Path, passphrase: str) -> Iterator[gzip.GzipFile]:
+    with ExitStack() as stack:
+        file: Any = stack.enter_context(path.open("rb"))
+        if is_encrypted(path):
+            file.seek(len(MAGIC))
+            file = DecryptingReader(file, passphrase)
+        stack.enter_context(_damage_is_an_error())
+        yield stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
+
+
+@contextmanager
+def _damage_is_an_error() -> Iterator[None]:
+    try:
+        yield
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
+        raise BackupError(DAMAGED) from error

@@ -1,0 +1,91 @@
+"""What the commands about backups share: the passphrase, and one sentence for each failure."""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from getpass import getpass
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.management.base import CommandError
+from django.db import Error
+
+from nomercy.backup.encryption import BackupError
+from nomercy.checks import Environment
+
+PASSPHRASE: Final = "BACKUP_PASSPHRASE"  # noqa: S105  # the name of the variable
+OR_ITS_FILE: Final = f"{PASSPHRASE} or BACKUP_PASSPHRASE_FILE"
+SHORTEST_PASSPHRASE: Final = 12
+
+
+def add_passphrase_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--passphrase-file",
+        type=Path,
+        metavar="PATH",
+        help=f"a file whose first line is the passphrase; without it, {OR_ITS_FILE} is used",
+    )
+
+
+def given_passphrase(options: dict[str, Any]) -> str:
+    """Return the passphrase of the option or of the environment, "" if there is none.
+
+    :raises CommandError: its file is empty.
+    :raises OSError: its file cannot be read.
+    """
+    path: Path | None = options["passphrase_file"]
+    if path is None:
+        return Environment().text(PASSPHRASE)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if not lines or not lines[0].strip():
+        raise CommandError(f"{path} has no passphrase in its first line.")
+    return lines[0].strip()
+
+
+def new_passphrase(options: dict[str, Any]) -> str:
+    """Return the passphrase for a new backup, "" for none. Ask for it with the option `encrypt` if none is given.
+
+    :raises CommandError: it is too short, was typed in two ways, or cannot be asked for.
+    """
+    passphrase = given_passphrase(options)
+    if not passphrase and options["encrypt"]:
+        passphrase = _ask("Passphrase: ")
+        if passphrase != _ask("The same again: "):
+            raise CommandError("These were two different passphrases. No backup was made.")
+    if (passphrase or options["encrypt"]) and len(passphrase) < SHORTEST_PASSPHRASE:
+        raise CommandError(f"The passphrase must have at least {SHORTEST_PASSPHRASE} characters. No backup was made.")
+    return passphrase
+
+
+def known_passphrase(options: dict[str, Any]) -> str:
+    """Return the passphrase of an encrypted backup. Ask for it if none is given.
+
+    :raises CommandError: there is nobody to ask.
+    """
+    return given_passphrase(options) or _ask("Passphrase of the backup: ")
+
+
+@contextmanager
+def one_sentence(afterwards: str) -> Iterator[None]:
+    """Turn the errors of a backup into one that has a sentence about the cause, and `afterwards`.
+
+    :raises CommandError: the block raised such an error.
+    """
+    try:
+        yield
+    except BackupError as error:
+        raise CommandError(f"{error} {afterwards}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"The file of the passphrase is not a text in UTF-8. {afterwards}") from error
+    except OSError as error:
+        raise CommandError(f"{error.filename or 'The file'}: {error.strerror}. {afterwards}") from error
+    except Error as error:
+        cause = str(error).partition("\n")[0].rstrip(".")
+        raise CommandError(f"The database failed: {cause}. {afterwards}") from error
+
+
+def _ask(question: str) -> str:
+    if not sys.stdin.isatty():
+        raise CommandError(f"Give the passphrase by --passphrase-file, {OR_ITS_FILE}.")
+    return getpass(question).strip()

@@ -1,0 +1,97 @@
+"""The first part of a backup: what is in it, and from which site and release."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+import nomercy
+from nomercy.backup.archive import DAMAGED, parts
+from nomercy.backup.encryption import BackupError
+from nomercy.checks import Environment
+
+FORMAT: Final = 1
+NAME: Final = "manifest.json"
+KEY: Final = "SECRET_KEY"
+FALLBACKS: Final = "SECRET_KEY_FALLBACKS"
+SETTINGS: Final = (
+    "ALLOWED_HOSTS", "BEHIND_PROXY", "EMAIL_FROM", "EMAIL_URL", "EMAIL_VERIFICATION", "HSTS_PRELOAD", "HSTS_SUBDOMAINS",
+    "RATE_LIMITS", FALLBACKS, "SWEEP_GRACE_SECONDS", "SWEEP_SECONDS", "VACATION_DAYS",
+)  # fmt: skip
+"""The settings of a site that are kept if they are set, besides its URL and key. Others belong to a machine."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup holds. `migrations` are pairs of app and name, `tables` have the columns in their order.
+
+    `sequences` have, for a table and column, the last value and whether it was used.
+    """
+
+    version: str
+    created: str
+    site_url: str
+    postgresql: int
+    migrations: list[tuple[str, str]]
+    tables: dict[str, list[str]]
+    sequences: list[tuple[str, str, int, bool]]
+    settings: dict[str, str]
+    format: int = FORMAT
+
+    def as_json(self) -> bytes:
+        return json.dumps(asdict(self), indent=1).encode()
+
+    @property
+    def made(self) -> str:
+        """Return when and by which release it was made."""
+        return f"made on {datetime.fromisoformat(self.created):%F %H:%M} UTC by release {self.version}"
+
+
+def site_settings() -> dict[str, str]:
+    """Return the settings of this site that belong into a backup."""
+    environment = Environment()
+    own = {"SITE_URL": settings.SITE_URL, KEY: settings.SECRET_KEY}
+    return own | {name: value for name in SETTINGS if (value := environment.text(name))}
+
+
+def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, bytes]]]:
+    """Return the manifest of a backup, and an iterator of its other parts.
+
+    :raises BackupError: it is of another format, damaged or cut off, or the passphrase is wrong.
+    :raises OSError: it cannot be read.
+    """
+    others = parts(path, passphrase=passphrase)
+    name, data = next(others, ("", b""))
+    if name != NAME:
+        raise BackupError(DAMAGED)
+    try:
+        found = json.loads(data)
+        number = found["format"]
+        if number != FORMAT:
+            raise BackupError(f"The backup has format {number}, and release {nomercy.__version__} reads only {FORMAT}.")
+        found["migrations"] = [(app, name) for app, name in found["migrations"]]
+        return Manifest(**found), others
+    except (ValueError, TypeError, KeyError) as error:
+        raise BackupError(DAMAGED) from error
+
+
+def verify(path: Path, *, passphrase: str) -> Manifest:
+    """Read a backup to its end and return its manifest.
+
+    :raises BackupError: as `read`.
+    :raises OSError: as `read`.
+    """
+    manifest, others = read(path, passphrase=passphrase)
+    for _ in others:
+        pass
+    return manifest
+
+
+def as_environment_file(chosen: Mapping[str, str]) -> str:
+    """Return settings as lines of an environment file."""
+    quoted = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in chosen.items()}
+    return "".join(f"{name}='{value}'\n" for name, value in sorted(quoted.items()))

@@ -1,0 +1,90 @@
+"""`manage.py restore`: put a backup into the database, with its games stopped and its mail held."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from games.management.commands.freeze import unreadable_games
+from games.render.words import counted
+from nomercy.backup.archive import is_encrypted
+from nomercy.backup.command import add_passphrase_option, known_passphrase, one_sentence
+from nomercy.backup.load import Restored, load
+from nomercy.backup.manifest import FALLBACKS, KEY, site_settings
+from nomercy.checks import Environment
+from nomercy.launcher.place import EmbeddedError, place_for, store_secret_key
+
+
+class Command(BaseCommand):
+    help = (
+        "Restores a backup into an empty database, in one transaction, and brings it up to this release. Stops its"
+        " games and holds its mail until `manage.py release`."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--replace", action="store_true", help="delete the accounts and games that are there")
+        parser.add_argument("--other-site", action="store_true", help="the backup is of a site with another SITE_URL")
+        add_passphrase_option(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        with one_sentence("Nothing was changed."):
+            passphrase = known_passphrase(options) if is_encrypted(path) else ""
+            restored = load(
+                path,
+                passphrase=passphrase,
+                replace=options["replace"],
+                other_site=options["other_site"],
+                now=timezone.now(),
+            )
+        self._tell(restored)
+        self._restore_key(restored.manifest.settings, path)
+        self.stdout.write(
+            "Start the site and look at it, at manage.py check_games and at manage.py health. If this is the copy that"
+            " counts, run: manage.py release"
+        )
+        if restored.frozen.failed:
+            raise CommandError(unreadable_games(restored.frozen, "stopped", "freeze"))
+
+    def _tell(self, restored: Restored) -> None:
+        if restored.left_out:
+            self.stderr.write(f"Left out, because they are not tables of its release: {', '.join(restored.left_out)}.")
+        self.stdout.write(f"Restored {restored.rows} rows of {restored.manifest.site_url}, {restored.manifest.made}.")
+        if restored.upgraded:
+            self.stdout.write(f"{counted(restored.upgraded, 'migration', 'migrations')} brought them to this release.")
+        self.stdout.write(f"{counted(restored.frozen.count, 'game is', 'games are')} stopped and mail is held.")
+
+    def _restore_key(self, found: dict[str, str], path: Path) -> None:
+        """Store the key where an embedded site reads it, or say which settings are not those of the backup.
+
+        :raises CommandError: the key cannot be stored.
+        """
+        here = site_settings()
+        if found[KEY] != here[KEY] and settings.EMBEDDED and not Environment().text(KEY):
+            try:
+                store_secret_key(place_for(), found[KEY])
+            except (EmbeddedError, OSError) as error:
+                failed = f"The database is restored, but not its secret key: {error}."
+                raise CommandError(f"{failed} {advice(path)}") from error
+            self.stdout.write("The secret key of the backup is stored, too.")
+            here[KEY] = found[KEY]
+        keys = {here[KEY], *here.get(FALLBACKS, "").split(",")}
+        if found[KEY] not in keys:
+            self.stdout.write(
+                f"{KEY} here is not that of the backup, without which second factors cannot be read. {advice(path)}"
+            )
+        others = [name for name in sorted(found) if name != KEY and found[name] != here.get(name)]
+        if others:
+            self.stdout.write(f"These settings are not those of the backup: {', '.join(others)}. {advice(path)}")
+
+
+def advice(path: Path) -> str:
+    """Return how to get the settings of a backup."""
+    return f"To get its settings, run: manage.py verify_backup {path} --write-settings NEW_FILE"

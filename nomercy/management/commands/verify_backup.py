@@ -1,0 +1,50 @@
+"""`manage.py verify_backup`: check that a backup is whole, and get the settings out of it. It needs no database."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from nomercy.backup import manifest
+from nomercy.backup.archive import is_encrypted
+from nomercy.backup.command import add_passphrase_option, known_passphrase, one_sentence
+
+
+class Command(BaseCommand):
+    help = "Reads a backup to its end and says what it is. Exits 1 if it is damaged or cut off."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--write-settings",
+            type=Path,
+            metavar="NEW_FILE",
+            help="write the site's settings, with the secret key, into a new environment file",
+        )
+        add_passphrase_option(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        with one_sentence("Nothing was written."):
+            passphrase = known_passphrase(options) if is_encrypted(path) else ""
+            found = manifest.verify(path, passphrase=passphrase)
+            if options["write_settings"]:
+                write_private(options["write_settings"], manifest.as_environment_file(found.settings))
+        self.stdout.write(f"{path} is whole: {found.site_url}, {found.made}, {len(found.tables)} tables.")
+        if options["write_settings"]:
+            names = ", ".join(sorted(found.settings))
+            self.stdout.write(f"{options['write_settings']} has the settings {names}.")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that only its owner can read.
+
+    :raises OSError: it exists, or cannot be written.
+    """
+    with open(path, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(text)

@@ -1,0 +1,358 @@
+"""A backup has everything and nothing else, and a restore changes nothing unless it succeeds."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import stat
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+from dotenv import dotenv_values
+
+from accounts.models import User
+from games.models import Game, Outbox
+from nomercy.backup import archive, encryption, manifest, tables
+from tests.faults.test_restore import a_game_in_play
+from tests.nomercy.test_upgrade import every_row
+from tests.support.database import empty_database
+from tests.support.stack import database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PASSPHRASE = "correct horse battery"
+CHANGED_BY_RESTORE = {"games_game", "games_heartbeat", "games_outbox", "games_notice", "games_tableevent"}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Derive keys quickly, and write small parts."""
+    monkeypatch.setattr(encryption, "SCRYPT_N", 2**10)
+    monkeypatch.setattr("nomercy.backup.tables.PART_BYTES", 500)
+
+
+@pytest.fixture
+def games(alice: User, bob: User) -> list[Game]:
+    now = timezone.now()
+    return [a_game_in_play([alice, bob], moves, now, players=2) for moves in (0, 5)]
+
+
+@pytest.fixture
+def passphrase(tmp_path: Path) -> str:
+    """The option with the file of a passphrase."""
+    path = tmp_path / "passphrase"
+    path.write_text(f"{PASSPHRASE}\n")
+    return f"--passphrase-file={path}"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "site.backup"
+
+
+@contextmanager
+def another_database() -> Iterator[None]:
+    """Use a new database with the tables of a site and nothing in it."""
+    with empty_database("restored"):
+        call_command("migrate", verbosity=0)
+        connection.close()
+        yield
+
+
+def back_up(file: Path, *options: str) -> Path:
+    call_command("backup", str(file), *options)
+    return file
+
+
+def refusal(*arguments: str) -> str:
+    """Return the sentence with which a restore is refused. Assert that it changed nothing."""
+    before = every_row()
+    with pytest.raises(CommandError) as refused:
+        call_command("restore", *arguments)
+    assert every_row() == before
+    return str(refused.value)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_everything_comes_back_frozen(games: list[Game], file: Path, passphrase: str, encrypted: bool) -> None:
+    before = every_row()
+    options = [passphrase] if encrypted else []
+    back_up(file, *options)
+
+    with another_database():
+        call_command("restore", str(file), *options)
+
+        after = every_row()
+        assert {name for name in before if before[name] != after[name]} <= CHANGED_BY_RESTORE
+        assert len(after["games_move"]) == len(before["games_move"]) > 0
+        assert [game.paused_reasons for game in Game.objects.all()] == [[Game.PAUSED_BY_RESTORE]] * 2
+        assert Outbox.objects.get().held_since is not None
+        call_command("freeze", if_restored=True)
+        call_command("release")
+        call_command("freeze", if_restored=True)  # as the next start does
+        assert [game.paused_reasons for game in Game.objects.all()] == [[], []]
+        call_command("check_games")
+        User.objects.create_user("new")  # sequences continue
+        assert User.objects.get(username="new").pk > max(row["id"] for row in before["accounts_user"])
+
+
+def test_only_the_owner_can_read_a_backup(games: list[Game], file: Path) -> None:
+    back_up(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_an_encrypted_backup_shows_nothing(games: list[Game], file: Path, passphrase: str) -> None:
+    plain = back_up(file.with_name("plain.backup")).read_bytes()
+    assert plain.startswith(archive.GZIP_MAGIC)
+    hidden = back_up(file, passphrase).read_bytes()
+    assert hidden.startswith(encryption.MAGIC)
+    assert archive.GZIP_MAGIC not in hidden[len(encryption.MAGIC) + 16 :][:2]
+    assert settings.SECRET_KEY.encode() not in hidden
+
+
+def test_the_passphrase_comes_from_the_environment(
+    games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BACKUP_PASSPHRASE", PASSPHRASE)
+    assert archive.is_encrypted(back_up(file))
+    call_command("verify_backup", str(file))
+
+
+@pytest.mark.parametrize(("text", "said"), [("short\n", "at least 12 characters"), ("\n", "has no passphrase")])
+def test_a_bad_passphrase_is_refused(file: Path, text: str, said: str) -> None:
+    path = file.with_name("passphrase")
+    path.write_text(text)
+    with pytest.raises(CommandError, match=said):
+        call_command("backup", str(file), f"--passphrase-file={path}")
+    assert not file.exists()
+
+
+def test_nobody_to_ask_for_a_passphrase(games: list[Game], file: Path, passphrase: str) -> None:
+    with pytest.raises(CommandError, match="Give the passphrase by --passphrase-file"):
+        call_command("backup", str(file), encrypt=True)
+    back_up(file, passphrase)
+    assert refusal(str(file)).startswith("Give the passphrase by --passphrase-file")
+
+
+def test_a_wrong_passphrase_is_refused(games: list[Game], file: Path, passphrase: str) -> None:
+    back_up(file, passphrase)
+    Path(passphrase.partition("=")[2]).write_text("not the right one\n")
+    assert refusal(str(file), passphrase) == ("The passphrase is wrong, or the file is damaged. Nothing was changed.")
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_file_that_is_cut_off_or_damaged_is_refused(
+    games: list[Game], file: Path, passphrase: str, encrypted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encryption, "CHUNK", 1000)
+    options = [passphrase] if encrypted else []
+    whole = back_up(file, *options).read_bytes()
+    before = every_row()
+    header = len(encryption.MAGIC)
+    for length in (header, header + 20, 3000, len(whole) // 2, len(whole) - 1016, len(whole) - 9, len(whole) - 1):
+        file.write_bytes(whole[:length])
+        with pytest.raises(CommandError, match=r"damaged|cut off"):
+            call_command("restore", str(file), *options, replace=True)
+    for at in (1000, len(whole) // 2, len(whole) - 5):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(CommandError, match=r"damaged"):
+            call_command("restore", str(file), *options, replace=True)
+    file.write_bytes(whole + b"more")
+    with pytest.raises(CommandError, match=r"damaged"):
+        call_command("restore", str(file), *options, replace=True)
+    assert every_row() == before
+
+
+def test_swapped_chunks_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encryption, "CHUNK", 10)
+    file = io.BytesIO()
+    writer = encryption.EncryptingWriter(file, PASSPHRASE)
+    writer.write(b"0123456789" * 3)
+    writer.finish()
+    start, size = len(encryption.MAGIC) + 16, 26
+    head, *chunks = file.getvalue()[:start], *(file.getvalue()[start + n * size :][:size] for n in range(3))
+
+    def decrypted(*order: int) -> bytes:
+        there = io.BytesIO(head + b"".join(chunks[n] for n in order))
+        there.seek(len(encryption.MAGIC))
+        return encryption.DecryptingReader(there, PASSPHRASE).read()
+
+    assert decrypted(0, 1, 2) == b"0123456789" * 3
+    for order in ((1, 0, 2), (0, 1), (0, 2), (0, 1, 1, 2), (0, 1, 2, 2), (2,)):
+        with pytest.raises(encryption.BackupError):
+            decrypted(*order)
+
+
+def test_other_files_are_refused(file: Path, games: list[Game]) -> None:
+    assert refusal(str(file)) == f"{file}: No such file or directory. Nothing was changed."
+    file.write_text("PGDMP")
+    assert refusal(str(file)) == f"{file} is not a backup of No Mercy. Nothing was changed."
+    with tarfile.open(file, "w:gz") as tar:
+        tar.add(__file__, "manifest.json")
+    assert refusal(str(file)) == "The file is damaged or cut off. Nothing was changed."
+
+
+def rewritten(file: Path, **changes: Any) -> Path:
+    """Change the manifest of a backup that is not encrypted."""
+    found, others = manifest.read(file, passphrase="")
+    changed = json.loads(found.as_json()) | changes
+    new = file.with_suffix(".changed")
+    with new.open("wb") as target:
+        writer = archive.Writer(target, passphrase="", now=timezone.now())
+        writer.add(manifest.NAME, json.dumps(changed).encode())
+        for name, data in others:
+            writer.add(name, data)
+        writer.finish()
+    return new
+
+
+def test_a_backup_of_a_newer_release_is_refused(games: list[Game], file: Path) -> None:
+    back_up(file)
+    newer = [["games", "9999_later"], ["games", "0001_initial"]]
+    assert refusal(str(rewritten(file, version="7.0", migrations=newer)), "--replace").startswith(
+        "The backup was made by release 7.0, which is newer than this one (0.1.0): it has the migration games"
+    )
+    assert "has format 2" in refusal(str(rewritten(file, format=2)), "--replace")
+
+
+@pytest.mark.long
+def test_a_backup_of_another_site_needs_a_flag(games: list[Game], file: Path) -> None:
+    back_up(file)
+    other = rewritten(file, site_url="https://other.example.org")
+    assert refusal(str(other), "--replace").startswith("The backup is of the site https://other.example.org, and")
+    call_command("restore", str(other), replace=True, other_site=True)
+
+
+@pytest.mark.long
+def test_accounts_and_games_are_deleted_only_if_told_so(games: list[Game], file: Path) -> None:
+    back_up(file)
+    User.objects.create_user("later")
+    assert refusal(str(file)).startswith("The database has accounts or games. Restore into an empty one")
+    call_command("restore", str(file), replace=True)
+    assert not User.objects.filter(username="later").exists()
+    assert Game.objects.count() == 2
+
+
+def test_a_running_site_is_noticed(games: list[Game], file: Path) -> None:
+    back_up(file)
+    with psycopg.connect(database_url()):
+        assert refusal(str(file), "--replace").startswith("The database is in use by 1 other connection. Stop every")
+
+
+@pytest.mark.long
+def test_a_failure_in_the_middle_changes_nothing(games: list[Game], file: Path) -> None:
+    back_up(file)
+    found, others = manifest.read(file, passphrase="")
+    bad = file.with_name("bad.backup")
+    with bad.open("wb") as target:
+        writer = archive.Writer(target, passphrase="", now=timezone.now())
+        writer.add(manifest.NAME, found.as_json())
+        for name, data in others:
+            writer.add(name, b"nonsense\n" if name.startswith("tables/games_seat/") else data)
+        writer.finish()
+    assert re.match(r"The database failed: .*\. Nothing was changed\.", refusal(str(bad), "--replace"))
+
+
+def test_no_file_is_overwritten(games: list[Game], file: Path) -> None:
+    file.write_text("precious")
+    with pytest.raises(CommandError, match=r"exists already\. Choose another name\. No backup was made\."):
+        back_up(file)
+    assert file.read_text() == "precious"
+
+
+def test_a_folder_that_is_missing_is_a_sentence(games: list[Game], file: Path) -> None:
+    with pytest.raises(CommandError, match=r"No such file or directory\. No backup was made\."):
+        back_up(file.parent / "missing" / "site.backup")
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_no_file(
+    games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CommandError, match=r"No space left on device\. No backup was made\."):
+        back_up(file)
+    assert list(file.parent.iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_backup_has_one_moment(games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_out = tables.copy_out
+
+    def meanwhile(table: str, names: list[str]) -> Iterator[bytes]:
+        if table == "accounts_user":
+            with psycopg.connect(database_url()) as other:
+                other.execute("UPDATE games_move SET text = 'later'")
+        return copy_out(table, names)
+
+    monkeypatch.setattr(tables, "copy_out", meanwhile)
+    back_up(file)
+    with another_database():
+        call_command("restore", str(file))
+        call_command("check_games")
+
+
+@pytest.mark.long
+def test_tables_of_others_are_named_and_left_out(
+    games: list[Game], file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE mine (n integer)")
+    try:
+        back_up(file)
+        assert "Left out, because they are not tables of the site: mine.\n" in capsys.readouterr().err
+        call_command("restore", str(file), replace=True)
+        assert "mine" in connection.introspection.table_names()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE mine")
+
+
+def test_a_backup_of_an_empty_database_is_refused(db: None, file: Path) -> None:
+    with empty_database("nothing"), pytest.raises(CommandError, match="has no site in it"):
+        back_up(file)
+
+
+def test_the_settings_can_be_read_back(
+    games: list[Game], file: Path, passphrase: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMAIL_FROM", "It's \\ me <me@example.org>")
+    back_up(file, passphrase)
+    written = file.with_name("local.env")
+
+    call_command("verify_backup", str(file), passphrase, write_settings=written)
+
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    assert dotenv_values(written, interpolate=False) == {
+        "SECRET_KEY": settings.SECRET_KEY,
+        "SITE_URL": settings.SITE_URL,
+        "RATE_LIMITS": "0",
+        "EMAIL_FROM": "It's \\ me <me@example.org>",
+    }
+    with pytest.raises(CommandError, match=r"File exists\. Nothing was written\."):
+        call_command("verify_backup", str(file), passphrase, write_settings=written)
+
+
+@pytest.mark.long
+def test_another_key_is_said(games: list[Game], file: Path, settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    back_up(file)
+    settings.SECRET_KEY = "another key, also only for tests " * 2
+    call_command("restore", str(file), replace=True)
+    said = capsys.readouterr().out
+    assert "SECRET_KEY here is not that of the backup, without which second factors cannot be read." in said
+    assert settings.SECRET_KEY not in said
