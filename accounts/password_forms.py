@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
+from allauth.account import app_settings
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPasswordKeyForm
 from allauth.account.models import EmailAddress
@@ -13,6 +15,7 @@ from django.contrib import messages
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -24,45 +27,47 @@ from accounts.origin import address_of
 from accounts.reset_tokens import address_of_token
 from accounts.tries import Key
 
+NOT_MINE: Final = "none"
+"""The choice that none of the addresses is one's own. No address has this form."""
+
 
 @transaction.atomic
-def replace_password(*, user: User, password: str, mailed_to: str = "") -> None:
+def replace_password(*, user: User, password: str, mailed_to: str = "") -> list[str]:
     """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account.
 
-    Addresses that are not confirmed are deleted, except the one that the link to this was mailed to. Without a link,
-    the primary address is kept if none is confirmed.
+    Addresses that are not confirmed are removed, except the one that the link to this was mailed to.
 
     :param mailed_to: the address that the link was mailed to, if any.
+    :returns: the removed addresses.
     """
     get_adapter().set_password(user, password)
-    _remove_unconfirmed(user, keep=mailed_to)
+    others = EmailAddress.objects.filter(user=user, verified=False).exclude(email=mailed_to)
+    removed = _remove(user, others)
     actions.revoke_tokens(user=user)
     log_ins.end_all(user_id=user.pk)
-
-
-def _remove_unconfirmed(user: User, *, keep: str = "") -> list[str]:
-    """Delete the addresses of this account that are not confirmed, except one, and return them.
-
-    Somebody who knew the old password may have added one. It could be confirmed later, or reset the password of an
-    account that has confirmed none.
-
-    :param keep: the address that stays; by default the first one if none is confirmed.
-    """
-    addresses = EmailAddress.objects.filter(user=user)
-    if not keep and not addresses.filter(verified=True).exists():
-        first = queries.first_address(user)  # somebody else could have made theirs the primary one
-        keep = "" if first is None else first.email
-    others = addresses.filter(verified=False).exclude(email=keep)
-    removed = list(others.order_by("pk").values_list("email", flat=True))
-    others.delete()
-    left = list(addresses.order_by("-verified", "pk"))
-    if left and not any(address.primary for address in left):
-        left[0].set_as_primary()
     return removed
 
 
+def _remove(user: User, addresses: QuerySet[EmailAddress]) -> list[str]:
+    """Remove these addresses of an account, and tell those that were confirmed and the others. Return the removed."""
+    now, removed = timezone.now(), list(addresses.order_by("pk"))
+    addresses.delete()
+    for address in removed:
+        if address.verified:
+            facts = {"deleted_email": address.email}
+            mails.queue(kind=mails.DELETED, address=address.email, user=user, facts=facts, confirmed=True, now=now)
+            mails.notify(kind=mails.DELETED, user=user, facts=facts, now=now)
+    left = EmailAddress.objects.filter(user=user).order_by("-primary", "-verified", "pk").first()
+    if left is None:
+        user.email = ""
+        user.save(update_fields=["email"])
+    elif not left.primary:
+        left.set_as_primary()
+    return [address.email for address in removed]
+
+
 class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
-    """Changes the password, logs out all other browsers, and asks whether to revoke the API tokens."""
+    """Changes the password, logs out all other browsers, and asks for the own addresses and about the API tokens."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -74,6 +79,9 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
             help_text="Recommended if someone else may know your password. Programs that play for you will need new"
             " tokens.",
         )
+        if addresses := list(EmailAddress.objects.filter(user=self.user).order_by("pk")):
+            self.fields["mine"] = _which_are_mine(addresses)
+            self.fields["asked"] = forms.BooleanField(required=False, initial=True, widget=forms.HiddenInput)
 
     def clean_oldpassword(self) -> str:
         """Check the current password, and count a wrong one.
@@ -84,15 +92,57 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
         checked: str = tries.check(keys, timezone.now(), super().clean_oldpassword)
         return checked
 
+    def clean(self) -> dict[str, Any]:
+        """Check the choice of addresses.
+
+        :raises ValidationError: nothing is chosen, or “none of these” together with an address.
+        """
+        cleaned: dict[str, Any] = super().clean()
+        mine = cleaned.get("mine", [])
+        if cleaned.get("asked") and not mine and "mine" not in self.errors:
+            self.add_error("mine", "Tick the addresses that are yours.")
+        elif NOT_MINE in mine and len(mine) > 1:
+            self.add_error("mine", "Choose either addresses or “None of these”.")
+        return cleaned
+
     @transaction.atomic
     def save(self) -> None:
         super().save()
         log_ins.end_all(user_id=self.user.pk, keep=context.request.session.session_key)
         if self.cleaned_data["revoke_tokens"]:
             actions.revoke_tokens(user=self.user)
-        if removed := _remove_unconfirmed(self.user):
-            sentence = f"Removed, because not confirmed: {', '.join(removed)}. Add what is yours again."
-            messages.warning(context.request, sentence)
+        if removed := _remove(self.user, self._others()):
+            messages.warning(context.request, f"Removed from your account: {', '.join(removed)}.")
+
+    def _others(self) -> QuerySet[EmailAddress]:
+        """Return the addresses to remove: also one that was added after the form was shown."""
+        addresses: QuerySet[EmailAddress] = EmailAddress.objects.filter(user=self.user)
+        if self.cleaned_data.get("asked"):
+            return addresses.exclude(email__in=self.cleaned_data["mine"])
+        # A program, or a page from before an update, did not ask.
+        return addresses.filter(verified=False)
+
+
+def _which_are_mine(addresses: Sequence[EmailAddress]) -> forms.MultipleChoiceField:
+    """Return a field that asks which of these addresses to keep.
+
+    Somebody who knew the old password may have added or even confirmed one, and whose they are cannot be told from
+    their order or from what is confirmed. So nothing is chosen in advance, unless all are confirmed: then the owner got
+    a mail about each new one.
+    """
+    choices = [(one.email, one.email if one.verified else f"{one.email} (not confirmed)") for one in addresses]
+    confirmed = all(one.verified for one in addresses)
+    if not confirmed and app_settings.EMAIL_VERIFICATION != app_settings.EmailVerificationMethod.MANDATORY:
+        choices.append((NOT_MINE, "None of these"))
+    return forms.MultipleChoiceField(
+        label="Which of these addresses are yours?",
+        choices=choices,
+        initial=[one.email for one in addresses] if confirmed else [],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="The others are removed. Anyone who reads the mail of an address in this list can choose a new"
+        " password for your account.",
+    )
 
 
 class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types

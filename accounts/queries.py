@@ -246,12 +246,6 @@ def claims_of(address: str, people: Sequence[int | None]) -> list[EmailAddress]:
     return [found[pk] for pk in people if pk in found]
 
 
-def first_address(user: User) -> EmailAddress | None:
-    """Return the oldest address of this account: the one that it was made with, unless that was removed."""
-    address: EmailAddress | None = EmailAddress.objects.filter(user=user).order_by("pk").first()
-    return address
-
-
 @dataclass(frozen=True, slots=True)
 class MailAddress:
     """The address that somebody gets mail at, and whether it is confirmed."""

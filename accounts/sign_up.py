@@ -12,11 +12,9 @@ from allauth.account.internal.flows.email_verification import (
 from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
 from allauth.account.stages import EmailVerificationStage, LoginStageController
 from allauth.account.views import EmailView, SignupView
-from django.conf import settings
-from django.contrib import messages
 from django.contrib.auth import logout
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
@@ -75,26 +73,8 @@ class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
         with transaction.atomic():
             user = cast("User", request.user)
             actions.lock_unchanged(user)
-            if _replaces_the_first(user, request.POST):
-                messages.error(
-                    request, "Confirm one of your addresses first. Then you can change or remove the others."
-                )
-                return redirect("account_email")
             answer: HttpResponse = super().post(request, *args, **kwargs)
         return answer
-
-
-def _replaces_the_first(user: User, form: QueryDict) -> bool:
-    """Return True if a form would remove the first address of an account that has confirmed none, or use another one.
-
-    Each address of such an account can reset the password. Somebody who knows the old one must not take away the
-    owner's address, by which the owner gets the account back.
-    """
-    first = queries.first_address(user)
-    if first is None or not settings.MAIL_NEEDS_VERIFIED or queries.confirmed_addresses(user):
-        return False
-    is_first = form.get("email", "").lower() == str(first.email).lower()
-    return not is_first if "action_primary" in form else "action_remove" in form and is_first
 
 
 @require_POST

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from http.cookies import SimpleCookie
 from unittest import mock
@@ -306,8 +308,10 @@ def test_signing_up_ends_the_tokens_and_other_sessions_of_the_guest(db: None) ->
 # Another password
 
 
-def change(browser: Client, **more: str) -> int:
-    form = {"oldpassword": "alice", "password1": NEW, "password2": NEW, **more}
+def change(browser: Client, mine: Sequence[str] | None = None, **more: str) -> int:
+    """Change the password, and keep the addresses `mine`. None sends a form that does not ask for them."""
+    asked: dict[str, object] = {} if mine is None else {"asked": "True", "mine": list(mine)}
+    form = {"oldpassword": "alice", "password1": NEW, "password2": NEW, **asked, **more}
     return browser.post("/accounts/password/change/", form).status_code
 
 
@@ -367,12 +371,15 @@ def test_an_address_added_before_a_reset_cannot_be_confirmed_after_it(alice: Use
     assert list(kept) == [("alice@example.org", True), ("second@example.org", True)]
 
 
-def test_a_change_of_password_removes_addresses_that_are_not_confirmed(alice: User, addresses: None) -> None:
+@pytest.mark.parametrize("ticked", [None, ["alice@example.org", "second@example.org"]])
+def test_a_change_of_password_removes_addresses_that_are_not_ticked(
+    alice: User, addresses: None, ticked: list[str] | None
+) -> None:
     claim = EmailAddress.objects.get(email="third@example.org")
     link = reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
     mails.queue(kind=mails.CONFIRM, address="third@example.org", user=alice, now=timezone.now())
     browser = logged_in(alice)
-    change(browser)
+    assert change(browser, ticked) == 302
     assert "third@example.org" in browser.get("/accounts/me/").content.decode()  # the message names it
     assert "This link no longer works" in Client().get(link).content.decode()
     assert Client().post(link).status_code == 404
@@ -382,38 +389,62 @@ def test_a_change_of_password_removes_addresses_that_are_not_confirmed(alice: Us
 
 
 @pytest.mark.parametrize("primary", ["alice", "thief"])
-def test_a_change_of_password_keeps_only_the_first_address_if_none_is_confirmed(alice: User, primary: str) -> None:
-    for name in ("alice", "thief"):
-        EmailAddress.objects.create(user=alice, email=f"{name}@example.org", primary=name == primary)
-    change(logged_in(alice))
+@pytest.mark.parametrize("confirmed", [None, "alice", "thief"])
+@pytest.mark.parametrize("first", ["alice", "thief"])
+def test_a_change_of_password_keeps_the_ticked_address_only(
+    alice: User, primary: str, confirmed: str | None, first: str
+) -> None:
+    for name in sorted(("alice", "thief"), key=lambda name: name != first):
+        EmailAddress.objects.create(
+            user=alice, email=f"{name}@example.org", primary=name == primary, verified=name == confirmed
+        )
+    User.objects.filter(pk=alice.pk).update(email=f"{primary}@example.org")
+    assert change(logged_in(alice), ["alice@example.org"]) == 302
     kept = EmailAddress.objects.filter(user=alice).values_list("email", "primary", "verified")
-    assert list(kept) == [("alice@example.org", True, False)]
+    assert list(kept) == [("alice@example.org", True, confirmed == "alice")]
+    alice.refresh_from_db()
+    assert alice.email == "alice@example.org"
+    assert queries.accounts_of("thief@example.org") == []
+    assert queries.accounts_of("alice@example.org") == [alice]
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_change_of_password_asks_which_addresses_are_mine(alice: User, confirmed: bool) -> None:
+    EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True, verified=True)
+    EmailAddress.objects.create(user=alice, email="second@example.org", verified=confirmed)
+    browser = logged_in(alice)
+    boxes = re.findall(r'<input[^>]*name="mine"[^>]*>', browser.get("/accounts/password/change/").content.decode())
+    values = ["alice@example.org", "second@example.org", *([] if confirmed else ["none"])]
+    assert [re.findall('value="([^"]*)"', box)[0] for box in boxes] == values
+    assert ["checked" in box for box in boxes] == [confirmed] * len(boxes)
+    for refused in ([], ["stranger@example.org"], ["none", "alice@example.org"]):
+        assert change(browser, refused) == 200
+    assert EmailAddress.objects.filter(user=alice).count() == 2
+    assert is_in(browser)
+
+
+def test_a_change_of_password_can_remove_every_address(alice: User) -> None:
+    EmailAddress.objects.create(user=alice, email="thief@example.org", primary=True)
+    User.objects.filter(pk=alice.pk).update(email="thief@example.org")
+    assert change(logged_in(alice), ["none"]) == 302
+    alice.refresh_from_db()
+    assert (alice.email, queries.addresses_of(alice)) == ("", [])
     assert queries.accounts_of("thief@example.org") == []
 
 
-@pytest.mark.parametrize(
-    ("action", "name"), [("action_primary", "thief"), ("action_remove", "alice"), ("action_remove", "thief")]
-)
-@pytest.mark.parametrize("confirmed", [None, "alice"])
-def test_the_first_address_stays_until_one_is_confirmed(
-    alice: User, monkeypatch: pytest.MonkeyPatch, action: str, name: str, confirmed: str | None
-) -> None:
-    monkeypatch.setattr(settings, "MAIL_NEEDS_VERIFIED", True)
-    for known in ("alice", "thief"):
-        EmailAddress.objects.create(
-            user=alice, email=f"{known}@example.org", primary=known == "alice", verified=known == confirmed
-        )
-    browser = confirmed_browser(alice)
-    browser.post(EMAIL, {action: "", "email": f"{name}@example.org"})
-    kept = EmailAddress.objects.filter(user=alice).order_by("pk").values_list("email", "primary")
-    both = [("alice@example.org", True), ("thief@example.org", False)]
-    assert list(kept) == (both[:1] if (action, name) == ("action_remove", "thief") else both)
+def test_an_address_added_while_the_form_is_open_is_removed(alice: User) -> None:
+    EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True, verified=True)
+    browser = logged_in(alice)
+    browser.get("/accounts/password/change/")
+    EmailAddress.objects.create(user=alice, email="thief@example.org")
+    assert change(browser, ["alice@example.org"]) == 302
+    assert queries.addresses_of(alice) == ["alice@example.org"]
 
 
 def test_a_new_password_ends_earlier_links_to_confirm_the_primary_address(alice: User) -> None:
     claim = EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True)
     link = reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)])
-    change(logged_in(alice))
+    change(logged_in(alice), ["alice@example.org"])
     assert Client().post(link).status_code == 404
     claim.user.refresh_from_db()
     Client().post(reverse("account_confirm_email", args=[confirmation_keys.key_of(claim)]))
@@ -431,7 +462,7 @@ def test_confirming_an_address_is_told_to_those_confirmed_before(alice: User, ad
 def test_a_confirmation_that_waits_for_a_new_password_is_refused(alice: User) -> None:
     number = EmailAddress.objects.create(user=alice, email="alice@example.org", primary=True).pk
     claim = EmailAddress.objects.select_related("user").get(pk=number)  # as a request that waits for the lock read it
-    change(logged_in(alice))
+    change(logged_in(alice), ["alice@example.org"])
     with pytest.raises(Http404):
         AccountAdapter().confirm_email(RequestFactory().post("/"), claim)
     assert not EmailAddress.objects.get(pk=number).verified

@@ -73,8 +73,6 @@ def test_an_unconfirmed_address_is_not_notified_of_its_removal(
     settings.MAIL_NEEDS_VERIFIED = needs_verified
     User.objects.filter(pk=bob.pk).update(email="")
     bob.refresh_from_db()
-    if needs_verified:  # the first address stays until one is confirmed
-        EmailAddress.objects.create(user=bob, email="bob@example.org")
     browser = confirmed_browser(bob)
     browser.post(EMAIL, {"action_add": "", "email": "stranger@example.org"})
     AccountMail.objects.all().delete()
@@ -200,3 +198,12 @@ def test_without_a_mail_server_every_address_is_notified(alice: User, settings: 
     settings.MAIL_NEEDS_VERIFIED = False
     mails.notify(kind=mails.TOKEN_MADE, user=alice, now=timezone.now())
     assert receivers_by_subject() == {"An API token was created": [*BOTH, "third@example.org"]}
+
+
+def test_an_address_that_is_not_kept_with_a_new_password_is_told(alice: User) -> None:
+    change(logged_in(alice), ["alice@example.org"])
+    assert receivers_by_subject() == {
+        "An email address was removed": BOTH,
+        "Your password was changed": ["alice@example.org"],
+    }
+    assert "second@example.org was removed from your account." in text()

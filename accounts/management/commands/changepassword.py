@@ -33,8 +33,10 @@ class Command(BaseCommand):
         self.stdout.write(f"Changing the password of {user.username}.")
         password = self._typed_password(user)
         with transaction.atomic():
-            password_forms.replace_password(user=user, password=password)
+            removed = password_forms.replace_password(user=user, password=password)
             mails.notify(kind=mails.PASSWORD_CHANGED, user=user, now=timezone.now())
+        if removed:
+            self.stdout.write(f"These addresses were not confirmed and are removed: {', '.join(removed)}.")
         return f"{user.username} has a new password. All sessions have ended and all API tokens are revoked."
 
     def _typed_password(self, user: User) -> str:
