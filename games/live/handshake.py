@@ -38,6 +38,12 @@ SENTENCES: Final[Mapping[int, str]] = {
 }
 
 
+HEADERS_READ: Final = frozenset(
+    {b"cookie", b"host", b"origin", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto"}
+)
+"""The headers of a handshake that the site reads."""
+
+
 async def refuse(scope: Scope, send: Send, status: int, **headers: str) -> None:
     """Refuse the handshake with this status and a sentence, or with a plain 403 if the server supports nothing else."""
     if "websocket.http.response" not in scope.get("extensions", {}):
@@ -86,6 +92,8 @@ class HandshakeChecks:
         self.routes: Any = routes  # the stubs know neither the patterns of routes nor a scope with more in it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Django takes long to read some headers, such as a long `Content-Type`, and all sockets would wait.
+        scope = {**scope, "headers": [header for header in scope["headers"] if header[0] in HEADERS_READ]}
         if not any(route.pattern.match(scope["path"].lstrip("/")) for route in self.routes.routes):
             await refuse(scope, send, HTTPStatus.NOT_FOUND)
         elif not self._is_own_page(scope):

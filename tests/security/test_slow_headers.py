@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Final
-from unittest.mock import Mock
+from typing import Any, Final, cast
+from unittest.mock import Mock, call
 
 import pytest
+from channels.routing import URLRouter
 from django.conf import settings
 
 from accounts.models import User
-from games.live.handshake import cookies_of
+from games.live.handshake import HandshakeChecks, cookies_of
+from games.live.routing import websocket_urlpatterns
 from nomercy.server.limits import LIMITS
 from nomercy.wsgi import application
 from tests.conftest import logged_in
@@ -51,13 +54,13 @@ REPEATED: Final = (
 )
 
 
-def seconds(call: Callable[[], object]) -> float:
+def seconds(run: Callable[[], object]) -> float:
     """Return the CPU time of a call, the lowest of two if the first is too high."""
     took = MOST_SECONDS
     for _ in range(2):
         if took >= MOST_SECONDS:
             began = time.thread_time()
-            call()
+            run()
             took = time.thread_time() - began
     return took
 
@@ -80,9 +83,45 @@ def test_no_header_of_a_page_takes_long_to_read(name: str) -> None:
                 assert seconds(partial(ask, name, value)) < MOST_SECONDS, (start, repeated, end)
 
 
-def test_the_cookies_of_a_handshake_are_read_quickly() -> None:
-    scope = {"headers": [(b"cookie", b'a="' + b"\\" * (LENGTH // 2) + b'"')] * 2}
-    assert seconds(lambda: cookies_of(scope)) < MOST_SECONDS
+class Routes:
+    """The addresses of websockets, without the consumer, which would use the database."""
+
+    routes = websocket_urlpatterns
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        cookies_of(scope)
+        await send({"type": "websocket.accept"})
+
+
+def shake_hands(name: str, values: list[str]) -> None:
+    """Send a handshake with these values of one header, which must be accepted unless the header decides that."""
+    headers = {"host": ["localhost"], "origin": [settings.SITE_URL]} | {name.lower(): values}
+    encoded = [(key.encode(), value.encode()) for key, values in headers.items() for value in values]
+    scope: dict[str, object] = {
+        "type": "websocket",
+        "path": "/ws/games/abcdefghij/",
+        "raw_path": b"",
+        "query_string": b"",
+        "scheme": "ws",
+    }
+    scope |= {"headers": encoded, "server": ("localhost", 80), "client": ("127.0.0.1", 1), "extensions": {}}
+    sent = Mock()
+
+    async def send(message: Any) -> None:
+        sent(message["type"])
+
+    asyncio.run(HandshakeChecks(cast("URLRouter", Routes()))(scope, Mock(), send))
+    assert sent.mock_calls == [call("websocket.accept")] or name in ("Host", "Origin")
+
+
+@pytest.mark.parametrize("name", [*NAMES, "Sec-WebSocket-Extensions", "Sec-WebSocket-Protocol"])
+def test_no_header_of_a_handshake_takes_long_to_read(name: str) -> None:
+    for start in STARTS:
+        for repeated in REPEATED:
+            for end in ("", '"'):
+                value = start + repeated * (LENGTH // 2 // len(repeated)) + end
+                took = seconds(partial(shake_hands, name, [value, value]))
+                assert took < MOST_SECONDS, (start, repeated, end)
 
 
 @pytest.mark.django_db(transaction=True)
