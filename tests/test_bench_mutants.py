@@ -26,7 +26,8 @@ from bench import mutants
 
 mutants.STATE = Path(sys.argv[1])
 path = mutants.HERE / "games/rules" / sys.argv[2]
-before, after = sys.argv[3:]
+before, after, tests = sys.argv[3:]
+mutants.PYTEST = (*mutants.PYTEST, "-k", tests)
 source = path.read_text(encoding="utf-8")
 assert before in source
 mutant = mutants.Mutant(path.name, 1, before, after, source.replace(before, after))
@@ -63,14 +64,17 @@ def test_the_report_counts_what_was_killed(killed: int, enough: bool, capsys: py
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("module", "before", "after", "killed"),
+    ("module", "before", "after", "tests", "killed"),
     [
-        ("legal.py", "seat in position.out", "seat not in position.out", True),
-        ("ruleset.py", "if len(hand) > 1", "if len(hand) > 2", True),
-        ("legal.py", "thousands of lists", "many lists", False),
+        ("legal.py", "seat in position.out", "seat not in position.out", "", True),
+        ("ruleset.py", "if len(hand) > 1", "if len(hand) > 2", "", True),
+        # All tests take a minute on a mutant that survives.
+        ("legal.py", "thousands of lists", "many lists", "test_turns", False),
     ],
 )
-def test_the_runner_kills_only_real_faults(module: str, before: str, after: str, killed: bool, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", RUN, str(tmp_path), module, before, after]
+def test_the_runner_kills_only_real_faults(
+    module: str, before: str, after: str, tests: str, killed: bool, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", RUN, str(tmp_path), module, before, after, tests]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     assert bool(ran.stdout.strip()) == killed
