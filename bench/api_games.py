@@ -52,6 +52,9 @@ class Program:
         response = self._connection.getresponse()
         return response.status, json.loads(response.read())
 
+    def close(self) -> None:
+        self._connection.close()
+
 
 def new_game(preset: str, rng: random.Random) -> dict[str, object]:
     """Return the body of a request for a table against bots."""

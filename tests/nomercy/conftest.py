@@ -1,4 +1,4 @@
-"""A place for an embedded server of each test."""
+"""A place for an embedded server of each test, and a checkout."""
 
 import shutil
 from collections.abc import Iterator
@@ -8,10 +8,12 @@ import pytest
 
 from nomercy.checks import Environment
 from nomercy.launcher.data import folder_for, folders
-from nomercy.launcher.place import Place, place_for
+from nomercy.launcher.place import CHECKOUT, Place, place_for
 from nomercy.launcher.postgres import running
 from nomercy.launcher.postmaster import postmaster_pid
 from nomercy.launcher.programs import choose, wanted_source
+
+SITE = ("accounts", "common", "games", "manage.py", "nomercy", "static", "templates")
 
 
 @pytest.fixture
@@ -30,6 +32,22 @@ def initialised(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         pass
     yield place
     remove(place)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Path]:
+    """A new checkout in a private folder. Its server is stopped and deleted afterwards."""
+    tmp_path.chmod(0o700)
+    folder = tmp_path / "no mercy"
+    folder.mkdir()
+    for name in SITE:
+        source = CHECKOUT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name)
+        else:
+            shutil.copy2(source, folder / name)
+    yield folder
+    remove(place_for(folder))
 
 
 def data_of(place: Place) -> Path:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -28,10 +27,9 @@ from nomercy.launcher.place import CHECKOUT, Place, place_for
 from nomercy.launcher.postmaster import postmaster_pid
 from nomercy.launcher.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
 from nomercy.launcher.programs import system
-from tests.nomercy.conftest import data_of, remove
+from tests.nomercy.conftest import data_of
 from tests.support.mail import MailServer, serve
 
-SITE = ("accounts", "common", "games", "manage.py", "nomercy", "static", "templates")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="sees processes by /proc")
 
 
@@ -41,22 +39,6 @@ def hangups_count() -> Iterator[None]:
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Iterator[Path]:
-    """A new checkout in a private folder. Its server is stopped and deleted afterwards."""
-    tmp_path.chmod(0o700)
-    folder = tmp_path / "no mercy"
-    folder.mkdir()
-    for name in SITE:
-        source = CHECKOUT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name)
-        else:
-            shutil.copy2(source, folder / name)
-    yield folder
-    remove(place_for(folder))
 
 
 @contextmanager
