@@ -27,6 +27,11 @@ FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 """The end of a suspension or mute without an end."""
 
 
+def name_sql(user: str) -> str:
+    """Return SQL for `User.name`. `user` is the alias of the table; without a row the value is null."""
+    return f"COALESCE(NULLIF({user}.display_name, ''), {user}.username)"
+
+
 class User(AbstractUser):
     """A person or a guest. A guest has no password, and keeps all games when signing up makes them a person."""
 
@@ -73,7 +78,7 @@ class User(AbstractUser):
 
     @property
     def name(self) -> str:
-        """Return the name that others see."""
+        """Return the name that others see. Keep in step with `name_sql`."""
         return self.display_name or self.username
 
     @property

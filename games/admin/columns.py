@@ -23,10 +23,10 @@ def seat_number(field: str, label: str) -> Callable[[Any], str]:
     return number
 
 
-def named(field: str, label: str) -> Callable[[Any], str]:
-    """Return a column that shows a field under another label."""
+def named(field: str, label: str, ordering: str = "") -> Callable[[Any], str]:
+    """Return a column that shows a field or property under another label. `ordering` is the field it is sorted by."""
 
-    @admin.display(description=label, ordering=field)
+    @admin.display(description=label, ordering=ordering or field)
     def value(row: Any) -> str:
         content = getattr(row, field)
         if isinstance(content, datetime):
@@ -74,7 +74,7 @@ def by_title(titles: Mapping[str, str]) -> type[admin.ChoicesFieldListFilter]:
 WHEN: Final = named("at", "when")
 MOVE: Final = named("n", "move")
 BY: Final = named("actor_name", "by")
-ABOUT: Final = named("person_name", "about")
+ABOUT: Final = named("about", "about", ordering="person_name")
 GAME: Final = named("game_code", "game")
 SEAT: Final = seat_number("seat", "seat")
 DEALER: Final = seat_number("dealer", "dealer’s seat")

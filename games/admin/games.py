@@ -20,6 +20,7 @@ from games import render as rendering
 from games.admin.acts import act_page, buttons, may, refusal_of
 from games.models import AuditEntry, Game
 from games.queries import GameView, Table, conduct
+from games.queries.lists import search_games
 from games.render import words
 from games.rules.cards import card_name, color_name, names_of_both_faces
 from games.staff import tables
@@ -97,13 +98,19 @@ def _top(view: GameView) -> str:
 class GameAdmin(ReadOnlyAdmin):
     list_display = ("code", "people", "state", "move_count", "pace", "deadline", "created_at")
     list_filter = (Problem, "status", "pace", Public)
-    search_fields = ("=code", "seats__name", "seats__user__username", "seats__user__display_name")
-    search_help_text = "A complete game code, or the username or name of a person at the table."
+    search_fields = ("code",)  # shows the field; `get_search_results` searches
+    search_help_text = "A complete game code, or the username or name of a person who has or had a seat."
     ordering = ("-pk",)
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Game]:
         return super().get_queryset(request).prefetch_related("seats__user")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Game], search_term: str
+    ) -> tuple[QuerySet[Game], bool]:
+        text = search_term.strip()
+        return (queryset.filter(pk__in=search_games(text).values("pk")) if text else queryset), False
 
     @admin.display(description="at the table")
     def people(self, game: Game) -> str:

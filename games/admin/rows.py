@@ -39,7 +39,7 @@ class RowsOfGames(ReadOnlyAdmin):
     """Rows that belong to a game, searched by the game's code or the people at its table."""
 
     search_fields = ("=game__code", "game__seats__name", "=game__seats__user__username")
-    search_help_text = "A complete game code, a name at the table, or a complete username."
+    search_help_text = "A complete game code, or the username or name of a person who has or had a seat."
     show_full_result_count = False
 
     def get_search_results(
@@ -56,8 +56,14 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     act_title = staticmethod(titled("act", acts.title_of))
     list_display = ("when", "act_title", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = (("act", by_title({act.name: act.title for act in acts.ACTS.values()})), ("at", ByDate))
-    search_fields = ("=game_code", "person_name", "actor_name", "reason")
-    search_help_text = "A complete game code, or part of the reason, the person’s name or the staff member’s name."
+    search_fields = (
+        "=game_code", "person_name", "person__username", "person__display_name", "details__before", "actor_name",
+        "reason",
+    )  # fmt: skip
+    search_help_text = (
+        "A complete game code, or part of the reason, the staff member’s name, or the name of the person or of the"
+        " previous owner of a seat."
+    )
     fields = ("when", "act_title", "by", "reason", "about", "table", "after", "seat_number", "details")
     readonly_fields = ("when", "act_title", "by", "about", "table", "after", "seat_number")
     date_hierarchy = "at"

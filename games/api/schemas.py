@@ -230,6 +230,7 @@ class MoveOut(Schema):
     move: str
     at: datetime
     events: list[dict[str, Any]]
+    player: str = LEFT_OUT
 
 
 class MoveList(Schema):

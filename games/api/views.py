@@ -132,4 +132,5 @@ def line_json(line: LogLine) -> dict[str, Any]:
         "move": line.text,
         "at": line.at,
         "events": [event.to_json() for event in line.events],
+        **({"player": line.former[line.seat]} if line.seat in line.former else {}),
     }

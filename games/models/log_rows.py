@@ -9,8 +9,10 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
+from accounts.models import name_sql
 from common.fixed_sql import Columns, prepared_cursor
 from games import rules
+from games.models.owner_changes import OWNER_CHANGES, OwnerChange, parse_changes
 
 _LOG: Final = Columns(
     {},
@@ -23,6 +25,7 @@ _LOG: Final = Columns(
     over="r.ended_at IS NOT NULL",
     by_bot="m.by_bot",
     by_order="m.by_order",
+    changes=OWNER_CHANGES,
 )
 _LOG_SQL: Final = f"""
 SELECT {_LOG}
@@ -41,7 +44,7 @@ class LogRow(NamedTuple):
     """A move of the log.
 
     `over` is True if its round is over. `by_bot` is True if a bot made the move for the owner of the seat, and
-    `by_order` if the standing orders of the seat made it.
+    `by_order` if the standing orders of the seat made it. `changes` are all changes of owner at the table.
     """
 
     n: int
@@ -53,6 +56,7 @@ class LogRow(NamedTuple):
     over: bool
     by_bot: bool
     by_order: bool
+    changes: Sequence[OwnerChange]
 
 
 def read_log(game_id: int, after: int, until: int, last: int | None) -> list[LogRow]:
@@ -61,13 +65,16 @@ def read_log(game_id: int, after: int, until: int, last: int | None) -> list[Log
     At most the `last` newest moves are returned; None is no limit.
     """
     with prepared_cursor() as cursor:
-        cursor.execute(_LOG_SQL, [game_id, after, until, last])
+        cursor.execute(_LOG_SQL, [game_id, game_id, after, until, last])
         rows = reversed(_LOG.fetch_all(cursor))
-    return [LogRow(**row.values() | {"events": _events(row["events"])}) for row in rows]
+    return [
+        LogRow(**row.values() | {"events": _events(row["events"]), "changes": parse_changes(row["changes"])})
+        for row in rows
+    ]
 
 
 # The current name. The entry has the name of its time, which staff may have taken away since.
-_NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE(NULLIF({1}.display_name, ''), {1}.username, '') END"
+_NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE({1}, '') END"
 _BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
 # Acts and events are read in one statement, because pages show both.
 _ACT: Final = Columns(
@@ -77,12 +84,13 @@ _ACT: Final = Columns(
     kind="a.act",
     version="a.version",
     at="a.at",
-    person=_NAME_TODAY.format("a.person_id", "p"),
-    before=_NAME_TODAY.format(_BEFORE, "b"),
+    person=_NAME_TODAY.format("a.person_id", name_sql("p")),
+    before=_NAME_TODAY.format(_BEFORE, name_sql("b")),
     person_id="a.person_id",
     before_id=_BEFORE,
     details="a.details",
     seat="NULL::smallint",
+    changes="NULL",
 )
 _EVENT: Final = Columns(
     {},
@@ -97,6 +105,7 @@ _EVENT: Final = Columns(
     before_id="NULL",
     details="NULL",
     seat="e.seat",
+    changes=OWNER_CHANGES,
 )
 _BETWEEN_MOVES: Final = f"""
 (SELECT {_ACT}
@@ -127,12 +136,16 @@ class ActRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """An event at a table, after move `version` of its log. `seat` is the seat that it is about, or None."""
+    """An event at a table, after move `version` of its log. `seat` is the seat that it is about, or None.
+
+    `changes` are all changes of owner at the table.
+    """
 
     kind: str
     version: int
     at: datetime
     seat: int | None
+    changes: Sequence[OwnerChange]
 
 
 def read_between_moves(
@@ -145,7 +158,7 @@ def read_between_moves(
     """
     with prepared_cursor() as cursor:
         of_acts: list[Any] = [game_id, since, until, list(acts), last]
-        cursor.execute(_BETWEEN_MOVES, [*of_acts, game_id, since, until, list(kinds), last])
+        cursor.execute(_BETWEEN_MOVES, [*of_acts, game_id, game_id, since, until, list(kinds), last])
         rows = sorted(_ACT.fetch_all(cursor), key=itemgetter("id"))
     done = [
         ActRow(
@@ -161,5 +174,9 @@ def read_between_moves(
         for row in rows
         if row["is_act"]
     ]
-    events = [EventRow(row["kind"], row["version"], row["at"], row["seat"]) for row in rows if not row["is_act"]]
+    events = [
+        EventRow(row["kind"], row["version"], row["at"], row["seat"], parse_changes(row["changes"]))
+        for row in rows
+        if not row["is_act"]
+    ]
     return done, events

@@ -7,6 +7,8 @@ from typing import Final
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from games.models.tables import Game
 
@@ -65,10 +67,23 @@ class AuditEntry(models.Model):
         indexes = (
             models.Index(fields=["game", "id"], name="audit_of_game"),
             models.Index(fields=["person", "id"], name="audit_of_person"),
+            # For the people whose seats staff gave away (`conduct.with_person_before`).
+            models.Index(
+                Cast(KeyTextTransform("before_id", "details"), models.BigIntegerField()),
+                name="audit_of_owner_before",
+                condition=Q(act="move_seat"),
+            ),
         )
 
     def __str__(self) -> str:
         return f"{self.act} by {self.actor_name}"
+
+    @property
+    def about(self) -> str:
+        """The name of the person that the act was about, and of the previous owner of a seat that was given away."""
+        return (
+            f"{self.person_name} (from {self.details.get('before', '')})" if self.act == MOVE_SEAT else self.person_name
+        )
 
 
 class Warned(models.Model):

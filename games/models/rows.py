@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from django.db import connection
 from django.db.models import Model
 
+from accounts.models import name_sql
 from accounts.rest import Rest
 from common.fixed_sql import Columns, Row, prepared_cursor
 from games.models.play import Hand, Round
@@ -134,7 +135,7 @@ _MODELS: Final[dict[type[Model], str]] = {Hand: "h", Seat: "s", Round: "r"}
 _EXTRA_COLUMNS: Final = {
     "results": _EARLIER_RESULTS,
     "swept_at": _SWEPT_AT,
-    "name": "COALESCE(NULLIF(u.display_name, ''), u.username, s.name)",
+    "name": f"COALESCE({name_sql('u')}, s.name)",
     "username": "u.username",
     **_REST,
 }

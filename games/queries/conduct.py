@@ -12,8 +12,9 @@ from datetime import datetime
 from enum import Enum, auto
 from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import BigIntegerField, Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
@@ -178,6 +179,23 @@ def games_closed_to(user: User) -> QuerySet[AuditEntry, int | None]:
     return AuditEntry.objects.filter(_taken_from(user) | looked, game__isnull=False).values_list("game_id", flat=True)
 
 
+def games_with_seat_lost_by(people: QuerySet[User, Any]) -> QuerySet[AuditEntry, int | None]:
+    """Return the numbers of the games where staff took a seat from one of these people, given by number."""
+    lost = Q(act=REMOVE, person__in=people) | Q(act=MOVE_SEAT, before_id__in=people)
+    return with_person_before().filter(lost, game__isnull=False).values_list("game_id", flat=True)
+
+
+def with_person_before() -> QuerySet[AuditEntry]:
+    """Return all audit entries with `before_id`, the number of the person that a seat was taken from, or null."""
+    number = Cast(KeyTextTransform("before_id", "details"), BigIntegerField())
+    return AuditEntry.objects.annotate(before_id=number)
+
+
+def audit_of_person(person: User) -> Q:
+    """Return the condition for audit entries about a person, also as the owner that a seat was taken from."""
+    return Q(person_id=person.pk) | Q(act=MOVE_SEAT, details__before_id=person.pk)
+
+
 def removed_by_staff(game: Game, user: User) -> bool:
     """Return True if staff have removed a person from a table."""
     return AuditEntry.objects.filter(game_id=game.pk, act=REMOVE, person_id=user.pk).exists()
@@ -219,7 +237,7 @@ class ConductRecord:
 
 def conduct_of(person: User, now: datetime, *, reader: int | None) -> ConductRecord:
     """Return the conduct of a person, newest first. A person who reads their own gets no cases and no audit entries."""
-    audit = without_entries_about(AuditEntry.objects.filter(person_id=person.pk), reader)
+    audit = without_entries_about(AuditEntry.objects.filter(audit_of_person(person)), reader)
     cases = _without_rows_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
     return ConductRecord(
         suspension=suspension_of(person, now),

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from django.db.models import Case, F, Q, QuerySet, When
 
-from games.models import Game
+from accounts.models import User
+from games.models import Game, Seat
 from games.models.rows import count_turns
-
-if TYPE_CHECKING:
-    from accounts.models import User
-
+from games.queries import conduct
 
 PUBLIC_LISTED: Final = 1000
 """How many public tables are listed and counted at once. `Place` says where the list continues."""
@@ -82,13 +80,15 @@ def next_game_for(user: User, *, after: str | None = None) -> Game | None:
 def search_games(text: str) -> QuerySet[Game]:
     """Return the game with this code. If there is none, return the games with a player of this name.
 
-    The text may be a part of a name at the table, or a whole username. To find rows of games, use this in `game__in`: a
-    join with the seats would sort all rows of a long game.
+    The text may be a part of a name at the table, or of a username. Also finds the games of a player whose seat staff
+    gave away. To find rows of games, use this in `game__in`: a join with the seats would sort all rows of a long game.
     """
     by_code = Game.objects.filter(code=text.lower())
     if by_code.exists():
         return by_code
-    return Game.objects.filter(Q(seats__name__icontains=text) | Q(seats__user__username__iexact=text))
+    people = User.objects.filter(Q(username__icontains=text) | Q(display_name__icontains=text)).values("pk")
+    seats = Seat.objects.filter(Q(name__icontains=text) | Q(user__in=people)).values("game")
+    return Game.objects.filter(Q(pk__in=seats) | Q(pk__in=conduct.games_with_seat_lost_by(people)))
 
 
 def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
 from games import queries, rules
 from games.models import Game, Move, Round
+from games.models.owner_changes import read_owner_changes
 from games.models.positions import position_of
 from games.queries import GameView, LogLine, RoundResult, Table
+from games.queries.former_holders import holders_of, names_at
 from games.refusals import Denied, busy, does_not_replay
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class ReplayFrame:
 
     Where one round ends and the next begins, `round` says which of the two is shown. `lines` are the last `SHOWN` moves
     of the round so far, oldest first, with all their cards. `left` are the seats whose players had left by then, and
-    `results` the rounds that had ended. `last` is the number of moves of the whole game.
+    `results` the rounds that had ended. `former` has the names of the seats that somebody else has today. `last` is the
+    number of moves of the whole game.
     """
 
     n: int
@@ -49,6 +51,7 @@ class ReplayFrame:
     position: rules.Position
     lines: tuple[LogLine, ...]
     left: frozenset[int]
+    former: Mapping[int, str]
     results: tuple[RoundResult, ...]
 
     @property
@@ -98,13 +101,15 @@ def _frame(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Spa
     newest = reversed(moves.order_by("-n")[:SHOWN])
     played = moves.order_by("n").values_list("seat", "text")  # read once, for both uses
     ended = [row for row in rounds if row.number < span.number + (n == span.end)]
+    holders = holders_of(table.seats, read_owner_changes(game.pk))
     return ReplayFrame(
         n=n,
         round=span.number,
         last=game.version,
         spans=spans,
         position=_last_position(table, round_, played),
-        lines=tuple(map(partial(_line, span.number), newest)),
+        lines=tuple(_line(span.number, move).made_by(holders) for move in newest),
+        former=names_at(holders, max(n, 1)),
         left=frozenset(round_.absent).union(seat for seat, text in played if text == "leave"),
         results=tuple(
             RoundResult(row.number, outcome)
@@ -204,10 +209,14 @@ def view_at(table: Table, frame: ReplayFrame, user: User | None, seat: int | Non
     """
     seen = rules.view_for(frame.position, seat, table.options)
     now = queries.view_of(table, user)
+    if now.you in frame.former:
+        now = replace(now, you=None)
     legal = () if now.you is None else queries.legal_moves(table, frame.position, now.you)
     seats = tuple(
         replace(
             there,
+            name=frame.former.get(there.seat, there.name),
+            username="" if there.seat in frame.former else there.username,
             cards=seen.counts[there.seat],
             uno=there.seat in seen.declared,
             exposed=there.seat in seen.exposed,

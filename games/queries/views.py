@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ from games.models.positions import position_of
 
 if TYPE_CHECKING:
     from accounts.models import User
+from games.queries.former_holders import Holders, holder_at, holders_of, names_at
 from games.queries.legal import legal_moves
 from games.queries.orders import has_orders
 from games.queries.tables import RoundResult, Table, results_of
@@ -227,7 +229,8 @@ def view_of(table: Table, user: User | None) -> GameView:
 class LogLine:
     """An accepted move as one viewer may know it.
 
-    `by_bot` is True if a bot made it for the owner of the seat, and `by_order` if the seat's standing orders made it.
+    `by_bot` is True if a bot made it for the owner of the seat or in place of a removed player, and `by_order` if the
+    seat's standing orders made it. `former` has the names of the seats that somebody else has today, by seat.
     """
 
     n: int
@@ -238,11 +241,20 @@ class LogLine:
     events: tuple[rules.Event, ...]
     by_bot: bool = False
     by_order: bool = False
+    former: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def by_clock(self) -> bool:
         """True if the clock made it for the seat (CLOCK-1, CLOCK-2)."""
         return self.text.startswith("clock ")
+
+    def made_by(self, holders: Holders) -> LogLine:
+        """Return the line with the people who had the seats then."""
+        if not holders:
+            return self
+        maker = holder_at(holders, self.seat, self.n)
+        by_bot = self.by_bot or (maker is not None and maker.stand_in)
+        return replace(self, by_bot=by_bot, former=names_at(holders, self.n))
 
 
 def log_of(
@@ -265,6 +277,6 @@ def log_of(
             rules.redact(line.events, you, line.over),
             line.by_bot,
             line.by_order,
-        )
+        ).made_by(holders_of(table.seats, line.changes))
         for line in read_log(table.game.pk, after, end, last)
     ]

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, LogLine
+from games.queries.former_holders import FORMER_PLAYER
 from games.refusals import Denied
 from games.render.words import headline, round_cancelled, short_time
 
@@ -27,6 +28,15 @@ ALARMS: Final = {
 """Events that a screen reader announces at once to the player in the given field of the event."""
 
 
+_SMALL: Final = ("your bot ", FORMER_PLAYER)
+"""How sentences start that need a capital letter."""
+
+
+def sentence_case(text: str) -> str:
+    """Return a sentence with a capital letter, unless it starts with a name that people chose."""
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(_SMALL) else text
+
+
 # Cached because most lines of a page were on the page before. The arguments decide the sentence.
 _sentence = lru_cache(maxsize=8192)(rules.sentence)
 
@@ -34,21 +44,27 @@ _sentence = lru_cache(maxsize=8192)(rules.sentence)
 def sentences(view: GameView, line: LogLine) -> list[str]:
     """Return one sentence for each event of a line of the log.
 
-    If a bot played for the owner of the seat, the sentences name the bot, for the owner too. Plays of standing orders
-    say so.
+    They name the people who had the seats then. If a bot played for the owner of the seat, or in place of a removed
+    player, they name the bot, for the owner too. Plays of standing orders say so.
     """
-    names, reader = list(view.names), view.you
+    names = [line.former.get(seat, name) for seat, name in enumerate(view.names)]
+    reader = _reader_at(view, line)
     if line.by_bot:
         own = line.seat == reader
         names[line.seat], reader = ("your bot", None) if own else (f"{names[line.seat]}’s bot", reader)
     said = [_sentence(event, reader, tuple(names)) for event in line.events]
-    said = [f"Y{text[1:]}" if text.startswith("your bot ") else text for text in said]
+    said = list(map(sentence_case, said))
     # Events say if the clock caused them, except for a stack that it took.
     if said and line.text == "clock take":
         said[0] = f"{said[0].removesuffix('.')} (time ran out)."
     if said and line.by_order:
         said[0] = f"{said[0].removesuffix('.')} by standing order."
     return said
+
+
+def _reader_at(view: GameView, line: LogLine) -> int | None:
+    """Return the reader's seat, or None if it was another person's when this line was written."""
+    return None if view.you in line.former else view.you
 
 
 class LogRow(NamedTuple):
@@ -99,8 +115,9 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
 
 
 def is_own(view: GameView, line: LogLine) -> bool:
-    """Return True if the reader made this move: not the clock, a bot or the reader's standing orders for them."""
-    return line.seat == view.you and not (line.by_clock or line.by_bot or line.by_order)
+    """Return True if the reader made this move: not a former owner of the seat, the clock, a bot or standing orders."""
+    others = line.seat in line.former or line.by_clock or line.by_bot or line.by_order
+    return line.seat == view.you and not others
 
 
 def _note_row(note: LogNote, now: datetime) -> LogRow:
@@ -108,15 +125,15 @@ def _note_row(note: LogNote, now: datetime) -> LogRow:
 
 
 def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
-    """Return what others did since the reader's last move, oldest first. Empty for a spectator.
+    """Return what others did since the reader's last move, or since the reader got the seat, oldest first.
 
-    A round that staff voided is one sentence, without its moves.
+    Empty for a spectator. A round that staff voided is one sentence, without its moves.
     """
     if view.you is None:
         return []
     first, newer = 1, list[LogLine]()
     for line in reversed(lines):
-        if is_own(view, line):
+        if is_own(view, line) or view.you in line.former:
             first = line.round
             break
         newer.append(line)
@@ -159,9 +176,10 @@ def announcements(
         if line.n <= since or line.round in cancelled:
             continue
         moved, others = True, others or not is_own(view, line)
+        reader = _reader_at(view, line)
         for event, said in zip(line.events, sentences(view, line), strict=True):
             field = ALARMS.get(event.kind)
-            alarm = field is not None and view.you is not None and getattr(event, field) == view.you
+            alarm = field is not None and reader is not None and getattr(event, field) == reader
             (assertive if alarm else polite).append(said)
     if (others and view.my_turn) or (view.turn is None and (others or moved)):
         assertive.append(headline(view, now))

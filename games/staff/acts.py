@@ -21,6 +21,7 @@ from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
 from games.queries import conduct
 from games.queries.conduct import DoneAct, You
+from games.queries.former_holders import FORMER_PLAYER
 from games.render.words import counted, possessive, round_cancelled
 from games.staff import forms
 from games.staff.forms import ReasonForm
@@ -98,7 +99,7 @@ class StaffAct(Generic[Subject]):
 def _who(name: str | You | None) -> str:
     if name is You.YOU:
         return "you"
-    return "a bot" if name is None else name or "a former player"
+    return "a bot" if name is None else name or FORMER_PLAYER
 
 
 def _whose(name: str | You | None) -> str:

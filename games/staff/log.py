@@ -10,7 +10,9 @@ from games.actions import table_events
 from games.models.log_rows import EventRow
 from games.queries import Table, conduct
 from games.queries.conduct import DoneAct
+from games.queries.former_holders import holders_of, name_between
 from games.render import LogNote
+from games.render.log_rows import sentence_case
 from games.staff.acts import TABLE_ACTS
 
 
@@ -50,5 +52,7 @@ def _note_of_event(table: Table, event: EventRow, you: int | None) -> LogNote:
     kind = table_events.KINDS[event.kind]
     if event.seat is None:
         return LogNote(event.version, event.at, kind.sentence)
-    sentence = kind.to_owner if event.seat == you else kind.sentence
-    return LogNote(event.version, event.at, sentence.format(name=table.seats[event.seat].name))
+    former = name_between(holders_of(table.seats, event.changes), event.seat, event.version, event.at)
+    sentence = kind.to_owner if event.seat == you and former is None else kind.sentence
+    text = sentence.format(name=former or table.seats[event.seat].name)
+    return LogNote(event.version, event.at, sentence_case(text))

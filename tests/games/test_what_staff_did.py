@@ -220,4 +220,4 @@ def test_any_number_of_acts_costs_the_page_one_statement(
         tables.resume(**arguments_for(dealt.game, ann))
     with django_assert_num_queries(len(few)):
         assert len(log_lines(as_alice, dealt.game, fragment=True)) > 7
-    assert sum("games_auditentry" in one["sql"] for one in few) == 1
+    assert sum("games_tableevent" in one["sql"] for one in few) == 1
