@@ -20,6 +20,7 @@ from accounts.names import (
     guest_display_name,
     guest_username,
     held_names,
+    random_neutral_name,
     username_validators,
     validate_time_zone,
 )
@@ -204,6 +205,14 @@ def _save_profile(*, user: User, name: str) -> None:
         raise NameTaken(NAME_TAKEN) from None
 
 
+def free_neutral_name(person: User) -> str:
+    """Return a neutral name for this person that nobody has."""
+    name = random_neutral_name()
+    while queries.name_clash(name, except_for=person):
+        name = random_neutral_name()
+    return name
+
+
 def recheck_names(*, now: datetime) -> None:
     """Check all names by today's rules, and store the skeleton of each and what staff should know about it.
 
@@ -215,7 +224,7 @@ def recheck_names(*, now: datetime) -> None:
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE accounts_nameskeleton IN SHARE ROW EXCLUSIVE MODE")
-        people = User.objects.order_by("pk").values_list("pk", "username", "display_name", "is_guest", "is_staff")
+        people = User.objects.order_by("pk").values_list(*Person._fields)
         found = set(held_names(Person(*row) for row in people.iterator()))
         NameSkeleton.objects.filter(user=None, freed_at=None).update(freed_at=now)
         freed, taken = NameSkeleton.objects.exclude(freed_at=None), {row.skeleton for row in found}

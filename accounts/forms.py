@@ -30,9 +30,12 @@ class ProfileForm(forms.Form):
 
     def __init__(self, data: Any = None, *, user: User) -> None:
         super().__init__(data, initial={"display_name": user.display_name, "time_zone": user.time_zone})
+        otherwise = "your username, which is also"
+        if user.neutral_name:
+            otherwise = f"“{user.neutral_name}”, the name from staff. Your username is"
         self.fields["display_name"].help_text = format_html(
-            "The name that others see. Leave it empty to use your username, which is also in the address of your public"
-            " page, {}.",
+            "The name that others see. Leave it empty to use {} in the address of your public page, {}.",
+            otherwise,
             reverse("person", args=[user.username]),
         )
         _choose_from(self, user.time_zone)

@@ -29,7 +29,7 @@ FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 def name_sql(user: str) -> str:
     """Return SQL for `User.name`. `user` is the alias of the table; without a row the value is null."""
-    return f"COALESCE(NULLIF({user}.display_name, ''), {user}.username)"
+    return f"COALESCE(NULLIF({user}.display_name, ''), NULLIF({user}.neutral_name, ''), {user}.username)"
 
 
 class User(AbstractUser):
@@ -53,6 +53,10 @@ class User(AbstractUser):
     vacation_year = models.PositiveSmallIntegerField(default=0)
     vacation_used = models.PositiveSmallIntegerField("days of vacation used in that year", default=0)
     auto_vacation = models.BooleanField("take a day of vacation instead of missing a turn", default=False)
+    # Set by staff: shown instead of the username, for example `Player 48213` (`names.random_neutral_name`).
+    neutral_name = models.CharField(
+        max_length=DISPLAY_NAME_LENGTH, blank=True, default="", db_default="", editable=False
+    )
     # Set by staff. FOR_GOOD has no end.
     suspended_until = models.DateTimeField(null=True, blank=True, editable=False)
     muted_until = models.DateTimeField(null=True, blank=True, editable=False)
@@ -73,13 +77,18 @@ class User(AbstractUser):
                 condition=~models.Q(display_name=""),
                 name="accounts_user_display_name_unique",
                 violation_error_message=NAME_TAKEN,
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["neutral_name"],
+                condition=~models.Q(neutral_name=""),
+                name="accounts_user_neutral_name_unique",
+            ),
         ]
 
     @property
     def name(self) -> str:
         """Return the name that others see. Keep in step with `name_sql`."""
-        return self.display_name or self.username
+        return self.display_name or self.neutral_name or self.username
 
     @property
     def rest(self) -> Rest:
@@ -100,7 +109,7 @@ class User(AbstractUser):
         :raises IntegrityError: somebody else has this name or one that looks like it.
         """
         fields = options.get("update_fields")
-        if fields is not None and not {"username", "display_name"} & set(fields):
+        if fields is not None and not {"username", "display_name", "neutral_name"} & set(fields):
             super().save(*args, **options)
             return
         with transaction.atomic():
@@ -153,7 +162,8 @@ class NameSkeleton(models.Model):
 
 
 def _hold_names(user: User) -> None:
-    wanted = {skeleton for name in (user.username, user.display_name) if name for skeleton in name_skeletons(name)}
+    names = filter(None, (user.username, user.display_name, user.neutral_name))
+    wanted = {skeleton for name in names for skeleton in name_skeletons(name)}
     rows = NameSkeleton.objects.filter(user=user)
     freed_at = dict(rows.values_list("skeleton", "freed_at"))
     if any(freed_at[skeleton] for skeleton in wanted & freed_at.keys()):

@@ -29,6 +29,8 @@ RESERVED_NAMES: Final = (
 )  # fmt: skip
 """No name is one of these, and neither is its part inside or outside brackets. As a part of a name they are fine."""
 
+_NEUTRAL_WORD: Final = "Player"
+
 _DIGITS_AS_LETTERS: Final = dict(zip("01345789", "oleastbg", strict=True))
 _SIGNS_AS_LETTERS: Final = _DIGITS_AS_LETTERS | {"@": "a", "$": "s", "!": "l"}
 _READINGS: Final = tuple(
@@ -80,6 +82,11 @@ def guest_display_name() -> str:
 
 def guest_username() -> str:
     return f"{GUEST_USERNAME_PREFIX}{secrets.token_hex(8)}"
+
+
+def random_neutral_name() -> str:
+    """Return a random name that staff put in place of a username, like `Player 48213`. It may be taken."""
+    return f"{_NEUTRAL_WORD} {secrets.randbelow(90_000) + 10_000}"
 
 
 def clean_display_name(value: str) -> str:
@@ -188,7 +195,8 @@ def _skeleton_of(text: str) -> str:
 
 def is_reserved(name: str) -> bool:
     """Return True if a name or a word of it is reserved for staff, bots, guests or the site, even if disguised."""
-    if _skeleton_of(plain_letters(name)).startswith(_skeleton_of(GUEST_USERNAME_PREFIX)):
+    look = _skeleton_of(plain_letters(name))
+    if look.startswith(_skeleton_of(GUEST_USERNAME_PREFIX)) or _looks_neutral(look):
         return True
     in_words, whole_words, whole_names = _reserved()
     # In some scripts the look of a letter depends on its case, so both are tried.
@@ -206,6 +214,13 @@ def is_reserved(name: str) -> bool:
         if any(part in whole_names or part in whole_words or part in in_words for part in parts):
             return True
     return False
+
+
+def _looks_neutral(look: str) -> bool:
+    """Return True if a skeleton is that of a neutral name, with any number."""
+    word, found = _skeleton_of(_NEUTRAL_WORD), "".join(filter(str.isalnum, look))
+    number = found.removeprefix(word)
+    return found.startswith(word) and bool(number) and all(char.isdecimal() or char in "ol" for char in number)
 
 
 def _without_article(found: list[str]) -> str:
@@ -242,13 +257,17 @@ def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
 
 
 class Person(NamedTuple):
-    """The fields of a person that decide whether their names would be accepted today."""
+    """The fields of a person that decide whether their names would be accepted today.
+
+    `neutral_name` is checked by nobody, because the site chose it.
+    """
 
     pk: int
     username: str
     display_name: str
     is_guest: bool
     is_staff: bool
+    neutral_name: str = ""
 
 
 class HeldName(NamedTuple):
@@ -282,6 +301,8 @@ def _names_of(person: Person) -> Iterator[tuple[str, list[Callable[[str], None]]
     yield person.username, [] if person.is_guest else username_validators
     if person.display_name:
         yield person.display_name, [validate_display_name]
+    if person.neutral_name:
+        yield person.neutral_name, []
 
 
 def _objection(name: str, validators: Iterable[Callable[[str], None]]) -> str:

@@ -58,7 +58,7 @@ def name_clash(name: str, *, except_for: User) -> str:
     :param except_for: the person who wants the name. May be unsaved.
     """
     others = User.objects.exclude(pk=except_for.pk)
-    if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name)).exists():
+    if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name) | Q(neutral_name__iexact=name)).exists():
         return NAME_TAKEN
     alike = NameSkeleton.objects.filter(skeleton__in=name_skeletons(name))
     if except_for.pk is not None:

@@ -72,8 +72,8 @@ class PersonAdmin(ReadOnlyAdmin):
 
     list_display = ("username", "goes_by", "account", "since")
     list_filter = (Account, Name)
-    search_fields = ("username", "display_name", "=email")
-    search_help_text = "The username, the name at the table, or a complete email address."
+    search_fields = ("username", "display_name", "neutral_name", "=email")
+    search_help_text = "The username, the name at the table, a name given by staff, or a complete email address."
     ordering = ("username",)
 
     @admin.display(description="name at the table", ordering="display_name")

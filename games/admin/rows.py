@@ -57,8 +57,8 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("when", "act_title", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = (("act", by_title({act.name: act.title for act in acts.ACTS.values()})), ("at", ByDate))
     search_fields = (
-        "=game_code", "person_name", "person__username", "person__display_name", "details__before", "actor_name",
-        "reason",
+        "=game_code", "person_name", "person__username", "person__display_name", "person__neutral_name",
+        "details__before", "actor_name", "reason",
     )  # fmt: skip
     search_help_text = (
         "A complete game code, or part of the reason, the staff member’s name, or the name of the person or of the"
@@ -136,7 +136,7 @@ class NoticeAdmin(ReadOnlyAdmin):
         ("channel", by_title(CHANNELS)),
         ("kind", by_title({kind.name: kind.title for kind in KINDS.values() if kind.to_staff})),
     )
-    search_fields = ("=game__code", "user__username", "user__display_name")
+    search_fields = ("=game__code", "user__username", "user__display_name", "user__neutral_name")
     search_help_text = "A complete game code, or the username or name of the person."
     list_select_related = ("user", "game")
     fields = (
@@ -178,7 +178,7 @@ class ReportAdmin(ReadOnlyAdmin):
 class SuspensionAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("person", "when", "until", "lifted_at", "reason")
-    search_fields = ("person__username", "person__display_name")
+    search_fields = ("person__username", "person__display_name", "person__neutral_name")
     search_help_text = "The username or name of the person."
     list_select_related = ("person",)
     fields = ("person", "when", "until", "lifted_at", "reason")
@@ -190,7 +190,7 @@ class SuspensionAdmin(ReadOnlyAdmin):
 class WarnedAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
     list_display = ("person", "when", "acknowledged_at", "text")
-    search_fields = ("person__username", "person__display_name")
+    search_fields = ("person__username", "person__display_name", "person__neutral_name")
     search_help_text = "The username or name of the person."
     list_select_related = ("person",)
     fields = ("person", "when", "text", "acknowledged_at")

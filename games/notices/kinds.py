@@ -40,6 +40,7 @@ REPORT_SETTLED: Final = "report_settled"
 OUTCOME_CHANGED: Final = "outcome_changed"
 FACTOR_DROPPED: Final = "factor_dropped"
 APPEAL_DECIDED: Final = "appeal_decided"
+NAME_CHANGED: Final = "name_changed"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
@@ -314,6 +315,14 @@ _ROWS: Final = (
         on_vacation=True,  # the vacation was chosen for games
         while_suspended=True,
         several="appeals",
+    ),
+    NoticeKind(
+        NAME_CHANGED,
+        "Staff changed your name",
+        "Staff replaced your username by a neutral name on pages, with their reason, or show it again.",
+        page="me",
+        while_suspended=True,
+        several="times",
     ),
     NoticeKind(
         DIGEST,

@@ -9,6 +9,7 @@ from games.models import Appeal, Case, Game, Report, Seat
 from games.notices.kinds import (
     APPEAL_DECIDED,
     FACTOR_DROPPED,
+    NAME_CHANGED,
     OUTCOME_CHANGED,
     REPORT_SETTLED,
     ROUND_CANCELLED,
@@ -110,6 +111,23 @@ def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:
     decision = "granted your appeal: the suspension is lifted" if granted else "upheld your suspension"
     text = f"Staff {decision}. {appeal.answer}"
     write(None, [NewNotice(person.pk, APPEAL_DECIDED, text)], now=now, mark=appeal.pk)
+
+
+def username_replaced(person: User, reason: str, *, mark: int, now: datetime) -> None:
+    """Notify a person of the name that staff put in place of their username, and why.
+
+    `mark` is the id of the act's audit entry.
+    """
+    text = (
+        f"Staff show you as {person.neutral_name} instead of your username. You still log in with your username, and"
+        f" can choose another name at the table in your account. Their reason: {reason}"
+    )
+    write(None, [NewNotice(person.pk, NAME_CHANGED, text)], now=now, mark=mark)
+
+
+def username_restored(person: User, *, mark: int, now: datetime) -> None:
+    """Notify a person that their username is shown again. `mark` is the id of the act's audit entry."""
+    write(None, [NewNotice(person.pk, NAME_CHANGED, "Staff show your username again.")], now=now, mark=mark)
 
 
 def factor_dropped(person: User, *, mark: int, now: datetime) -> None:

@@ -86,7 +86,8 @@ def search_games(text: str) -> QuerySet[Game]:
     by_code = Game.objects.filter(code=text.lower())
     if by_code.exists():
         return by_code
-    people = User.objects.filter(Q(username__icontains=text) | Q(display_name__icontains=text)).values("pk")
+    named = Q(username__icontains=text) | Q(display_name__icontains=text) | Q(neutral_name__icontains=text)
+    people = User.objects.filter(named).values("pk")
     seats = Seat.objects.filter(Q(name__icontains=text) | Q(user__in=people)).values("game")
     return Game.objects.filter(Q(pk__in=seats) | Q(pk__in=conduct.games_with_seat_lost_by(people)))
 

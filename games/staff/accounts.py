@@ -38,7 +38,7 @@ def check_account(person: User, *, by: User) -> None:
 
 
 def rename(*, person_id: int, by: User, username: str, display_name: str, reason: str, now: datetime) -> AuditEntry:
-    """Give this person another username, another name at the table, or both.
+    """Give this person another username, another name at the table, or both. A new username ends a neutral name.
 
     :param display_name: the name at the table, or "" to be shown by username.
     :raises Denied: `forbidden`, `not_found`; `malformed` also if a name is invalid or taken, or none has changed.
@@ -55,10 +55,12 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
         for field, name in after.items():
             if name != before[field]:
                 _set_name(person, field, name)
+        if after["username"] != before["username"]:
+            person.neutral_name = ""
         try:
             with transaction.atomic():
                 erase_old_name(person)
-                person.save(update_fields=["username", "display_name"])
+                person.save(update_fields=["username", "display_name", "neutral_name"])
         except IntegrityError:
             raise Denied("malformed", NAME_TAKEN) from None
         return entry

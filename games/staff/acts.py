@@ -339,6 +339,28 @@ UNMUTE: Final[StaffAct[User]] = StaffAct(
     "The mute of {about} has ended.",
     offered=lambda person, by, now: person.muted(now),
 )
+NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
+    "neutral_name",
+    "Replace the username",
+    MODERATOR,
+    (
+        "They are shown by a neutral name, like “Player 48213”, instead of their username on pages and in the API.",
+        "So are their moves in earlier games, and a seat that a bot took. Their name at the table is removed.",
+        "They still log in with their username, and the address of their page keeps it.",
+        "They are notified, and can choose a name at the table in their account unless you mute them.",
+    ),
+    "The username is replaced.",
+    offered=lambda person, by, now: not person.neutral_name,
+    reason_is_shown=True,
+)
+END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
+    "end_neutral_name",
+    "Restore the username",
+    MODERATOR,
+    ("They are shown by their username again, unless they have a name at the table. They are notified.",),
+    "The username is shown again.",
+    offered=lambda person, by, now: bool(person.neutral_name),
+)
 _ONE_PAGE: Final = "They can log in to one page only. It shows the reason word for word and lets them appeal."
 _CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
 SUSPEND: Final[StaffAct[User]] = StaffAct(
@@ -488,7 +510,8 @@ TABLE_ACTS: Final = _by_name(
     PAUSE, RESUME, EXTEND, FORGIVE, REMOVE, MOVE_SEAT, VOID_ROUND, VOID_GAME, CLOSE, LOOK
 )  # fmt: skip
 PERSON_ACTS: Final = _by_name(
-    WARN, MUTE, UNMUTE, SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, REOPEN_ACCOUNT, SET_ROLE, DROP_FACTOR
+    WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME,
+    SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, REOPEN_ACCOUNT, SET_ROLE, DROP_FACTOR
 )  # fmt: skip
 CASE_ACTS: Final = _by_name(HOLD, CLOSE_CASE, CHANGE_OUTCOME)
 APPEAL_ACTS: Final = _by_name(DECIDE_APPEAL)

@@ -10,11 +10,12 @@ from typing import Final
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
 
-from accounts.actions import lock_person
+from accounts.actions import free_neutral_name, lock_person
 from accounts.models import FOR_GOOD, User
 from games import announce
 from games.models import AuditEntry, Seat, Suspension, Warned
 from games.models.moderation import LONGEST_DAYS, REMOVE
+from games.notices import staff_notices
 from games.queries import lists
 from games.refusals import Denied
 from games.staff import acts
@@ -80,6 +81,48 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
         erase_old_name(person)
         person.save(update_fields=["muted_until", "display_name"])
         return entry
+
+
+def replace_username(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Show this person by a neutral name instead of the username, remove their name at the table, and notify them.
+
+    :raises Denied: `malformed`, `not_found`; `forbidden` also if the username is replaced already.
+    """
+    with transaction.atomic():
+        reason = check(acts.NEUTRAL_NAME, by=by, reason=reason, now=now)
+        person = lock_or_deny(person_id)
+        check_person(person, by=by)
+        if person.neutral_name:
+            raise Denied("forbidden", f"Their username is already replaced by “{person.neutral_name}”.")
+        name = free_neutral_name(person)
+        entry = record(acts.NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=name)
+        person.display_name, person.neutral_name = "", name
+        _save_shown_name(person)
+        staff_notices.username_replaced(person, reason, mark=entry.pk, now=now)
+        return entry
+
+
+def restore_username(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Show this person by the username again, or by their name at the table, and notify them.
+
+    :raises Denied: `malformed`, `not_found`; `forbidden` also if the username is not replaced.
+    """
+    with transaction.atomic():
+        reason = check(acts.END_NEUTRAL_NAME, by=by, reason=reason, now=now)
+        person = lock_or_deny(person_id)
+        check_person(person, by=by)
+        if not person.neutral_name:
+            raise Denied("forbidden", "Their username is not replaced.")
+        entry = record(acts.END_NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=person.neutral_name)
+        person.neutral_name = ""
+        _save_shown_name(person)
+        staff_notices.username_restored(person, mark=entry.pk, now=now)
+        return entry
+
+
+def _save_shown_name(person: User) -> None:
+    erase_old_name(person)
+    person.save(update_fields=["display_name", "neutral_name"])
 
 
 def erase_old_name(person: User) -> None:
@@ -172,6 +215,8 @@ PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
     acts.WARN: warn,
     acts.MUTE: mute,
     acts.UNMUTE: unmute,
+    acts.NEUTRAL_NAME: replace_username,
+    acts.END_NEUTRAL_NAME: restore_username,
     acts.SUSPEND: suspend,
     acts.SUSPEND_FOR_GOOD: partial(suspend, days=None),
     acts.LIFT: lift,

@@ -146,6 +146,12 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
     person.goto("/accounts/me/")
     expect(person.get_by_role("heading", level=1)).to_have_text("alice")
     do(staff, address, "End the mute")
+    do(staff, address, "Replace the username")
+    person.goto("/accounts/me/")
+    expect(person.get_by_role("heading", level=1)).to_have_text(re.compile(r"Player \d{5}"))
+    do(staff, address, "Restore the username")
+    person.goto("/accounts/me/")
+    expect(person.get_by_role("heading", level=1)).to_have_text("alice")
     for label in ("Suspend", "Suspend for good"):
         do(staff, address, label)
         person.goto("/rules/")
@@ -157,7 +163,7 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
     do(staff, address, "Lift the suspension")
     person.goto("/rules/")
     expect(person.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
-    acts = ["warn", "mute", "unmute", "suspend", "suspend_for_good", "lift"]
+    acts = ["warn", "mute", "unmute", "neutral_name", "end_neutral_name", "suspend", "suspend_for_good", "lift"]
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == acts
 
 

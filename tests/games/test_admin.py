@@ -350,6 +350,8 @@ def test_the_page_of_an_act_asks_for_a_reason_and_lists_consequences(
     User.objects.filter(pk=ann.pk).update(is_superuser=act in ("set_role", "drop_factor"))
     if act == "lift":
         User.objects.filter(pk=alice.pk).update(suspended_until=timezone.now() + timedelta(days=1))
+    if act == "end_neutral_name":
+        User.objects.filter(pk=alice.pk).update(neutral_name="Player 48213")
     if act == "reopen_account":
         User.objects.filter(pk=alice.pk).update(is_active=False)
     Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={})
@@ -380,7 +382,7 @@ def test_every_act_has_a_title_and_a_message_after_it() -> None:
 def test_the_reason_field_says_whether_the_person_reads_it(as_ann: Client, alice: User, act: str) -> None:
     User.objects.filter(username="ann").update(is_superuser=True)
     page = text_of(as_ann.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
-    reads = act in ("warn", "suspend", "suspend_for_good")
+    reads = act in ("warn", "suspend", "suspend_for_good", "neutral_name")
     assert ("The person will read this word for word. Stays in the audit log permanently." in page) is reads
 
 

@@ -26,7 +26,7 @@ from tests.support.tables import NOON
 NAMES = {
     "pause", "resume", "extend", "forgive", "void_round", "void_game", "close", "remove", "move_seat", "look", "warn",
     "mute", "unmute", "suspend", "suspend_for_good", "lift", "rename", "close_account", "reopen_account", "set_role",
-    "drop_factor", "hold", "close_case", "change_outcome", "decide_appeal",
+    "drop_factor", "hold", "close_case", "change_outcome", "decide_appeal", "neutral_name", "end_neutral_name",
 }  # fmt: skip
 """The names stored in databases and used in URLs of earlier releases."""
 PERFORM: dict[StaffAct[Any], Any] = {

@@ -208,12 +208,15 @@ def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> 
     def offered() -> set[str]:
         return {act["url"].split("/")[-2] for act in browser.get(page).context["acts"]}
 
-    assert offered() == {"warn", "mute", "suspend", "suspend_for_good", "rename", "close_account"}
+    assert offered() == {
+        "warn", "mute", "neutral_name", "suspend", "suspend_for_good", "rename", "close_account",
+    }  # fmt: skip
     people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=NOON.replace(year=2099))
     people.mute(person_id=alice.pk, by=ann, days=3, reason=REASON, now=NOON.replace(year=2099))
+    people.replace_username(person_id=alice.pk, by=ann, reason=REASON, now=NOON)
     accounts.close_account(**act(alice, ann))
     assert offered() == {
-        "warn", "mute", "unmute", "suspend", "suspend_for_good", "lift", "rename", "reopen_account",
+        "warn", "mute", "unmute", "end_neutral_name", "suspend", "suspend_for_good", "lift", "rename", "reopen_account",
     }  # fmt: skip
 
 

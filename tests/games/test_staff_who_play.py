@@ -27,6 +27,8 @@ ON_PEOPLE: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "warn": (people.warn, {}),
     "mute": (people.mute, {"days": 3}),
     "unmute": (people.unmute, {}),
+    "neutral_name": (people.replace_username, {}),
+    "end_neutral_name": (people.restore_username, {}),
     "suspend": (people.suspend, {"days": 3}),
     "suspend_for_good": (people.suspend, {"days": None}),
     "lift": (people.lift, {}),
@@ -63,6 +65,8 @@ def test_staff_cannot_act_on_people_they_play_with(ann: User, alice: User, name:
         User.objects.filter(pk=alice.pk).update(
             muted_until=later, suspended_until=later, is_active=name != "reopen_account"
         )
+    if name == "end_neutral_name":
+        User.objects.filter(pk=alice.pk).update(neutral_name="Player 48213", display_name="alice")
     act, more = ON_PEOPLE[name]
     assert "You are playing with alice" in refused(act, **arguments_for(alice, ann, **more))
     Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)

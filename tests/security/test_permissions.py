@@ -43,7 +43,7 @@ ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
     "admin:accounts_user_act": {
         "warn": {}, "mute": {"days": 3}, "unmute": {}, "suspend": {"days": 3}, "suspend_for_good": {}, "lift": {},
         "rename": {"username": "bobby"}, "close_account": {}, "reopen_account": {}, "set_role": {"role": "moderator"},
-        "drop_factor": {},
+        "drop_factor": {}, "neutral_name": {}, "end_neutral_name": {},
     },
     "admin:games_case_act": {"hold": {}, "close_case": {"outcome": "acted"}, "change_outcome": {"outcome": "acted"}},
     "admin:games_appeal_act": {"decide_appeal": {"decision": "upheld", "answer": "We have looked at it again."}},
