@@ -40,9 +40,7 @@ def match_of(alice: User, bob: User) -> Table:
         position = here.started.position
         move = rng.choice(rules.legal_moves(position, position.turn, here.options))
         user = (alice, bob)[position.turn]
-        play_move(
-            code=here.game.code, viewer=Viewer(user), text=str(move), version=here.game.version, now=timezone.now()
-        )
+        play_move(code=here.game.code, viewer=Viewer(user), text=str(move), version=here.game.version, now=NOON)
     return here
 
 
