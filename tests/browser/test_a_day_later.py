@@ -69,6 +69,8 @@ AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], By, tuple[Seen, ...]]
         (
             ("alice", LOG, "Staff gave bob’s seat to dora."),
             ("bob", "/notices/", "Staff gave your seat to dora"),
+            ("alice", LOG, "bob plays "),
+            ("dora", LOG, "bob plays "),
             ("dora", "{table}", "Your hand"),
             ("dora", "/notices/", "Staff gave you the seat of bob."),
         ),
@@ -157,6 +159,22 @@ def test_a_decided_appeal(new_page: Pages, site: str, ann: User, alice: User, li
     read(new_page, alice, "/suspended/", ANSWER)
     if lift:
         read(new_page, alice, "/notices/", "appeal")
+
+
+def test_a_neutral_name_and_the_restored_username(
+    new_page: Pages, dealt: Table, ann: User, alice: User, bob: User
+) -> None:
+    table, page = f"/games/{dealt.game.code}/", new_page(bob)
+    page.goto(table)
+    expect(page.get_by_role("link", name="alice").first).to_be_visible()
+    people.replace_username(person_id=alice.pk, **by(ann))
+    name = User.objects.get(pk=alice.pk).name
+    expect(page.get_by_role("link", name=name).first).to_be_visible()
+    read(new_page, bob, f"{table}log/", name)
+    read(new_page, alice, "/notices/", f"Staff show you as {name} instead of your username.")
+    people.restore_username(person_id=alice.pk, **by(ann))
+    expect(page.get_by_role("link", name="alice").first).to_be_visible()
+    read(new_page, alice, "/notices/", "Staff show your username again.")
 
 
 def test_a_new_name(new_page: Pages, dealt: Table, ann: User, alice: User, bob: User) -> None:
