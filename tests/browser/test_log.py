@@ -12,7 +12,7 @@ from tests.support.tables import table_after
 
 
 def test_old_links_to_a_move_find_its_page(site: str, new_page: Callable[..., Page], alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], 10_000, seed=3, earlier=4)
+    table = table_after([alice, bob, "careful"], 10_000, seed=3, earlier=1)
     assert table.game.version > LINES
     page, log = new_page(alice), f"/games/{table.game.code}/log/"
     page.goto(f"{log}#m3")

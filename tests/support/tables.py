@@ -114,7 +114,7 @@ def table_after(
     game, seats = _game_of(people, preset, engine, **game_fields)
     match = rules.Match(engine, (0,) * len(seats), dealer=len(seats) - 1)
     for number in range(1, earlier + 2):
-        most = moves if number > earlier else 10_000
+        most = moves if number > earlier else None
         match = replace(match, dealer=match.next_dealer if number > 1 else match.dealer)
         game.round, position = _random_round(
             game, seats, match, rng, number=number, most=most, leave=(leave or {}).get(number)
@@ -133,16 +133,18 @@ def _random_round(
     rng: random.Random,
     *,
     number: int,
-    most: int,
+    most: int | None,
     leave: int | None,
 ) -> tuple[Round, rules.Position]:
-    """Play and store a round of at most `most` random moves."""
+    """Play and store a round of at most `most` random moves, or a whole round of random plays."""
     secret, options = rng.randbytes(32), match.options
     shuffle = rules.Shuffler(secret).shuffle
     position = rules.deal(options, len(seats), shuffle, dealer=match.dealer, absent=match.absent)
     log: list[tuple[int, str, list[dict[str, object]]]] = []
-    while len(log) < most and position.phase != "over":
-        seat, move = _random_move(position, options, rng)
+    # Whole rounds of random moves have thousands of them with some presets.
+    pick = _random_play if most is None else _random_move
+    while (most is None or len(log) < most) and position.phase != "over":
+        seat, move = pick(position, options, rng)
         if len(log) == leave:
             seat, move = position.turn, rules.Move("leave")
             seats[seat].left = True
@@ -176,5 +178,15 @@ def _random_move(position: rules.Position, options: rules.Options, rng: random.R
         miss = rules.Move("play", card)
         if seat != position.turn and rules.refusal(position, seat, miss, options) is None:
             return seat, miss
+    return rng.choice(_legal_moves(position, options))
+
+
+def _random_play(position: rules.Position, options: rules.Options, rng: random.Random) -> tuple[int, rules.Move]:
+    """Return a legal move of any seat that plays a card, or another if there is none."""
+    moves = _legal_moves(position, options)
+    return rng.choice([(seat, move) for seat, move in moves if move.kind == "play"] or moves)
+
+
+def _legal_moves(position: rules.Position, options: rules.Options) -> list[tuple[int, rules.Move]]:
     seats = range(len(position.hands))
-    return rng.choice([(seat, move) for seat in seats for move in rules.legal_moves(position, seat, options)])
+    return [(seat, move) for seat in seats for move in rules.legal_moves(position, seat, options)]
