@@ -5,7 +5,6 @@ Writing and reading take the memory of one part, however large the database is.
 
 import gzip
 import hashlib
-import io
 import json
 import tarfile
 import zlib
@@ -19,6 +18,7 @@ from nomercy.backup.encryption import MAGIC, BackupError, DecryptingReader, Encr
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
 COMPRESSION: Final = 6
+GZIP_BITS: Final = 16 + zlib.MAX_WBITS  # with the header and end of a gzip file
 LARGEST_PART: Final = 64 * 1024 * 1024
 CHECKSUMS: Final = "checksums.json"
 DAMAGED: Final = "The file is damaged or cut off."
@@ -29,9 +29,9 @@ class Writer:
 
     def __init__(self, file: IO[bytes], *, passphrase: str, now: datetime) -> None:
         self._encrypting = EncryptingWriter(file, passphrase) if passphrase else None
-        outer: Any = self._encrypting or file
-        self._gzip = gzip.GzipFile("", "wb", COMPRESSION, outer, mtime=now.timestamp())
-        self._tar = tarfile.open(fileobj=self._gzip, mode="w|")  # noqa: SIM115  # closed by `finish`
+        self._file = self._encrypting or file
+        # Not GzipFile and TarFile: after a failure, as of a full disk, they would write to the file once more.
+        self._gzip = zlib.compressobj(COMPRESSION, wbits=GZIP_BITS)
         self._now = int(now.timestamp())
         self._checksums: dict[str, str] = {}
 
@@ -42,15 +42,20 @@ class Writer:
     def finish(self) -> None:
         """Write the checksums and the end of the file."""
         self._add(CHECKSUMS, json.dumps(self._checksums).encode())
-        self._tar.close()
-        self._gzip.close()
+        self._write(bytes(2 * tarfile.BLOCKSIZE))  # the end of a tar file
+        self._file.write(self._gzip.flush())
         if self._encrypting:
             self._encrypting.finish()
 
     def _add(self, name: str, data: bytes) -> None:
         entry = tarfile.TarInfo(name)
         entry.size, entry.mtime, entry.mode = len(data), self._now, 0o600
-        self._tar.addfile(entry, io.BytesIO(data))
+        self._write(entry.tobuf())
+        self._write(data)
+        self._write(bytes(-len(data) % tarfile.BLOCKSIZE))
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(self._gzip.compress(data))
 
 
 def is_encrypted(path: Path) -> bool:

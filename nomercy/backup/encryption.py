@@ -55,9 +55,6 @@ class EncryptingWriter:
             del self._waiting[:CHUNK]
         return len(data)
 
-    def flush(self) -> None:
-        """Do nothing: only full chunks are written before the end."""
-
     def finish(self) -> None:
         self._encrypt(bytes(self._waiting), last=True)
 

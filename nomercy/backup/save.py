@@ -78,14 +78,19 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
     """
     if path.exists():
         raise BackupError(f"{path} exists already. Choose another name.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # its mode is 0600
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # its mode is 0600
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # not the name that nobody has given
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         Path(name).rename(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             Path(name).unlink()
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

@@ -274,19 +274,26 @@ def test_no_file_is_overwritten(games: list[Game], file: Path) -> None:
 
 
 def test_a_folder_that_is_missing_is_a_sentence(games: list[Game], file: Path) -> None:
-    with pytest.raises(CommandError, match=r"No such file or directory\. No backup was made\."):
-        back_up(file.parent / "missing" / "site.backup")
+    there = file.parent / "missing" / "site.backup"
+    with pytest.raises(CommandError) as refused:
+        back_up(there)
+    assert str(refused.value) == f"{there}: No such file or directory. No backup was made."
 
 
+@pytest.mark.parametrize("room", [0, 100, 3000])
 def test_a_full_disk_is_a_sentence_and_leaves_no_file(
-    games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch
+    games: list[Game], file: Path, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(handle: int) -> None:
-        raise OSError(28, os.strerror(28))
+    class FullDisk(io.FileIO):
+        def write(self, data: Any) -> int:
+            if self.tell() + len(data) > room:
+                raise OSError(28, os.strerror(28))
+            return super().write(data)
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CommandError, match=r"No space left on device\. No backup was made\."):
+    monkeypatch.setattr(os, "fdopen", FullDisk)
+    with pytest.raises(CommandError) as refused:
         back_up(file)
+    assert str(refused.value) == f"{file}: No space left on device. No backup was made."
     assert list(file.parent.iterdir()) == []
 
 
