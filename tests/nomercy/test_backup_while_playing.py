@@ -1,6 +1,7 @@
 """Back up a site while people play, lose it, restore, release: only moves after the backup are lost.
 
 Every step is a command of docs/operations.md. The site is a checkout of its own, with its settings in `local.env`.
+`BACKUP_WAYS=all script/test --all tests/nomercy/test_backup_while_playing.py` does it in all three ways.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ pytestmark = pytest.mark.long
 MOVES: Final = 20
 """How many moves are made before the backup, and at least after it."""
 PATIENCE: Final = 120.0
+WAYS: Final = ("next major version", "embedded", "by hand")
+"""From the system's PostgreSQL to the wheel's, to a new folder of the same one, and to a server that runs apart."""
 PASSPHRASE: Final = "correct horse battery staple"
 
 
@@ -189,7 +192,7 @@ def wipe_server(place: Place) -> None:
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize("way", ["embedded", "by hand", "next major version"])
+@pytest.mark.parametrize("way", WAYS if os.environ.get("BACKUP_WAYS") == "all" else WAYS[:1])
 def test_only_moves_after_the_backup_are_lost(
     checkout: Path, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch, figure: Figure
 ) -> None:
