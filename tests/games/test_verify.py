@@ -8,7 +8,6 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from accounts.models import User
 from games import rules
@@ -33,9 +32,7 @@ def played(alice: User, bob: User, moves: int) -> Table:
         position = here.started.position
         move = rng.choice(rules.legal_moves(position, position.turn, here.options))
         user = (alice, bob)[position.turn]
-        play_move(
-            code=here.game.code, viewer=Viewer(user), text=str(move), version=here.game.version, now=timezone.now()
-        )
+        play_move(code=here.game.code, viewer=Viewer(user), text=str(move), version=here.game.version, now=NOON)
     return now_of(table)
 
 
