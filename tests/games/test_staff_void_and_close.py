@@ -64,6 +64,7 @@ def test_a_move_chosen_in_the_void_round_is_refused(dealt: Table, mo: User) -> N
     assert form is not None
     chosen = {"version": int(form[1]), "deal": int(form[2])}
     tables.void_round(**act(dealt, mo))
+    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
     now = now_of(dealt)
     owner = now.on_turn.user
     assert owner is not None
