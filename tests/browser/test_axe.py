@@ -1,18 +1,13 @@
-"""axe finds no violations on any page: light on a phone, dark on a desktop."""
+"""axe finds violations. `test_layout.py` and `test_staff_pages.py` use it on every page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.places import PLACES, Cast, Place
-
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-VIEWS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 390), ("dark", 1280))
 FAULT = "() => document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\"><button></button>')"
 
 
@@ -31,16 +26,6 @@ def violations(page: Page, *, preload: bool = True) -> list[str]:
         .response["violations"]
     )
     return [f"{fault['id']}: {node['html'][:160]}" for fault in found for node in fault["nodes"]]
-
-
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-def test_axe_finds_no_violations(new_page: Callable[..., Page], cast: Cast, place: Place) -> None:
-    page = new_page(cast.person(place), reduced_motion="reduce")
-    place.open(page, cast)
-    for scheme, width in VIEWS:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.set_viewport_size({"width": width, "height": 900})
-        assert violations(page) == [], f"{place.name}, {scheme}, at {width} px"
 
 
 def test_axe_finds_seeded_violations(new_page: Callable[..., Page], site: str) -> None:

@@ -1,4 +1,7 @@
-"""Every page fits its window, down to the narrowest phone. `NOMERCY_SCREENSHOTS=folder` stores screenshots."""
+"""Every page fits its window, down to the narrowest phone, and axe finds nothing there.
+
+`NOMERCY_SCREENSHOTS=folder` stores screenshots.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,13 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.places import MANY, PLACES, Cast, Place
+from tests.browser.test_axe import violations
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
 WIDTHS = (320, 390, 1280)
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+FOR_AXE: tuple[tuple[Scheme, int], ...] = (("light", 390), ("dark", 1280))
 
 TOO_WIDE = """() => {
     const width = document.documentElement.clientWidth;
@@ -33,14 +39,20 @@ NAME_INSIDE = """(table) => {
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-def test_no_page_scrolls_sideways(new_page: Callable[..., Page], cast: Cast, place: Place) -> None:
-    page = new_page(cast.person(place))
+def test_a_page_fits_its_window_and_axe_finds_no_violations(
+    new_page: Callable[..., Page], cast: Cast, place: Place
+) -> None:
+    page = new_page(cast.person(place), reduced_motion="reduce")
     place.open(page, cast)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 844 if width < 800 else 800})
         assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{place.name} at {width} px"
         if SCREENSHOTS:
             take_pictures(page, Path(SCREENSHOTS) / f"{place.name}-{width}")
+    for scheme, width in FOR_AXE:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size({"width": width, "height": 900})
+        assert violations(page) == [], f"{place.name}, {scheme}, at {width} px"
 
 
 def take_pictures(page: Page, name: Path) -> None:

@@ -17,7 +17,8 @@ from games.notices.kinds import KINDS
 from games.notices.player_notices import NewNotice, write
 from games.queries import Table, Viewer
 from games.staff import appeals, cases, people, tables
-from tests.browser.test_axe import VIEWS, violations
+from tests.browser.test_axe import violations
+from tests.browser.test_layout import FOR_AXE
 from tests.browser.test_staff import REASON, dealt, staff
 
 __all__ = ["dealt", "staff"]  # the fixtures of that module
@@ -96,7 +97,7 @@ def test_axe_finds_nothing_on_the_pages_of_the_staff_and_none_is_wider_than_the_
     staff: Page, desk: Desk, name: str
 ) -> None:
     PLACES[name](staff, desk)
-    for scheme, width in VIEWS:
+    for scheme, width in FOR_AXE:
         staff.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         staff.set_viewport_size({"width": width, "height": 900})
         assert violations(staff, preload=False) == [], f"{name}, {scheme}, at {width} px"

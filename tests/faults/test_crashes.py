@@ -38,7 +38,7 @@ from tests.support.history import History, faults_in, observe
 from tests.support.players import Hand, Player, Playing
 from tests.support.stack import stack
 
-KILLS = int(os.environ.get("CRASH_KILLS", "2"))
+KILLS = int(os.environ.get("CRASH_KILLS", "1"))
 MOVES = int(os.environ.get("CRASH_MOVES", "0"))
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 TABLES_OF = (2, 2, 3, 2)

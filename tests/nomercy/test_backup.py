@@ -24,9 +24,12 @@ from dotenv import dotenv_values
 from accounts.models import User
 from games.models import Game, Outbox
 from nomercy.backup import archive, encryption, manifest, tables
+from nomercy.launcher.place import place_for
+from nomercy.launcher.postgres import running
 from tests.faults.test_restore import a_game_in_play
+from tests.nomercy.conftest import remove
 from tests.nomercy.test_upgrade import every_row
-from tests.support.database import empty_database
+from tests.support.database import database_at, empty_database, migrated_database
 from tests.support.stack import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,10 +67,21 @@ def file(tmp_path: Path) -> Path:
 @contextmanager
 def another_database() -> Iterator[None]:
     """Use a new database with the tables of a site and nothing in it."""
-    with empty_database("restored"):
-        call_command("migrate", verbosity=0)
-        connection.close()
+    with migrated_database("restored"):
         yield
+
+
+@contextmanager
+def another_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Use a new database of the system's PostgreSQL, which is another major version than the wheel's."""
+    monkeypatch.setenv("POSTGRES", "system")
+    place = place_for(folder)
+    if not place.user:
+        place.base.parent.mkdir(parents=True)
+    with running(place), database_at(place):
+        call_command("migrate", verbosity=0)
+        yield
+    remove(place)
 
 
 def back_up(file: Path, *options: str) -> Path:
@@ -85,13 +99,16 @@ def refusal(*arguments: str) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("encrypted", [False, True])
-def test_everything_comes_back_frozen(games: list[Game], file: Path, passphrase: str, encrypted: bool) -> None:
+@pytest.mark.postgresql
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["", "encrypted, to another major version"])
+def test_everything_comes_back_frozen(
+    games: list[Game], file: Path, passphrase: str, elsewhere: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = every_row()
-    options = [passphrase] if encrypted else []
+    options = [passphrase] if elsewhere else []
     back_up(file, *options)
 
-    with another_database():
+    with another_server(tmp_path / "site", monkeypatch) if elsewhere else another_database():
         call_command("restore", str(file), *options)
 
         after = every_row()

@@ -78,9 +78,8 @@ def ask(name: str, value: str, path: str = "/nope/") -> str:
 def test_no_header_of_a_page_takes_long_to_read(name: str) -> None:
     for start in STARTS:
         for repeated in REPEATED:
-            for end in ("", '"'):
-                value = start + repeated * (LENGTH // len(repeated)) + end
-                assert seconds(partial(ask, name, value)) < MOST_SECONDS, (start, repeated, end)
+            value = start + repeated * (LENGTH // len(repeated)) + '"' * start.count('"')
+            assert seconds(partial(ask, name, value)) < MOST_SECONDS, (start, repeated)
 
 
 class Routes:
@@ -118,10 +117,8 @@ def shake_hands(name: str, values: list[str]) -> None:
 def test_no_header_of_a_handshake_takes_long_to_read(name: str) -> None:
     for start in STARTS:
         for repeated in REPEATED:
-            for end in ("", '"'):
-                value = start + repeated * (LENGTH // 2 // len(repeated)) + end
-                took = seconds(partial(shake_hands, name, [value, value]))
-                assert took < MOST_SECONDS, (start, repeated, end)
+            value = start + repeated * (LENGTH // 2 // len(repeated)) + '"' * start.count('"')
+            assert seconds(partial(shake_hands, name, [value, value])) < MOST_SECONDS, (start, repeated)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -46,8 +46,8 @@ def empty_database(purpose: str) -> Iterator[None]:
 
 
 @contextmanager
-def migrated_database() -> Iterator[None]:
-    """Let Django use a new database with all tables until the end of the block.
+def migrated_database(purpose: str = "") -> Iterator[None]:
+    """Let Django use a new database with all tables until the end of the block. `purpose` is for one beside the tests'.
 
     It is a copy of a template that is kept between runs, because migrations take seconds and a copy does not.
     """
@@ -55,7 +55,8 @@ def migrated_database() -> Iterator[None]:
         # One process at a time: the first makes the template, which can only be copied while nobody uses it.
         server.execute("SELECT pg_advisory_lock(hashtext(%s))", [OF_THIS_CHECKOUT])
         template = _template(server)
-        with _new_database(server, str(connection.settings_dict["TEST"]["NAME"]), template):
+        name = f"test_nomercy_{os.getpid()}_{purpose}" if purpose else str(connection.settings_dict["TEST"]["NAME"])
+        with _new_database(server, name, template):
             server.execute("SELECT pg_advisory_unlock_all()")
             yield
 

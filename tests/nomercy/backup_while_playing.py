@@ -1,7 +1,7 @@
 """Back up a site while people play, lose it, restore, release: only moves after the backup are lost.
 
 Every step is a command of docs/operations.md. The site is a checkout of its own, with its settings in `local.env`.
-`BACKUP_WAYS=all script/test --all tests/nomercy/test_backup_while_playing.py` does it in all three ways.
+It takes minutes, so `script/test --all tests/nomercy/backup_while_playing.py` runs it only if it is named.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def wipe_server(place: Place) -> None:
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize("way", WAYS if os.environ.get("BACKUP_WAYS") == "all" else WAYS[:1])
+@pytest.mark.parametrize("way", WAYS)
 def test_only_moves_after_the_backup_are_lost(
     checkout: Path, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch, figure: Figure
 ) -> None:
