@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from allauth.account import app_settings
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPasswordKeyForm
 from allauth.account.models import EmailAddress
@@ -103,7 +102,14 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
             self.add_error("mine", "Tick the addresses that are yours.")
         elif NOT_MINE in mine and len(mine) > 1:
             self.add_error("mine", "Choose either addresses or “None of these”.")
+        elif cleaned.get("asked") and self._loses_all_confirmed(mine):
+            # Somebody else who knows the password could otherwise leave only an address of their own.
+            self.add_error("mine", "One confirmed address must stay. To remove it, confirm another one first.")
         return cleaned
+
+    def _loses_all_confirmed(self, mine: Sequence[str]) -> bool:
+        confirmed = queries.confirmed_addresses(self.user)
+        return bool(confirmed) and not set(confirmed) & set(mine)
 
     @transaction.atomic
     def save(self) -> None:
@@ -132,7 +138,7 @@ def _which_are_mine(addresses: Sequence[EmailAddress]) -> forms.MultipleChoiceFi
     """
     choices = [(one.email, one.email if one.verified else f"{one.email} (not confirmed)") for one in addresses]
     confirmed = all(one.verified for one in addresses)
-    if not confirmed and app_settings.EMAIL_VERIFICATION != app_settings.EmailVerificationMethod.MANDATORY:
+    if not any(one.verified for one in addresses):
         choices.append((NOT_MINE, "None of these"))
     return forms.MultipleChoiceField(
         label="Which of these addresses are yours?",
