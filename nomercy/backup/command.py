@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 from django.db import Error
 
+from nomercy.backup.archive import is_encrypted
 from nomercy.backup.encryption import BackupError
 from nomercy.checks import Environment
 
@@ -26,6 +27,11 @@ def add_passphrase_option(parser: ArgumentParser) -> None:
         metavar="PATH",
         help=f"a file whose first line is the passphrase; without it, {OR_ITS_FILE} is used",
     )
+
+
+def add_reading_options(parser: ArgumentParser) -> None:
+    add_passphrase_option(parser)
+    parser.add_argument("--not-encrypted", action="store_true", help="read a file that is not encrypted all the same")
 
 
 def given_passphrase(options: dict[str, Any]) -> str:
@@ -58,12 +64,22 @@ def new_passphrase(options: dict[str, Any]) -> str:
     return passphrase
 
 
-def known_passphrase(options: dict[str, Any]) -> str:
-    """Return the passphrase of an encrypted backup. Ask for it if none is given.
+def known_passphrase(path: Path, options: dict[str, Any]) -> str:
+    """Return the passphrase of this backup, "" if it is not encrypted. Ask for it if none is given.
 
-    :raises CommandError: there is nobody to ask.
+    :raises CommandError: there is nobody to ask; or a passphrase is given, but the file is not encrypted.
+    :raises OSError: the file, or that of the passphrase, cannot be read.
     """
-    return given_passphrase(options) or _ask("Passphrase of the backup: ")
+    passphrase = given_passphrase(options)
+    if is_encrypted(path):
+        return passphrase or _ask("Passphrase of the backup: ")
+    if passphrase and not options["not_encrypted"]:
+        # Somebody may have put a file of their own in place of the encrypted one.
+        raise CommandError(
+            f"A passphrase is given, but {path} is not encrypted, so anybody could have made it. If you expected that,"
+            " run the command again with --not-encrypted."
+        )
+    return ""
 
 
 @contextmanager

@@ -74,9 +74,26 @@ def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, 
         if number != FORMAT:
             raise BackupError(f"The backup has format {number}, and release {nomercy.__version__} reads only {FORMAT}.")
         found["migrations"] = [(app, name) for app, name in found["migrations"]]
-        return Manifest(**found), others
-    except (ValueError, TypeError, KeyError) as error:
+        manifest = Manifest(**found)
+        sound = _is_sound(manifest)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BackupError(DAMAGED) from error
+    if not sound:
+        raise BackupError(DAMAGED)
+    return manifest, others
+
+
+def _is_sound(manifest: Manifest) -> bool:
+    """Return True if the settings are those of a backup, and texts.
+
+    They become environment variables. Another name there could run any program as the site.
+    """
+    datetime.fromisoformat(manifest.created)
+    names = {"SITE_URL", KEY}
+    texts: list[object] = [manifest.version, manifest.site_url, *manifest.settings.values()]
+    if not names <= manifest.settings.keys() <= names.union(SETTINGS):
+        return False
+    return all(isinstance(text, str) for text in texts)
 
 
 def verify(path: Path, *, passphrase: str) -> Manifest:

@@ -380,3 +380,48 @@ def test_another_key_is_said(games: list[Game], file: Path, settings: Any, capsy
     said = capsys.readouterr().out
     assert "SECRET_KEY here is not that of the backup, without which second factors cannot be read." in said
     assert settings.SECRET_KEY not in said
+
+
+@pytest.mark.parametrize("command", ["restore", "verify_backup"])
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_a_plain_file_in_place_of_an_encrypted_one_is_refused(
+    games: list[Game], file: Path, passphrase: str, command: str, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(file)
+    if by == "environment":
+        monkeypatch.setenv("BACKUP_PASSPHRASE", PASSPHRASE)
+    before = every_row()
+    with pytest.raises(CommandError, match="not encrypted, so anybody could have made it"):
+        call_command(command, str(file), *([passphrase] if by == "option" else []))
+    assert every_row() == before
+    call_command("verify_backup", str(file), passphrase, "--not-encrypted")
+
+
+BAD_SETTINGS: dict[str, Any] = {
+    "another name": {"LD_PRELOAD": "x.so"},
+    "a list": {"EMAIL_FROM": ["a"]},
+    "no key": {"SECRET_KEY": None},
+}
+
+
+@pytest.mark.parametrize("change", BAD_SETTINGS.values(), ids=BAD_SETTINGS)
+def test_settings_of_a_hostile_file_are_refused(games: list[Game], file: Path, tmp_path: Path, change: Any) -> None:
+    own = manifest.site_settings()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest, "site_settings", lambda: own | change)
+        back_up(file)
+    with pytest.raises(CommandError, match="damaged"):
+        call_command("verify_backup", str(file), f"--write-settings={tmp_path / 'new.env'}")
+    assert not (tmp_path / "new.env").exists()
+
+
+def test_a_line_break_in_a_setting_makes_no_other_setting(
+    games: list[Game], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = "a'\\\nLD_PRELOAD=x.so\n'"
+    own = manifest.site_settings()
+    monkeypatch.setattr(manifest, "site_settings", lambda: own | {"EMAIL_FROM": odd})
+    back_up(file)
+    call_command("verify_backup", str(file), f"--write-settings={tmp_path / 'new.env'}")
+    read = dotenv_values(tmp_path / "new.env", interpolate=False)
+    assert (read["EMAIL_FROM"], "LD_PRELOAD" in read) == (odd, False)

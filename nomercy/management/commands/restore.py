@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from games.management.commands.freeze import unreadable_games
 from games.render.words import counted
-from nomercy.backup.archive import is_encrypted
-from nomercy.backup.command import add_passphrase_option, known_passphrase, one_sentence
+from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
 from nomercy.backup.load import Restored, load
 from nomercy.backup.manifest import FALLBACKS, KEY, site_settings
 from nomercy.checks import Environment
@@ -31,12 +30,12 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--replace", action="store_true", help="delete the accounts and games that are there")
         parser.add_argument("--other-site", action="store_true", help="the backup is of a site with another SITE_URL")
-        add_passphrase_option(parser)
+        add_reading_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
         with one_sentence("Nothing was changed."):
-            passphrase = known_passphrase(options) if is_encrypted(path) else ""
+            passphrase = known_passphrase(path, options)
             restored = load(
                 path,
                 passphrase=passphrase,

@@ -10,8 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from nomercy.backup import manifest
-from nomercy.backup.archive import is_encrypted
-from nomercy.backup.command import add_passphrase_option, known_passphrase, one_sentence
+from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
 
 
 class Command(BaseCommand):
@@ -26,16 +25,17 @@ class Command(BaseCommand):
             metavar="NEW_FILE",
             help="write the site's settings, with the secret key, into a new environment file",
         )
-        add_passphrase_option(parser)
+        add_reading_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
         with one_sentence("Nothing was written."):
-            passphrase = known_passphrase(options) if is_encrypted(path) else ""
+            passphrase = known_passphrase(path, options)
             found = manifest.verify(path, passphrase=passphrase)
             if options["write_settings"]:
                 write_private(options["write_settings"], manifest.as_environment_file(found.settings))
-        self.stdout.write(f"{path} is whole: {found.site_url}, {found.made}, {len(found.tables)} tables.")
+        kind = "encrypted" if passphrase else "not encrypted"
+        self.stdout.write(f"{path} is whole and {kind}: {found.site_url}, {found.made}, {len(found.tables)} tables.")
         if options["write_settings"]:
             names = ", ".join(sorted(found.settings))
             self.stdout.write(f"{options['write_settings']} has the settings {names}.")
