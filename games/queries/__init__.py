@@ -4,6 +4,7 @@
 a `GameView`, which `view_of` makes.
 
 - `tables`, `views`, `legal`: one table, what one viewer may see of it, and what a seat may do
+- `players`: the people who have or had a seat at a table
 - `lists`, `front_page`: lists of games; `profiles`: what people see of each other
 - `records`, `replays`, `verify`: finished games
 - `conduct`: warnings, suspensions, reports and cases

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Case, Count, F, Q, QuerySet, When
 
+from accounts.models import User
 from games.models import Game, Seat
-
-if TYPE_CHECKING:
-    from accounts.models import User
+from games.queries import conduct
 
 SHOWN: Final = 20
 """How many tables of each kind are listed."""
@@ -36,7 +35,26 @@ def public_tables_of(person: User) -> QuerySet[Game]:
 
 def shared_tables(person: User, reader: User) -> QuerySet[Game]:
     """Return the tables where both people have a seat: those going on first, then the newest, at most `SHOWN`."""
-    mine = Game.objects.filter(seats__user=reader).values("pk")
-    going = Count("pk", filter=Q(status__in=(Game.Status.OPEN, Game.Status.PLAYING)))
-    shared = Game.objects.filter(seats__user=person, pk__in=mine)
-    return shared.annotate(going=going).order_by("-going", "-pk")[:SHOWN]
+    mine = Seat.objects.filter(user=reader).values("game")
+    return _going_first(Game.objects.filter(seats__user=person, pk__in=mine))
+
+
+def tables_to_report(person: User, reader: User) -> QuerySet[Game]:
+    """Return the tables where both people have or had a seat and which the reader may see: as `shared_tables`.
+
+    Staff may have taken the seat of either. A reader without a seat may see public tables.
+    """
+    seen = Game.objects.filter(Q(is_public=True) | Q(pk__in=Seat.objects.filter(user=reader).values("game")))
+    return _going_first(seen.filter(pk__in=_ever_of(person)).filter(pk__in=_ever_of(reader)))
+
+
+def _ever_of(user: User) -> QuerySet[Seat, int]:
+    """Return the numbers of the games in which a person has a seat, or had one that staff took."""
+    lost = conduct.games_with_seat_lost_by(User.objects.filter(pk=user.pk).values("pk"))
+    # A union, because PostgreSQL would try every game for two conditions joined by OR.
+    return Seat.objects.filter(user=user).values_list("game", flat=True).union(lost)
+
+
+def _going_first(games: QuerySet[Game]) -> QuerySet[Game]:
+    going = Case(When(status__in=(Game.Status.OPEN, Game.Status.PLAYING), then=1), default=0)
+    return games.annotate(going=going).order_by("-going", "-pk")[:SHOWN]

@@ -100,16 +100,17 @@ def lobby_of(
     asked: LobbyRequest,
     now: datetime,
     usual_bot: str,
+    reportable: bool,
     barred: str = "",
     closed: Closed | None = None,
 ) -> LobbyPage:
     """Return the page of a table that has not started, for the reader of `view`.
 
-    `usual_bot` is the kind of bot that a table gets first. `barred` says why the reader may not sit down, if they may
-    not. `closed` is given for a table that is not open any more.
+    `usual_bot` is the kind of bot that a table gets first. `reportable`: there is somebody whom the reader can report.
+    `barred` says why the reader may not sit down, if they may not. `closed` is given for a table that is not open any
+    more.
     """
     free = view.players - len(view.seats) if closed is None else 0
-    others = any(row.user_id is not None and row.index != view.you for row in table.seats)
     invite_url = ""
     if closed is None and view.you is not None:
         invite_url = settings.SITE_URL + reverse("invite", args=[table.game.invite_key])
@@ -128,7 +129,7 @@ def lobby_of(
             *[LobbySeat("", "", "waiting for a player")] * free,
         ],
         invite_url=invite_url,
-        report_url=reverse("report", args=[view.id]) if others and not asked.invitation else "",
+        report_url=reverse("report", args=[view.id]) if reportable and not asked.invitation else "",
         private=not view.public,
         options=words.options_prose(view),
         rules_url=table_rules_url(view, by_invitation=bool(asked.invitation)),

@@ -60,8 +60,12 @@ def _shared_card(table: Table, view: GameView, now: datetime) -> GameCard:
     return card._replace(people=f"{card.people} · from {begun.day} {begun:%B %Y, %H:%M}")
 
 
-def table_label(table: Table, view: GameView) -> str:
-    """Return a table's name in the form of a report, with what tells it from other tables of the same players."""
+def table_label(table: Table, view: GameView, them: User) -> str:
+    """Return a table's name in the form of a report about `them`, with what tells it from other tables.
+
+    It says so if they have lost their seat there to an act of staff.
+    """
     begun, stands = begun_at(table.game), table.game.get_status_display().lower()
     others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
-    return f"{words.crumb(view)}, with {others}, from {begun.day} {begun:%B, %H:%M}, {stands} ({view.id})"
+    had = "" if table.own_seat(them) else f"; {them.name} had a seat"
+    return f"{words.crumb(view)}, with {others}, from {begun.day} {begun:%B, %H:%M}, {stands} ({view.id}){had}"

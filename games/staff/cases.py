@@ -14,7 +14,7 @@ from games.models import AuditEntry, Case, Report
 from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS, WORDS_LENGTH
 from games.notices import preferences, staff_notices
 from games.notices.kinds import OUTCOME_CHANGED, REPORT_SETTLED
-from games.queries import Viewer, conduct
+from games.queries import Viewer, conduct, players
 from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct
@@ -40,30 +40,33 @@ def report(
     kind: str,
     text: str,
     now: datetime,
+    owner: int | None = None,
     form: str | None = None,
 ) -> Report:
-    """Report a person at a table. The report joins the open case about that person and kind, or opens one.
+    """Report a person who has or had a seat at a table. The report joins the open case about that person and kind, or
+    opens one.
 
+    :param owner: the count of the seat's owner (see `players.Player`), or None for the owner of today.
     :param form: an id of one filled-in form in one browser, or None if it is unknown. A form that is sent again returns
         the report that it made, even if the case has been closed since.
-    :raises Denied: `not_found`; `malformed`, also if the seat is a bot's; `forbidden` if the viewer reports
+    :raises Denied: `not_found`; `malformed`, also if the seat is or was a bot's; `forbidden` if the viewer reports
         themselves, or reports the same again.
     """
     text = clean_text(text)
     if kind not in Case.Kind.values:
         raise Denied("malformed", "Choose what the report is about.")
     table, reporter = queries.load_for(code, viewer), viewer.user
-    row = next((row for row in table.seats if row.index == seat), None)
-    if row is None or row.user_id is None:
+    person_id = players.owner_of(table, seat, owner)
+    if person_id is None:
         raise Denied("malformed", "Choose a person at this table.")
-    if row.user_id == reporter.pk:
+    if person_id == reporter.pk:
         raise Denied("forbidden", "You can’t report yourself.")
     with transaction.atomic():
-        _lock_reported(row.user_id, reporter.pk)
+        _lock_reported(person_id, reporter.pk)
         sent = None if form is None else Report.objects.filter(reporter=reporter, form=form).first()
         if sent is not None:
             return sent
-        case = _open_case(row.user_id, kind, now)
+        case = _open_case(person_id, kind, now)
         filed, new = Report.objects.get_or_create(
             case=case, reporter=reporter, game=table.game, defaults={"at": now, "text": text, "form": form}
         )

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import User
 from accounts.queries import person_named
 from games import queries
-from games.queries import Table, Viewer, profiles
+from games.queries import Viewer, profiles
+from games.queries.players import players_of
 from games.render.profile import most_listed, profile_of, table_label
 from games.staff import cases
 from games.web import report_form
@@ -57,27 +58,22 @@ def _closed(request: HttpRequest, them: User) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def report_person(request: HttpRequest, username: str) -> HttpResponse:
-    """Report a person for one of the games that both sit in."""
+    """Report a person for one of the games that both have or had a seat in."""
     them, reader, now = _known(username), cast("User", request.user), timezone.now()
     if not them.is_active:
         return _closed(request, them)
     if them == reader:
         return redirect("person", username)
-    tables = {table.game.code: table for table in queries.with_tables(profiles.shared_tables(them, reader))}
-    games = [(code, table_label(table, queries.view_of(table, reader))) for code, table in tables.items()]
+    tables = {table.game.code: table for table in queries.with_tables(profiles.tables_to_report(them, reader))}
+    games = [(code, table_label(table, queries.view_of(table, reader), them)) for code, table in tables.items()]
     form = report_form.PersonReportForm(request.POST if request.method == "POST" else None, games=games)
 
     def hand_in() -> None:
         chosen = dict(form.cleaned_data)
         code = chosen.pop("game")
-        seat = _seat(tables[code], them)
-        cases.report(code=code, seat=seat, viewer=Viewer(reader), now=now, form=form_key(request), **chosen)
+        [player] = [player for player in players_of(tables[code]) if player.person_id == them.pk]
+        chosen |= {"seat": player.seat, "owner": player.owner}
+        cases.report(code=code, viewer=Viewer(reader), now=now, form=form_key(request), **chosen)
 
     context = {"person": them, "only": most_listed(games)}
     return report_form.answer(request, form, hand_in, page="people/report.html", context=context)
-
-
-def _seat(table: Table, them: User) -> int:
-    seat = table.seat_of(them)
-    assert seat is not None
-    return seat

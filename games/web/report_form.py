@@ -14,6 +14,7 @@ from accounts.models import User
 from games.models import Case
 from games.models.moderation import SHORTEST_WORDS, WORDS_LENGTH
 from games.queries import Table
+from games.queries.players import Player, others_of
 from games.refusals import Denied
 from games.web.http import SeeOther, form_status
 
@@ -32,21 +33,31 @@ class ReportFields(forms.Form):
 
 
 class GameReportForm(ReportFields):
-    """A report from the page of a game, which asks for the player.
+    """A report from the page of a game, which asks for the player: somebody who has a seat, or who had one.
 
     `data_of` is the query of the page; its `seat` is the initial choice. `nobody`: there is no other person to report.
     """
 
-    seat = forms.TypedChoiceField(label="Player", coerce=int, widget=forms.RadioSelect)
+    seat = forms.ChoiceField(label="Player", widget=forms.RadioSelect)
     field_order = ("seat",)
 
     def __init__(self, data: Any, *, table: Table, user: User, data_of: Mapping[str, str]) -> None:
-        others = [row for row in table.seats if row.user_id is not None and row.user_id != user.pk]
-        super().__init__(data, initial={"seat": others[0].index if len(others) == 1 else data_of.get("seat", "")})
+        self._others = {other.key: other for other in others_of(table, user)}
+        only = next(iter(self._others)) if len(self._others) == 1 else None
+        super().__init__(data, initial={"seat": only or data_of.get("seat", "")})
         seat = self.fields["seat"]
-        assert isinstance(seat, forms.TypedChoiceField)
-        seat.choices = [(row.index, row.name) for row in others]
-        self.nobody = not others
+        assert isinstance(seat, forms.ChoiceField)
+        seat.choices = [(key, _label(other)) for key, other in self._others.items()]
+        self.nobody = not self._others
+
+    @property
+    def player(self) -> Player:
+        """The chosen player of a valid form."""
+        return self._others[self.cleaned_data["seat"]]
+
+
+def _label(player: Player) -> str:
+    return f"{player.name} (had seat {player.seat + 1})" if player.former else player.name
 
 
 class PersonReportForm(ReportFields):

@@ -50,7 +50,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest, code: str) -> HttpResponse:
-    """Report a player at a table. `?seat=` preselects the player."""
+    """Report a person who has or had a seat at a table. `?seat=` preselects them."""
     user = cast("User", request.user)
     table = table_for(request, code)
     data = request.POST if request.method == "POST" else None
@@ -62,7 +62,7 @@ def report(request: HttpRequest, code: str) -> HttpResponse:
             viewer=viewer_as(request, user),
             now=timezone.now(),
             form=form_key(request),
-            **form.cleaned_data,
+            **form.cleaned_data | {"seat": form.player.seat, "owner": form.player.owner},
         )
 
     return report_form.answer(request, form, hand_in, page="conduct/report.html", context={"code": code})

@@ -18,6 +18,7 @@ from games.actions.housekeeping import time_waited
 from games.actions.lobby import TAKEN_OFF, TableOptions
 from games.models import Game
 from games.queries import GameView, Table, conduct
+from games.queries.players import others_of
 from games.refusals import Denied
 from games.render.lobby import Closed, LobbyRequest, lobby_of
 from games.web.browser_marks import marks
@@ -81,6 +82,7 @@ def lobby_page(
         asked=asked,
         now=timezone.now(),
         usual_bot=TableOptions().bot,
+        reportable=bool(others_of(table, user)),
         barred=TAKEN_OFF if barred else "",
         closed=None if is_open else Closed(conduct.closed_by_staff(table.game), time_waited(table.game)),
     )
