@@ -11,7 +11,10 @@ import warnings
 
 from django.conf import settings
 from django.core.management import execute_from_command_line
+from django.db import ProgrammingError, connection
+from django.db.migrations.recorder import MigrationRecorder
 
+from games.refusals import does_not_fit
 from nomercy.checks import Environment
 from nomercy.launcher.data import folders
 from nomercy.launcher.given import require_reachable
@@ -38,23 +41,38 @@ def main() -> None:
         os.environ.setdefault(timeout, "0")  # for requests only: commands may take long
     wants_help = bool({"--help", "-h", "--version"} & set(sys.argv))
     if wants_help or len(sys.argv) < 2 or sys.argv[1] in WITHOUT_DATABASE:
-        execute_from_command_line(sys.argv)
+        execute()
         return
     if not settings.EMBEDDED:
         require_reachable()
-        execute_from_command_line(sys.argv)
+        execute()
         return
     if sys.argv[1] == "makemigrations" and not folders(place_for()):
         # It also compares the migrations with a database, if there is one.
         warnings.filterwarnings("ignore", "Got an error checking a consistent migration history", RuntimeWarning)
-        execute_from_command_line(sys.argv)
+        execute()
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # releases the server
     try:
         with running(create=False):
-            execute_from_command_line(sys.argv)
+            execute()
     except EmbeddedError as error:
         sys.exit(str(error))
+
+
+def execute() -> None:
+    """Run the command of this command line.
+
+    :raises SystemExit: the database does not have the tables of this release. The reason is one sentence.
+    """
+    try:
+        execute_from_command_line(sys.argv)
+    except ProgrammingError as error:
+        if not does_not_fit(error):
+            raise
+        known = MigrationRecorder(connection).has_table()
+        what = "does not have the tables of this release" if known else "has no tables yet"
+        sys.exit(f"The database {what}. Run manage.py migrate.")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
@@ -11,6 +13,7 @@ from django.utils import timezone
 
 from games.actions import restore
 from games.batch import BatchResult
+from games.refusals import does_not_fit
 from games.render.words import counted
 
 SHOWN: Final = 20
@@ -27,10 +30,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
-        try:
+        with database_errors("stopped", "freeze"):
             stopped = restore.freeze_if_restored(now=now) if options["if_restored"] else restore.freeze(now=now)
-        except Error as fault:
-            raise CommandError(database_failed(fault, "stopped", "freeze")) from fault
         if stopped is None:
             return
         games = counted(stopped.count, "game is", "games are")
@@ -43,10 +44,22 @@ class Command(BaseCommand):
         self.stderr.write(message)  # this runs at every start, and one broken game must not keep the site down
 
 
-def database_failed(fault: Error, done: str, command: str) -> str:
-    """Return what to do if the database failed before all games were `done`, which is "stopped" or "released"."""
-    cause = str(fault).partition("\n")[0]
-    return f"The database failed before every game was {done}: {cause}. Run manage.py {command} again."
+@contextmanager
+def database_errors(done: str, command: str) -> Iterator[None]:
+    """Say what to do if the database fails before all games are `done`, which is "stopped" or "released".
+
+    :raises CommandError: it failed.
+    :raises ProgrammingError: its tables are missing, for which manage.py has a sentence.
+    """
+    try:
+        yield
+    except Error as fault:
+        if does_not_fit(fault):
+            raise
+        cause = str(fault).partition("\n")[0]
+        raise CommandError(
+            f"The database failed before every game was {done}: {cause}. Run manage.py {command} again."
+        ) from fault
 
 
 def unreadable_games(games: BatchResult, done: str, command: str) -> str:

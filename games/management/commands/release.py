@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import Error
 from django.utils import timezone
 
 from games.actions import restore
-from games.management.commands.freeze import database_failed, unreadable_games
+from games.management.commands.freeze import database_errors, unreadable_games
 from games.render.words import counted
 
 
@@ -17,10 +16,8 @@ class Command(BaseCommand):
     help = "Resumes the games that `freeze` stopped, with the time they had left, and sends held mail."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with database_errors("released", "release"):
             released = restore.release(now=timezone.now())
-        except Error as fault:
-            raise CommandError(database_failed(fault, "released", "release")) from fault
         games = counted(released.games.count, "game runs", "games run")
         self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
         if released.games.failed:

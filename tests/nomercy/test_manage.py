@@ -1,0 +1,40 @@
+"""`manage.py` without the tables, the settings or the database of a site."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nomercy.launcher.place import CHECKOUT
+from tests.support.database import empty_database
+from tests.support.stack import database_url
+
+COMMANDS = ("health", "check_games", "freeze", "release", "bounced ann@example.org", "reencrypt_factors")
+
+
+def ended(command: str, **variables: str) -> tuple[int, str]:
+    """Return the status and the error output of a command with these environment variables."""
+    environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": "k" * 40, **variables}
+    arguments = [sys.executable, "manage.py", *command.split()]
+    done = subprocess.run(
+        arguments, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_missing_tables_are_one_sentence(command: str, db: None) -> None:
+    with empty_database("manage"):
+        said = ended(command, DATABASE_URL=database_url())
+    assert said == (1, "The database has no tables yet. Run manage.py migrate.\n")
+
+
+@pytest.mark.long
+def test_tables_of_another_release_are_one_sentence(db: None) -> None:
+    with empty_database("manage"):
+        assert ended("migrate games 0001", DATABASE_URL=database_url())[0] == 0
+        said = ended("release", DATABASE_URL=database_url())
+    assert said == (1, "The database does not have the tables of this release. Run manage.py migrate.\n")
