@@ -54,6 +54,11 @@ class Backlog:
     held_since: datetime | None
     stopped: int
 
+    @property
+    def is_frozen(self) -> bool:
+        """Return True if all mail is held and the games are stopped, after a restore or `manage.py freeze`."""
+        return self.held_since is not None
+
 
 def backlog(now: datetime, *, grace: timedelta) -> Backlog:
     """Return what is due. Runs eight queries, which read due rows only."""
@@ -80,7 +85,7 @@ def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
 
 
 def is_frozen() -> bool:
-    """Return True if all mail is held and the games are stopped, after a restore or `manage.py freeze`."""
+    """Return `Backlog.is_frozen` by one query."""
     return Outbox.objects.filter(held_since__isnull=False).exists()
 
 

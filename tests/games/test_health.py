@@ -25,6 +25,8 @@ from tests.support.tables import TWO_HANDS, change_position, table_at
 
 pytestmark = pytest.mark.django_db
 
+FROZEN = "games are stopped and mail is held after a restore, until: manage.py release."
+
 
 def swept(seconds_ago: int) -> None:
     Heartbeat.objects.update_or_create(pk=1, defaults={"at": timezone.now() - timedelta(seconds=seconds_ago)})
@@ -257,6 +259,7 @@ def test_health_prints_json(alice: User, bob: User) -> None:
     assert said == {
         "healthy": True,
         "failures": [],
+        "frozen": False,
         "giving_back": False,
         "clocks_failing": 0,
         "bots": nothing,
@@ -274,6 +277,22 @@ def test_health_prints_json_and_fails_if_something_is_late(alice: User) -> None:
     said = json.loads(out.getvalue())
     assert (said["healthy"], said["failures"]) == (False, ["the sweep does not run"])
     assert said["sweep_seconds_ago"] is None
+
+
+def test_health_says_frozen_after_a_restore_until_the_release(alice: User, bob: User) -> None:
+    swept(2)
+    now = timezone.now()
+    table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=1))
+    restore.freeze(now=now)
+    for arguments in ([], ["--json"]):
+        out = StringIO()
+        with pytest.raises(CommandError, match=f"^{FROZEN}$"):
+            call_command("health", *arguments, stdout=out)
+    said = json.loads(out.getvalue())
+    assert (said["healthy"], said["frozen"], said["games_stopped"]) == (False, True, 1)
+    assert said["failures"] == [FROZEN.removesuffix(".")]
+    restore.release(now=now)
+    assert "mail             goes out\n" in health()
 
 
 def test_health_succeeds_when_nothing_is_late(alice: User, bob: User) -> None:
@@ -311,4 +330,5 @@ def test_health_fails_when_something_is_late(alice: User, bob: User) -> None:
     with pytest.raises(CommandError, match=r"^mails about accounts are not sent\.$"):
         health()
     Outbox.objects.create(pk=1, held_since=now, held_why="a test")
-    assert "mail             held since " in health()
+    with pytest.raises(CommandError, match=f"^{FROZEN}$"):
+        health()

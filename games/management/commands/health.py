@@ -16,7 +16,10 @@ from games.render.words import duration
 
 
 class Command(BaseCommand):
-    help = "Prints the last sweep and the overdue clocks, bots, notices and mails. Exits 1 if one of them is late."
+    help = (
+        "Prints the last sweep and the overdue clocks, bots, notices and mails. Exits 1 if one of them is late, or if"
+        " the site is frozen after a restore."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object, with all times in seconds")
@@ -36,14 +39,14 @@ class Command(BaseCommand):
 
 def failing(found: Backlog, grace: timedelta) -> list[str]:
     """Return what is wrong, a clause each. Empty if nothing is."""
-    held = found.held_since is not None
     late = {
+        "games are stopped and mail is held after a restore, until: manage.py release": found.is_frozen,
         "the sweep does not run": found.sweep is None or found.sweep > grace,
         "clocks do not act": found.late.untried > 0,
         "clocks of single games fail (the log says which)": found.late.failing > 0,
         "bots do not move": found.bots.longest > grace,
-        "notices are not sent": found.notices.longest > LATE and not held,
-        "mails about accounts are not sent": found.account_mails.longest > LATE and not held,
+        "notices are not sent": found.notices.longest > LATE and not found.is_frozen,
+        "mails about accounts are not sent": found.account_mails.longest > LATE and not found.is_frozen,
     }
     return [what for what, is_failing in late.items() if is_failing]
 
@@ -68,6 +71,7 @@ def as_json(found: Backlog, failures: list[str]) -> dict[str, Any]:
     """Return the same for programs."""
     return {
         "healthy": not failures,
+        "frozen": found.is_frozen,
         "failures": failures,
         "sweep_seconds_ago": None if found.sweep is None else round(found.sweep.total_seconds()),
         "giving_back": found.giving_back,

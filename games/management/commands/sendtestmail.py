@@ -49,11 +49,10 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was sent: {reason(error)}.") from error
         finally:
             connection.close()  # Django leaves it open if it fails before the log-in
-        if settings.EMAIL_HOST:
-            self.stdout.write(f"{_server()} took the mail from {settings.DEFAULT_FROM_EMAIL} to {address}.")
-            self.stdout.write("If it does not arrive, look into the spam folder and the log of that server.")
-        else:
-            self.stdout.write(f"The mail is in {settings.EMAIL_FILE_PATH}. It was not sent: EMAIL_URL is not set.")
+        if not settings.EMAIL_HOST:
+            raise CommandError(f"Nothing was sent: EMAIL_URL is not set. The mail is in {settings.EMAIL_FILE_PATH}.")
+        self.stdout.write(f"{_server()} took the mail from {settings.DEFAULT_FROM_EMAIL} to {address}.")
+        self.stdout.write("If it does not arrive, look into the spam folder and the log of that server.")
         if Outbox.objects.filter(held_since__isnull=False).exists():
             self.stdout.write("All other mail of this site is held after a restore, until: manage.py release")
 
