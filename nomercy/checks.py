@@ -4,7 +4,11 @@ A refusal is a SystemExit with status 1: the sentence goes to standard error, wi
 value that may contain a password. All methods of `Environment` and all `check_*` functions raise it.
 """
 
+import os
+import re
 from collections.abc import Sequence
+from email.errors import ObsoleteHeaderDefect
+from email.policy import default as mail_policy
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -16,6 +20,9 @@ from nomercy import environment_file
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_SECRET_KEY = 32
+SHORTEST_PASSPHRASE = 12
+NUMBER = re.compile(r"[0-9]{1,12}")
+HOST_NAME = re.compile(r"[a-z0-9.-]+|\[[a-f0-9:.]+\]", re.IGNORECASE)  # as Django checks the header `Host`
 HIGHEST_PORT = 65_535
 BROKER_SOCKET = "redis+socket"
 MAIL_SCHEMES = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
@@ -58,13 +65,10 @@ class Environment:
 
     def number(self, name: str, default: int, *, lowest: int = 0, highest: int) -> int:
         self.names.append(name)
-        try:
-            value = self._env.int(name, default)
-        except EnvError:
-            value = lowest - 1
-        if not lowest <= value <= highest:
+        value = self._env.str(name, str(default)).strip()
+        if not NUMBER.fullmatch(value) or not lowest <= int(value) <= highest:
             refuse(f"{name} must be a whole number from {lowest} to {highest}.")
-        return value
+        return int(value)
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """Return one of `choices`. The first is the default."""
@@ -75,6 +79,34 @@ class Environment:
 
     def words(self, name: str) -> list[str]:
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    def hosts(self, name: str) -> list[str]:
+        """Return names of hosts. One that begins with a dot has all subdomains, and `*` is any host."""
+        found = self.words(name)
+        if any(host != "*" and not HOST_NAME.fullmatch(host.removeprefix(".")) for host in found):
+            refuse(f"{name} must be host names without scheme and port, separated by commas.")
+        return found
+
+    def sender(self, name: str, default: str) -> str:
+        """Return the address that mails are from, perhaps with a name."""
+        value = self.text(name)
+        if not value:
+            return default
+        header = mail_policy.header_factory("From", value)
+        # Obsolete is only a full stop in the name.
+        malformed = any(not isinstance(defect, ObsoleteHeaderDefect) for defect in header.defects)
+        if malformed or [bool(one.username and one.domain) for one in header.addresses] != [True]:
+            refuse(f"{name} must be one address, like cards@example.org or No Mercy <cards@example.org>.")
+        return value
+
+    def passphrase(self, name: str) -> str:
+        """Return the passphrase of backups. One that is set and empty is refused: backups would be readable."""
+        value = self.text(name)
+        if not value and any(one in os.environ for one in (name, name + environment_file.FILE)):
+            refuse(f"{name} is set and empty. Remove it if backups are not to be encrypted.")
+        if value and len(value) < SHORTEST_PASSPHRASE:
+            refuse(f"{name} must be at least {SHORTEST_PASSPHRASE} characters long.")
+        return value
 
     def database(self, name: str) -> dict[str, Any]:
         """Return Django's database settings for a PostgreSQL URL. Empty if it is not set."""
@@ -100,7 +132,7 @@ class Environment:
         if not value:
             return ""
         parts = _split(value, name)
-        if parts.scheme in ("redis", "rediss") and parts.hostname:
+        if parts.scheme in ("redis", "rediss") and parts.hostname and re.fullmatch(r"/?|/[0-9]+", parts.path):
             return value
         query = parse_qs(parts.query)
         database = (query.get("db") or query.get("virtual_host") or ["0"])[0]
@@ -112,7 +144,10 @@ class Environment:
     def site(self, name: str, default: str) -> SplitResult:
         """Return the URL of the site, which has a scheme and a host and no path."""
         parts = _split(self.text(name, default), name)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+        host = host_of(parts)
+        more = parts.path.strip("/") or parts.query or parts.fragment
+        just_host = parts.netloc.lower() in (host, f"{host}:{parts.port}")  # no user and password, no colon alone
+        if parts.scheme not in ("http", "https") or not HOST_NAME.fullmatch(host) or more or not just_host:
             refuse(f"{name} must be the URL of the site without a path, like https://cards.example.org.")
         return parts
 
@@ -122,8 +157,12 @@ class Environment:
         if not value:
             return {}
         parts = _split(value, name)
-        if parts.scheme not in MAIL_SCHEMES or not parts.hostname:
-            refuse(f"{name} must look like smtp+tls://user:password@host:587 (or smtp://, smtps://).")
+        more = parts.path.strip("/") or parts.query or parts.fragment
+        if parts.scheme not in MAIL_SCHEMES or not parts.hostname or more:
+            refuse(
+                f"{name} must look like smtp+tls://user:password@host:587 (or smtp://, smtps://), with special"
+                " characters like %40."
+            )
         return {
             "EMAIL_HOST": parts.hostname,
             "EMAIL_PORT": parts.port or MAIL_SCHEMES[parts.scheme],

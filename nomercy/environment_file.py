@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,18 @@ SECRETS: Final = frozenset(
 )
 """The variables that may hold a secret. Each can also be given as the path of a file, in the variable with `_FILE`."""
 FILE: Final = "_FILE"
+SETTINGS: Final = SECRETS | {
+    "ALLOWED_HOSTS", "BEHIND_PROXY", "DEBUG", "EMAIL_FROM", "EMAIL_VERIFICATION", "HOST", "HSTS_PRELOAD",
+    "HSTS_SUBDOMAINS", "IDLE_TRANSACTION_TIMEOUT_MS", "LOG_FORMAT", "LOG_LEVEL", "PORT", "POSTGRES", "RATE_LIMITS",
+    "SITE_URL", "STATEMENT_TIMEOUT_MS", "STATIC_ROOT", "SWEEP_GRACE_SECONDS", "SWEEP_SECONDS", "VACATION_DAYS",
+    "WEB_CONCURRENCY",
+}  # fmt: skip
+"""Every variable that the site reads, without those with `_FILE`."""
+OF_POSTGRESQL: Final = "PG"
+"""How the variables of PostgreSQL's own client library begin, like `PGPASSWORD`. They may be in the file, too."""
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+OPEN_QUOTE: Final = re.compile(r"""[^=]*=\s*(?:'(?:\\.|[^'\\])*|"(?:\\.|[^"\\])*)\\?""")
+"""A line whose value begins with a quote that the line does not close."""
 
 
 class UnusableFileError(Exception):
@@ -37,7 +49,8 @@ def load() -> None:
     that no file is read. A secret that is set in the environment, as itself or as a file, wins over both forms in the
     file.
 
-    :raises UnusableFileError: the file cannot be read, or a line of it is malformed.
+    :raises UnusableFileError: the file cannot be read, or a line of it is malformed, sets what is not a setting, or
+        sets what an earlier line has set.
     """
     named = os.environ.get(NAME)
     if named == "" or (named is None and not DEFAULT.exists()):
@@ -77,15 +90,36 @@ def secret(name: str) -> str:
 
 
 def _variables(path: Path) -> Iterator[tuple[str, str]]:
+    lines: dict[str, int] = {}
     for line in parse_stream(StringIO(_text(path, str(path)))):
         if line.key is None and not line.error:
             continue  # a comment or an empty line
+        string, number = line.original  # the string begins with the empty lines before it
+        number += string[: len(string) - len(string.lstrip())].count("\n")
+        where = f"{path}, line {number},"
+        if OPEN_QUOTE.fullmatch(string.strip().splitlines()[0]):
+            raise UnusableFileError(f"{where} has a quote that is not closed in that line")
         if line.error or not VARIABLE.fullmatch(line.key or "") or line.value is None or "\0" in line.value:
-            string, number = line.original  # the string begins with the empty lines before it
-            number += string[: len(string) - len(string.lstrip())].count("\n")
-            raise UnusableFileError(f"{path}, line {number}, is not NAME=value")
+            raise UnusableFileError(f"{where} is not NAME=value")
         assert line.key is not None
+        if line.key in lines:
+            raise UnusableFileError(f"{where} sets {line.key}, which line {lines[line.key]} has set already")
+        _require_known(line.key, where)
+        lines[line.key] = number
         yield line.key, line.value
+
+
+def _require_known(name: str, where: str) -> None:
+    """Refuse a name that is not of a setting. It is repeated only if it is like one: it may be a part of a secret.
+
+    :raises UnusableFileError: nothing reads a variable of this name.
+    """
+    known = SETTINGS | {name + FILE for name in SECRETS}
+    if name in known or name.startswith(OF_POSTGRESQL):
+        return
+    if closest := get_close_matches(name.upper(), sorted(known), n=1):
+        raise UnusableFileError(f"{where} sets {name}, which is not a setting; the closest one is {closest[0]}")
+    raise UnusableFileError(f"{where} sets something that is not a setting; docs/operations.md lists all")
 
 
 def _text(path: Path, shown: str) -> str:

@@ -41,7 +41,7 @@ BEHIND_PROXY = TRUSTED_PROXIES > 0
 WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, lowest=1, highest=64)  # processes of nomercy.server
 DEBUG = environment.flag("DEBUG")
 check_debug(debug=DEBUG, site=SITE)
-ALLOWED_HOSTS = [host_of(SITE), *environment.words("ALLOWED_HOSTS")]
+ALLOWED_HOSTS = [host_of(SITE), *environment.hosts("ALLOWED_HOSTS")]
 if host_of(SITE) in LOCAL_HOSTS:
     ALLOWED_HOSTS += LOCAL_HOSTS
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
@@ -89,6 +89,7 @@ except (EmbeddedError, OSError) as error:
     refuse(f"{error}.")
 SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
 check_secret_key_fallbacks(SECRET_KEY_FALLBACKS)
+environment.passphrase("BACKUP_PASSPHRASE")  # only refuses a wrong value, which the next backup would find at night
 
 # Redis, or this process's memory: channel layer, Celery's broker, cache
 REDIS_URL = environment.redis("REDIS_URL")
@@ -308,7 +309,7 @@ EMAIL_USE_TLS = mail.get("EMAIL_USE_TLS", False)
 EMAIL_USE_SSL = mail.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
 MAIL_NEEDS_VERIFIED = bool(mail)  # send only to confirmed addresses
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("EMAIL_FROM", f"No Mercy <no-reply@{SITE.hostname}>")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.sender("EMAIL_FROM", f"No Mercy <no-reply@{SITE.hostname}>")
 
 # Security
 SECURE_SSL_REDIRECT = HTTPS

@@ -2,16 +2,11 @@
 
 import os
 
-OF_THE_SHELL = """
-    ALLOWED_HOSTS BEHIND_PROXY DEBUG EMAIL_FROM EMAIL_URL EMAIL_VERIFICATION HOST HSTS_PRELOAD HSTS_SUBDOMAINS
-    IDLE_TRANSACTION_TIMEOUT_MS LOG_FORMAT LOG_LEVEL PORT REDIS_URL SECRET_KEY_FALLBACKS SITE_URL STATEMENT_TIMEOUT_MS
-    STATIC_ROOT SWEEP_GRACE_SECONDS SWEEP_SECONDS VACATION_DAYS
-"""
-for name in OF_THE_SHELL.split():
+from nomercy.environment_file import FILE, SECRETS, SETTINGS
+
+OF_THE_SHELL = {"DATABASE_URL", "POSTGRES"}
+for name in SETTINGS.union(secret + FILE for secret in SECRETS) - OF_THE_SHELL:
     os.environ.pop(name, None)
-os.environ.pop("BACKUP_PASSPHRASE", None)
-for name in ("BACKUP_PASSPHRASE", "DATABASE_URL", "EMAIL_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS"):
-    os.environ.pop(f"{name}_FILE", None)
 os.environ["NOMERCY_ENV_FILE"] = ""  # read no local.env
 os.environ["RATE_LIMITS"] = "0"  # tests ask more of one address than people do; test_limits.py turns them on
 os.environ["SECRET_KEY"] = "a key for tests, of no use to anybody else"

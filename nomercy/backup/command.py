@@ -13,11 +13,10 @@ from django.db import Error
 
 from nomercy.backup.archive import is_encrypted
 from nomercy.backup.encryption import BackupError
-from nomercy.checks import Environment
+from nomercy.checks import SHORTEST_PASSPHRASE, Environment
 
 PASSPHRASE: Final = "BACKUP_PASSPHRASE"  # noqa: S105  # the name of the variable
 OR_ITS_FILE: Final = f"{PASSPHRASE} or BACKUP_PASSPHRASE_FILE"
-SHORTEST_PASSPHRASE: Final = 12
 
 
 def add_passphrase_option(parser: ArgumentParser) -> None:
@@ -42,7 +41,7 @@ def given_passphrase(options: dict[str, Any]) -> str:
     """
     path: Path | None = options["passphrase_file"]
     if path is None:
-        return Environment().text(PASSPHRASE)
+        return Environment().passphrase(PASSPHRASE)
     lines = path.read_text(encoding="utf-8").splitlines()
     if not lines or not lines[0].strip():
         raise CommandError(f"{path} has no passphrase in its first line.")

@@ -109,6 +109,13 @@ def verify(path: Path, *, passphrase: str) -> Manifest:
 
 
 def as_environment_file(chosen: Mapping[str, str]) -> str:
-    """Return settings as lines of an environment file."""
-    quoted = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in chosen.items()}
-    return "".join(f"{name}='{value}'\n" for name, value in sorted(quoted.items()))
+    """Return settings as an environment file, a line each."""
+    return "".join(f"{name}={_quoted(value)}\n" for name, value in sorted(chosen.items()))
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\")
+    if "\n" not in value and "\r" not in value:
+        return "'" + escaped.replace("'", "\\'") + "'"
+    # Only double quotes have escapes for line breaks.
+    return '"' + escaped.replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r") + '"'

@@ -418,10 +418,11 @@ def test_settings_of_a_hostile_file_are_refused(games: list[Game], file: Path, t
 def test_a_line_break_in_a_setting_makes_no_other_setting(
     games: list[Game], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    odd = "a'\\\nLD_PRELOAD=x.so\n'"
+    odd = "a'\\\nLD_PRELOAD=x.so\r\n'\""
     own = manifest.site_settings()
     monkeypatch.setattr(manifest, "site_settings", lambda: own | {"EMAIL_FROM": odd})
     back_up(file)
     call_command("verify_backup", str(file), f"--write-settings={tmp_path / 'new.env'}")
     read = dotenv_values(tmp_path / "new.env", interpolate=False)
     assert (read["EMAIL_FROM"], "LD_PRELOAD" in read) == (odd, False)
+    assert len((tmp_path / "new.env").read_text().splitlines()) == len(read)  # else it would be refused

@@ -17,6 +17,9 @@ from nomercy.launcher.place import CHECKOUT
     [
         ("PORT", "many", "PORT must be a whole number from 1 to 65535."),
         ("PORT", "70000", "PORT must be a whole number from 1 to 65535."),
+        ("PORT", "8_000", "PORT must be a whole number from 1 to 65535."),
+        ("RATE_LIMITS", "yes", "RATE_LIMITS must be a whole number from 0 to 1000000."),
+        ("VACATION_DAYS", "9" * 5000, "VACATION_DAYS must be a whole number from 0 to 366."),
         ("DEBUG", "perhaps", "DEBUG must be 1 or 0."),
         ("BEHIND_PROXY", "nginx", "BEHIND_PROXY must be a whole number from 0 to 5."),
         ("EMAIL_VERIFICATION", "always", "EMAIL_VERIFICATION must be one of none, optional, mandatory."),
@@ -36,7 +39,25 @@ from nomercy.launcher.place import CHECKOUT
         ),
         ("SITE_URL", "cards.example.org", "SITE_URL must be the URL of the site"),
         ("SITE_URL", "https://cards.example.org/games", "without a path, like https://cards.example.org."),
+        ("SITE_URL", "https://cards.example.org#games", "without a path, like https://cards.example.org."),
+        ("SITE_URL", "https://u:hidden@host", "without a path, like https://cards.example.org."),
+        ("SITE_URL", 'https://cards.example.org"', "without a path, like https://cards.example.org."),
+        ("SITE_URL", "https://cards.example.org:", "without a path, like https://cards.example.org."),
+        ("SITE_URL", "https://cards.example.org, https://x.example", "without a path, like https://cards.example.org."),
+        ("ALLOWED_HOSTS", "a.example, https://b.example", "ALLOWED_HOSTS must be host names without scheme and port"),
+        ("ALLOWED_HOSTS", "a.example:8000", "ALLOWED_HOSTS must be host names without scheme and port"),
+        ("REDIS_URL", "redis://:hidden@host:6379/games", "REDIS_URL must look like redis://host:6379/0 or"),
         ("EMAIL_URL", "mail://u:hidden@host", "EMAIL_URL must look like smtp+tls://user:password@host:587"),
+        ("EMAIL_URL", "smtp://host:587/?tls=1", "EMAIL_URL must look like smtp+tls://user:password@host:587"),
+        ("EMAIL_URL", "smtp://u:1#hide@host", "(or smtp://, smtps://), with special characters like %40."),
+        ("EMAIL_FROM", "No Mercy", "EMAIL_FROM must be one address, like cards@example.org or No Mercy <cards@"),
+        ("EMAIL_FROM", "a@b.example, c@d.example", "EMAIL_FROM must be one address"),
+        ("EMAIL_FROM", "Cards, Inc <a@b.example>", "EMAIL_FROM must be one address"),
+        ("EMAIL_FROM", "No Mercy <a@b.example>\nhidden", "EMAIL_FROM must be one address"),
+        ("BACKUP_PASSPHRASE", "hidden", "BACKUP_PASSPHRASE must be at least 12 characters long."),
+        ("BACKUP_PASSPHRASE", " ", "BACKUP_PASSPHRASE is set and empty. Remove it if backups are not to be encrypted."),
+        ("BACKUP_PASSPHRASE_FILE", "", "BACKUP_PASSPHRASE is set and empty."),
+        ("BACKUP_PASSPHRASE_FILE", "/nowhere", "the file of BACKUP_PASSPHRASE_FILE cannot be read: No such file"),
         ("STATIC_ROOT", "static", "STATIC_ROOT must be an absolute path."),
         ("STATEMENT_TIMEOUT_MS", "-1", "STATEMENT_TIMEOUT_MS must be a whole number from 0"),
         ("IDLE_TRANSACTION_TIMEOUT_MS", "a", "IDLE_TRANSACTION_TIMEOUT_MS must be a whole number from 0"),
@@ -53,6 +74,29 @@ def test_a_wrong_setting_stops_the_start_with_one_sentence(name: str, value: str
     assert sentence in message
     assert "\n" not in message
     assert "hidden" not in message
+
+
+def test_a_passphrase_of_backups_is_set_in_one_way_only() -> None:
+    with pytest.raises(SystemExit, match="BACKUP_PASSPHRASE and BACKUP_PASSPHRASE_FILE are both set; set one of them"):
+        read_settings(BACKUP_PASSPHRASE="a long passphrase", BACKUP_PASSPHRASE_FILE="/nowhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SITE_URL", "HTTPS://Cards.Example.org:8443/"),
+        ("SITE_URL", "http://[::1]:8000"),
+        ("ALLOWED_HOSTS", "127.0.0.1, [::1], .example.org"),
+        ("REDIS_URL", "rediss://:p@host"),
+        ("EMAIL_FROM", "cards@example.org"),
+        ("EMAIL_FROM", "cards.example.org <cards@example.org>"),
+        ("EMAIL_FROM", '"Cards, Inc" <cards@example.org>'),
+        ("EMAIL_FROM", "Spiele für alle <cards@example.org>"),
+        ("BACKUP_PASSPHRASE", "a long passphrase"),
+    ],
+)
+def test_right_settings_are_taken(name: str, value: str) -> None:
+    read_settings(**{name: value})
 
 
 def test_database_url_requires_secret_key() -> None:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from nomercy import environment_file
+from nomercy import environment_file, settings
 from nomercy.checks import Environment
 from nomercy.launcher.place import CHECKOUT
 
@@ -93,7 +93,17 @@ def test_a_named_file_is_read_instead_and_an_empty_name_reads_none(tmp_path: Pat
     ("text", "sentence"),
     [
         ("PORT=8000\nhidden\n", "{file}, line 2, is not NAME=value."),
-        ("PORT='hidden\n", "{file}, line 1, is not NAME=value."),
+        ("PORT='hidden\n", "{file}, line 1, has a quote that is not closed in that line."),
+        (
+            '\nHOST=x\nEMAIL_FROM="hidden\nPORT=1\nSITE_URL=hidden"\n',
+            "{file}, line 3, has a quote that is not closed in",
+        ),
+        ('EMAIL_FROM="hidden\\"\nPORT="1"\n', "{file}, line 1, has a quote that is not closed in that line."),
+        ("PORT=1\n\nHOST=x\nPORT=1 # hidden\n", "{file}, line 4, sets PORT, which line 1 has set already."),
+        ("SITE_ULR=hidden\n", "sets SITE_ULR, which is not a setting; the closest one is SITE_URL."),
+        ("site_url=hidden\n", "{file}, line 1, sets site_url, which is not a setting; the closest one is SITE_URL."),
+        ("BACKUP_PASSPHRASE_FLIE=hidden", "which is not a setting; the closest one is BACKUP_PASSPHRASE_FILE."),
+        ("hidden99=\n", "{file}, line 1, sets something that is not a setting; docs/operations.md lists all."),
         ("MY-PORT=hidden\n", "{file}, line 1, is not NAME=value."),
         ("\n\n=hidden\n", "{file}, line 3, is not NAME=value."),
         ("PORT=hid\0den\n", "{file}, line 1, is not NAME=value."),
@@ -102,7 +112,18 @@ def test_a_named_file_is_read_instead_and_an_empty_name_reads_none(tmp_path: Pat
 )
 def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str | bytes, sentence: str) -> None:
     file = write(tmp_path / "local.env", text)
-    assert refusal() == sentence.format(file=file)
+    assert sentence.format(file=file) in refusal()
+    assert "PORT" not in os.environ
+
+
+def test_every_setting_is_known_in_the_file() -> None:
+    assert set(settings.environment.names) == environment_file.SETTINGS
+
+
+def test_variables_of_postgresql_may_be_in_the_file(tmp_path: Path) -> None:
+    write(tmp_path / "local.env", "PGPASSWORD='it\\'s'\nSECRET_KEY_FILE=/hidden\n")
+    Environment()
+    assert os.environ["PGPASSWORD"] == "it's"
 
 
 def test_a_named_file_that_is_missing_is_refused(tmp_path: Path) -> None:
