@@ -125,11 +125,15 @@ class Suspension(models.Model):
 
 
 class Appeal(models.Model):
-    """The appeal of a person against a suspension, and the answer of staff. There is at most one a suspension."""
+    """The appeal of a person against a suspension, and the answer of staff. There is at most one a suspension.
+
+    Without an `answer`, an act on the suspension closed it: lifting it, or replacing it by a new one.
+    """
 
     class Answer(models.TextChoices):
         UPHELD = "upheld", "The suspension stays"
         LIFTED = "lifted", "The suspension is lifted"
+        REPLACED = "replaced", "A new suspension replaced it"
 
     suspension = models.OneToOneField(Suspension, on_delete=models.CASCADE, related_name="appeal")
     at = models.DateTimeField()

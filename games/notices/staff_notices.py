@@ -106,10 +106,19 @@ def _outcome(case: Case, kind: str, start: str, *, mark: int, now: datetime) -> 
 
 
 def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:
-    """Notify a person of the decision on their appeal, with the answer of staff."""
-    granted = appeal.decision == Appeal.Answer.LIFTED
-    decision = "granted your appeal: the suspension is lifted" if granted else "upheld your suspension"
-    text = f"Staff {decision}. {appeal.answer}"
+    """Notify a person of the decision on their appeal, with the answer of staff, or of the act that closed it."""
+    match appeal.decision, appeal.answer:
+        case Appeal.Answer.REPLACED, _:
+            text = (
+                "Staff replaced your suspension by a new one, so your appeal is closed. You can appeal against the new"
+                " suspension."
+            )
+        case Appeal.Answer.LIFTED, "":
+            text = "Staff lifted your suspension, so your appeal is closed."
+        case Appeal.Answer.LIFTED, answer:
+            text = f"Staff granted your appeal: the suspension is lifted. {answer}"
+        case _, answer:
+            text = f"Staff upheld your suspension. {answer}"
     write(None, [NewNotice(person.pk, APPEAL_DECIDED, text)], now=now, mark=appeal.pk)
 
 

@@ -47,7 +47,10 @@ def suspended_by(suspension: Suspension) -> int | None:
 
 
 def appeal_granted_since(case: Case) -> bool:
-    """Return True if an appeal of the person of this case was granted after the case was closed."""
+    """Return True if an appeal of the person of this case was granted after the case was closed.
+
+    Lifting the suspension while the appeal waited counts, because it gave the person what they asked for.
+    """
     if case.closed_at is None or case.person_id is None:
         return False
     granted = Appeal.objects.filter(suspension__person=case.person_id, decision=Appeal.Answer.LIFTED)

@@ -363,6 +363,7 @@ END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
 )
 _ONE_PAGE: Final = "They can log in to one page only. It shows the reason word for word and lets them appeal."
 _CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
+_REPLACES: Final = "This replaces a suspension in force. An appeal that waits against that one is closed."
 SUSPEND: Final[StaffAct[User]] = StaffAct(
     stored.SUSPEND,
     "Suspend",
@@ -371,6 +372,7 @@ SUSPEND: Final[StaffAct[User]] = StaffAct(
         _ONE_PAGE,
         "They lose access to pages, the API and open sockets immediately. The suspension ends by itself.",
         _CLOCKS_RUN,
+        _REPLACES,
     ),
     "You have suspended {about}.",
     form=forms.DaysForm,
@@ -384,6 +386,7 @@ SUSPEND_FOR_GOOD: Final[StaffAct[User]] = StaffAct(
         _ONE_PAGE,
         "They lose access to pages, the API and open sockets immediately, until someone lifts the suspension.",
         _CLOCKS_RUN,
+        _REPLACES,
     ),
     "You have suspended {about} for good.",
     reason_is_shown=True,
@@ -392,7 +395,7 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     "lift",
     "Lift the suspension",
     ADMIN,
-    ("They can use everything again immediately.",),
+    ("They can use everything again immediately.", "If they have appealed, the appeal is closed, and they are told."),
     "The suspension of {about} has ended.",
     offered=lambda person, by, now: person.suspended(now),
 )

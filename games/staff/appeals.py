@@ -66,6 +66,18 @@ def _can_decide(appeal: Appeal, staff: User, now: datetime) -> bool:
     return True
 
 
+def lock_person_of(appeal_id: int) -> User:
+    """Lock the person who appeals until the transaction ends, and return them. Their appeals change under this lock.
+
+    :raises Denied: `not_found`.
+    """
+    people = User.objects.select_for_update(of=("self",), no_key=True)
+    person = people.filter(suspensions__appeal=appeal_id).first()
+    if person is None:
+        raise Denied("not_found", "There is no such appeal.")
+    return person
+
+
 def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: str, now: datetime) -> AuditEntry:
     """Answer an appeal and, if `lift` is True, lift its suspension. The person is told the decision and the
     answer.
@@ -80,12 +92,10 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         answer = " ".join(answer.split())
         if not SHORTEST_WORDS <= len(answer) <= REASON_LENGTH:
             raise Denied("malformed", f"Answer in {SHORTEST_WORDS} to {REASON_LENGTH} characters.")
-        appeal = Appeal.objects.select_for_update(of=("self",), no_key=True).filter(pk=appeal_id).first()
-        if appeal is None:
-            raise Denied("not_found", "There is no such appeal.")
+        person = lock_person_of(appeal_id)
+        appeal = Appeal.objects.select_related("suspension").get(pk=appeal_id)
         if appeal.decided_at is not None:
             raise Denied("over", "This appeal has already been decided.")
-        person = User.objects.select_for_update(of=("self",), no_key=True).get(suspensions__appeal=appeal)
         check_appeal(appeal, by=by, now=now)
         in_force = conduct.suspension_of(person, now)
         if lift and (in_force is None or in_force.pk != appeal.suspension_id):

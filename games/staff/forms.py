@@ -113,7 +113,10 @@ class OutcomeForm(ReasonForm):
 
 
 class AppealForm(ReasonForm):
-    decision = forms.ChoiceField(choices=Appeal.Answer.choices, widget=forms.RadioSelect)
+    decision = forms.ChoiceField(
+        choices=[(one.value, one.label) for one in (Appeal.Answer.UPHELD, Appeal.Answer.LIFTED)],
+        widget=forms.RadioSelect,
+    )
     answer = forms.CharField(
         min_length=SHORTEST_WORDS,
         max_length=REASON_LENGTH,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from accounts.actions import free_neutral_name, lock_person
 from accounts.models import FOR_GOOD, User
 from games import announce
-from games.models import AuditEntry, Seat, Suspension, Warned
+from games.models import Appeal, AuditEntry, Seat, Suspension, Warned
 from games.models.moderation import LONGEST_DAYS, REMOVE
 from games.notices import staff_notices
 from games.queries import lists
@@ -160,7 +160,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
     """Suspend this person for some days, or for good if `days` is None.
 
     They can only read why, and appeal, on one page; the API and sockets are closed to them. The clocks of their games
-    keep running. The suspension replaces one in force.
+    keep running. The suspension replaces one in force, and closes the appeal against that.
 
     :raises Denied: `malformed`, `not_found`; `forbidden` also if it ends sooner than the one in force and `by` may not
         lift that.
@@ -181,16 +181,16 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
             and not by.has_perm(acts.LIFT.permission)
         ):
             raise Denied("forbidden", f"{person.name} is already suspended for longer. Only an admin can shorten that.")
-        end_suspensions(person, now)
+        closed = _close_suspensions(person, Appeal.Answer.REPLACED, now)
         Suspension.objects.create(person=person, at=now, until=until, reason=reason)
         person.suspended_until = until or FOR_GOOD
         person.save(update_fields=["suspended_until"])
         announce.close_sockets_of_suspended(person.pk)
-        return record(act, by=by, reason=reason, now=now, person=person, days=days)
+        return record(act, by=by, reason=reason, now=now, person=person, days=days, **closed)
 
 
 def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End the suspension in force.
+    """End the suspension in force, and close the appeal against it.
 
     :raises Denied: `forbidden`, `malformed`; `not_found` also if the person is not suspended.
     """
@@ -200,15 +200,35 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         check_person(person, by=by)
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")
-        end_suspensions(person, now)
-        return record(acts.LIFT, by=by, reason=reason, now=now, person=person)
+        closed = _close_suspensions(person, Appeal.Answer.LIFTED, now)
+        return record(acts.LIFT, by=by, reason=reason, now=now, person=person, **closed)
 
 
 def end_suspensions(person: User, now: datetime) -> None:
     """End all suspensions in force of this person. The caller has locked the person."""
-    Suspension.objects.filter(person=person, lifted_at=None).exclude(until__lte=now).update(lifted_at=now)
+    _in_force(person, now).update(lifted_at=now)
     person.suspended_until = None
     person.save(update_fields=["suspended_until"])
+
+
+def _close_suspensions(person: User, decision: Appeal.Answer, now: datetime) -> dict[str, Any]:
+    """End all suspensions in force, close the appeal that waits against one of them, and notify the person.
+
+    Returns the details of the audit entry: the number of the appeal, if there is one.
+    """
+    appeal = Appeal.objects.filter(suspension__in=_in_force(person, now), decided_at=None).first()
+    end_suspensions(person, now)
+    if appeal is None:
+        return {}
+    appeal.decided_at, appeal.decision = now, decision
+    appeal.save(update_fields=["decided_at", "decision"])
+    staff_notices.appeal_decided(appeal, person, now=now)
+    announce.person_news(person.pk)
+    return {"appeal": appeal.pk}
+
+
+def _in_force(person: User, now: datetime) -> QuerySet[Suspension]:
+    return Suspension.objects.filter(person=person, lifted_at=None).exclude(until__lte=now)
 
 
 PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.core import mail
 from django.core.mail import EmailMultiAlternatives
@@ -427,8 +429,7 @@ def test_a_person_who_never_appealed_is_sent_home(alice: User) -> None:
 
 @pytest.mark.parametrize("newer", [True, False])
 def test_an_appeal_lifts_its_own_suspension_only(ann: User, alice: User, appeal: Appeal, newer: bool) -> None:
-    now = timezone.now()
-    people.lift(person_id=alice.pk, by=ann, reason=REASON, now=now)
+    now = timezone.now() + timedelta(days=10)  # the suspension has ended by itself
     if newer:
         people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=now)
     decision: dict[str, Any] = {
@@ -442,6 +443,118 @@ def test_an_appeal_lifts_its_own_suspension_only(ann: User, alice: User, appeal:
     appeals.decide_appeal(lift=False, **decision)
     alice.refresh_from_db()
     assert alice.suspended(now) == newer
+
+
+WHICH_ENDS: dict[str, tuple[str, str]] = {
+    "lift": ("lifted", "Staff lifted your suspension, so your appeal is closed."),
+    "suspend": ("replaced", "Staff replaced your suspension by a new one, so your appeal is closed. You can appeal"),
+}
+
+
+def end_otherwise(appeal: Appeal, how: str, by: User, now: datetime) -> AuditEntry:
+    """End the suspension of an appeal that waits by an act on the person."""
+    more: dict[str, Any] = {"person_id": appeal.suspension.person_id, "by": by, "reason": REASON, "now": now}
+    return people.lift(**more) if how == "lift" else people.suspend(days=30, **more)
+
+
+@pytest.mark.parametrize("how", WHICH_ENDS)
+def test_an_appeal_is_closed_when_its_suspension_ends_otherwise(
+    ann: User, alice: User, appeal: Appeal, how: str
+) -> None:
+    now, (decision, said) = timezone.now(), WHICH_ENDS[how]
+    entry = end_otherwise(appeal, how, ann, now)
+    assert entry.details["appeal"] == appeal.pk
+    appeal.refresh_from_db()
+    assert (appeal.decision, appeal.answer, appeal.decided_at) == (decision, "", now)
+    [letter] = outbox_of(now)
+    assert letter.to == ["alice@example.org"]
+    for body in (text_of(parsed(letter.message().as_bytes())), Notice.objects.get(channel="site").text):
+        assert said in " ".join(body.split())
+    refused("over", appeals.decide_appeal, appeal_id=appeal.pk, by=ann, now=now, **DECISION)
+
+
+@pytest.mark.parametrize("how", WHICH_ENDS)
+def test_the_pages_say_which_act_closed_an_appeal(ann: User, alice: User, appeal: Appeal, how: str) -> None:
+    end_otherwise(appeal, how, ann, timezone.now())
+    label = Appeal.Answer(WHICH_ENDS[how][0]).label
+    page = " ".join(logged_in(alice).get("/suspended/").content.decode().split())
+    assert f"<b>{label}.</b> This closed your appeal on" in page
+    assert ("You are not suspended." in page) == (how == "lift")
+    assert ('name="text"' in page) == (how == "suspend")  # the new suspension can be appealed against
+    browser = staff_browser(ann)
+    staff_page = browser.get(f"/admin/games/appeal/{appeal.pk}/change/").content.decode()
+    assert label in staff_page
+    assert "Closed by an act on the suspension" in staff_page
+    assert "/act/decide_appeal/" not in staff_page
+    assert browser.get("/admin/games/appeal/").context["cl"].result_count == 0
+    assert browser.get("/admin/games/appeal/?state=closed").context["cl"].result_count == 1
+    url = f"/admin/games/appeal/{appeal.pk}/act/decide_appeal/"
+    assert '"replaced"' not in browser.get(url).content.decode()
+
+
+def test_a_new_suspension_can_be_appealed_against_after_the_old_appeal_was_closed(
+    ann: User, alice: User, appeal: Appeal
+) -> None:
+    end_otherwise(appeal, "suspend", ann, timezone.now())
+    now = timezone.now()
+    second = appeals.appeal(person_id=alice.pk, text="It was my big sister.", now=now)
+    assert list(Appeal.objects.filter(decided_at=None)) == [second]
+    appeals.decide_appeal(appeal_id=second.pk, by=staff("abe", "admin"), now=now, **DECISION)
+    assert not conduct.suspension_of(User.objects.get(pk=alice.pk), now)
+
+
+def test_an_appeal_stays_open_when_another_persons_suspension_is_lifted(ann: User, bob: User, appeal: Appeal) -> None:
+    people.suspend(person_id=bob.pk, by=ann, days=9, reason=REASON, now=timezone.now())
+    entry = people.lift(person_id=bob.pk, by=ann, reason=REASON, now=timezone.now())
+    assert "appeal" not in entry.details
+    assert not Notice.objects.exists()
+    appeal.refresh_from_db()
+    assert appeal.decided_at is None
+
+
+def test_a_decided_appeal_keeps_its_decision_when_the_suspension_is_lifted(
+    ann: User, alice: User, appeal: Appeal
+) -> None:
+    now = timezone.now()
+    appeals.decide_appeal(appeal_id=appeal.pk, by=ann, now=now, **DECISION | {"lift": False})
+    end_otherwise(appeal, "lift", ann, now)
+    appeal.refresh_from_db()
+    assert (appeal.decision, appeal.answer) == ("upheld", DECISION["answer"])
+    assert Notice.objects.filter(channel="site").count() == 1
+
+
+@pytest.mark.parametrize("how", WHICH_ENDS)
+def test_an_outcome_can_be_changed_after_a_lifted_suspension_and_not_after_a_replaced_one(
+    table: Table, mo: User, ann: User, alice: User, bob: User, how: str
+) -> None:
+    cases.report(**report_arguments(table, alice))
+    case = Case.objects.get()
+    close(case, mo)
+    people.suspend(person_id=bob.pk, by=mo, days=9, reason=REASON, now=NOON)
+    appeal = appeals.appeal(person_id=bob.pk, text="It was my little brother.", now=NOON)
+    assert not conduct.appeal_granted_since(case)
+    end_otherwise(appeal, how, ann, NOON)
+    assert conduct.appeal_granted_since(Case.objects.get()) == (how == "lift")
+
+
+def test_the_migration_closes_appeals_whose_suspension_was_lifted_or_replaced(ann: User) -> None:
+    migration = importlib.import_module("games.migrations.0051_appeals_end_with_their_suspension")
+    hanging = {}
+    for name in ("lifted", "replaced", "waits"):
+        who = person(name)
+        people.suspend(person_id=who.pk, by=ann, days=2, reason=REASON, now=NOON)
+        hanging[name] = appeals.appeal(person_id=who.pk, text="It was my little brother.", now=NOON)
+    later = NOON + timedelta(days=1)
+    end_otherwise(hanging["lifted"], "lift", ann, later)
+    end_otherwise(hanging["replaced"], "suspend", ann, later)
+    Appeal.objects.update(decided_at=None, decision="")  # as earlier releases left them
+    migration.close_appeals(apps, None)
+    stored = Appeal.objects.values_list("suspension__person__username", "decision", "decided_at")
+    assert {(name, decision, at) for name, decision, at in stored} == {
+        ("lifted", "lifted", later),
+        ("replaced", "replaced", later),
+        ("waits", "", None),
+    }
 
 
 def test_the_page_of_an_appeal_tells_a_moderator_who_decides_it(mo: User, ann: User, appeal: Appeal) -> None:
