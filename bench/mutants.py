@@ -7,7 +7,7 @@ The command can be stopped at any time and continues where it was: each outcome 
 
 Mutmut's own runner is not used: it changes functions only, and half of the rules are tables; and it imports the rules
 before it chooses a mutant, when the tables are already built. Here each mutant is a file in a copy of the tree, and a
-process forked from one that has pytest loaded imports it and runs the tests, quick killers first.
+process forked from one that has pytest loaded imports it and runs the tests, quick killers first and slow files last.
 
 `tests/rules/survivors.toml` says in a line why a survivor changes nothing. Exits with 1 if fewer than 95 % are killed.
 """
@@ -76,6 +76,8 @@ QUICK_FOR = {
     "shuffle.py": ("test_shuffle.py",),
     "views.py": ("test_preview.py", "test_properties.py"),
 }
+# Run after all others: these take seconds each, the others a fraction of one.
+SLOW = ("test_console.py", "test_record.py", "test_against_oracle.py", "test_properties.py", "test_oracle.py")
 # Without the long tests, whose fixtures are in tests/conftest.py.
 PYTEST = (
     *("-x", "-q", "-m", "not long", "-W", "ignore", "--noconftest"),
@@ -212,7 +214,8 @@ class Workspace:
         without = [part for name in PLUGINS_LEFT_OUT for part in ("-p", f"no:{name}")]
         module = "" if mutant is None else mutant.module
         quick = [f"{TESTS}/{name}" for name in QUICK_FOR.get(module, QUICK)]
-        for files in (quick, [TESTS]):
+        every = sorted((path.name in SLOW, str(path)) for path in Path(TESTS).glob("test_*.py"))
+        for files in (quick, [path for _, path in every]):
             status = int(pytest.main([*PYTEST, *without, "--rootdir", str(self._root), *files], plugins=[first]))
             if status:
                 break
