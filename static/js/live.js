@@ -19,12 +19,13 @@ let lastHeard = -1;
 let otherChange = false; // since the last request, a change that is no move was announced, or the computer slept
 let messaged = false; // a message came since the last request
 let busy = false;
+let settling = false; // htmx has swapped in a response, and still uses the addresses of the page before it
 let ticks = 0;
 
 const behind = () => newest > shown() || (messaged && unversioned()) || otherChange;
 
 function refetch() {
-  if (busy) return; // the end of the running request checks `behind` again
+  if (busy || settling) return; // the end of the request, or of its settling, checks `behind` again
   htmx.trigger(main(), "poke");
 }
 
@@ -65,6 +66,14 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
   busy = false;
   const asked = event.detail.requestConfig.verb === "post";
   if (behind() && (asked || event.detail.successful)) refetch(); // after a failed fetch the poll retries
+});
+
+document.body.addEventListener("htmx:afterSwap", () => {
+  settling = true;
+});
+document.body.addEventListener("htmx:afterSettle", () => {
+  settling = false;
+  if (behind()) refetch();
 });
 
 // Ignore a response that is older than the page.

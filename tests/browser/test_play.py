@@ -82,13 +82,14 @@ def press(page: Page) -> None:
 
 
 def after(page: Page, do: Callable[[], object]) -> None:
-    """Do something, and wait until the page shows the result: a new version, or a chooser."""
-    before, chose = version(page), page.locator("#chooser").count()
+    """Do something, and wait until the page shows the result: a new version, or another chooser."""
+    before = version(page)
+    page.evaluate("document.getElementById('chooser')?.setAttribute('data-seen', '')")  # an update removes it
     do()
     page.wait_for_function(
-        """([version, chose]) => Number(document.getElementById("main").dataset.version) > version
-            || document.querySelectorAll("#chooser").length > chose""",
-        arg=[before, chose],
+        """(version) => Number(document.getElementById("main").dataset.version) > version
+            || document.querySelector("#chooser:not([data-seen])") !== null""",
+        arg=before,
     )
     expect(page.locator("#play[aria-busy]")).to_have_count(0)
 
@@ -312,6 +313,32 @@ def test_u_chooses_purple_and_shift_u_calls_uno(new_page: NewPage, alice: User, 
     expect(page.locator(".stage")).to_have_class("stage on-u")
     expect(page.locator("#table")).to_contain_text("Purple")
     expect(page.locator("#seat-0")).to_contain_text("UNO")
+
+
+HEAR_TWICE: Final = """
+    window.WebSocket = class extends window.WebSocket {
+        constructor(...parts) {
+            super(...parts);
+            addEventListener("htmx:afterSwap", () => {
+                const data = JSON.stringify({ version: Number(document.getElementById("main").dataset.version) });
+                for (let n = 0; n < 2; n += 1) this.dispatchEvent(new MessageEvent("message", { data }));
+            }, { once: true });
+        }
+    };
+"""
+"""Lets the page hear of a change, like more time for the turn, in the moment when it swaps in a response."""
+
+
+def test_a_change_that_is_no_move_leaves_a_chooser_open(new_page: NewPage, alice: User, bob: User) -> None:
+    table = two_at_a_table(alice, bob, hands=[["W6", "b1"], ["r4", "g3"]])
+    page = new_page(alice)
+    page.add_init_script(HEAR_TWICE)
+    open_game(page, table.game)
+    with page.expect_response(lambda response: "since=" in response.url) as fetched:
+        page.get_by_role("button", name="Wild Draw Six").click()
+    assert "choose=W6" in fetched.value.url
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#chooser")).to_be_visible()
 
 
 def test_shortcuts_can_be_turned_off(new_page: NewPage, alice: User, bob: User) -> None:
