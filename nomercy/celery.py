@@ -1,16 +1,18 @@
 """The Celery app and the beat schedule."""
 
 import os
+import threading
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import structlog
 from celery import Celery, Task
-from celery.signals import beat_init, task_postrun, task_prerun, worker_ready
+from celery.signals import beat_init, celeryd_init, task_postrun, task_prerun, worker_ready
 from django.conf import settings
 from django.db import close_old_connections
 
 from games import HOUSEKEEPING_SECONDS
+from nomercy.checks import check_database_given
 from nomercy.logs import log_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
@@ -49,6 +51,14 @@ def schedule(sender: Celery, **_: object) -> None:
         task: {"task": task, "schedule": seconds, "options": {"expires": seconds}, "last_run_at": LONG_AGO}
         for task, seconds in beat.items()
     }
+
+
+@celeryd_init.connect
+@beat_init.connect
+def require_database(**_: object) -> None:
+    """Refuse to start without `DATABASE_URL`. `script/run`, which has a database, runs workers and beat in threads."""
+    if threading.current_thread() is threading.main_thread():
+        check_database_given(embedded=settings.EMBEDDED)
 
 
 @worker_ready.connect

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from email.errors import ObsoleteHeaderDefect
 from email.policy import default as mail_policy
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -86,6 +87,16 @@ class Environment:
         if any(host != "*" and not HOST_NAME.fullmatch(host.removeprefix(".")) for host in found):
             refuse(f"{name} must be host names without scheme and port, separated by commas.")
         return found
+
+    def address(self, name: str, default: str) -> str:
+        """Return the IP address to listen on, or a name of it."""
+        value = self.text(name, default)
+        try:
+            ip_address(value)
+        except ValueError:
+            if not HOST_NAME.fullmatch(value) or value.startswith("["):
+                refuse(f"{name} must be an address of this machine without scheme and port, like 0.0.0.0.")
+        return value
 
     def sender(self, name: str, default: str) -> str:
         """Return the address that mails are from, perhaps with a name."""
@@ -185,6 +196,12 @@ def broker_url(redis_url: str) -> str:
     if parts.scheme != "unix":
         return redis_url
     return f"{BROKER_SOCKET}://{parts.netloc}{parts.path}?{parts.query.replace('db=', 'virtual_host=')}"
+
+
+def check_database_given(*, embedded: bool) -> None:
+    """Refuse to start a process that uses no embedded PostgreSQL, because it neither starts nor keeps one."""
+    if embedded:
+        refuse("DATABASE_URL is not set. Is the environment of the site loaded (NOMERCY_ENV_FILE)?")
 
 
 def check_secret_key(value: str, *, embedded: bool) -> None:

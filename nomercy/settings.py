@@ -31,7 +31,7 @@ from nomercy.logs import logging_settings
 environment = Environment()
 
 # Address
-HOST = environment.text("HOST", "127.0.0.1")
+HOST = environment.address("HOST", "127.0.0.1")
 PORT = environment.number("PORT", 8000, lowest=1, highest=HIGHEST_PORT)
 SITE = environment.site("SITE_URL", f"http://127.0.0.1:{PORT}")
 SITE_URL = f"{SITE.scheme}://{SITE.netloc}"

@@ -143,9 +143,9 @@ def prepare(exit_stack: ExitStack) -> dict[str, str]:
     :raises EmbeddedError: PostgreSQL does not start.
     """
     given = Environment()
-    environment = {"PORT": "8000", "HOST": "127.0.0.1", **os.environ, "BEHIND_PROXY": "1"}
-    environment.setdefault("SITE_URL", f"http://127.0.0.1:{environment['PORT']}")
-    if environment["SITE_URL"].startswith("https:"):
+    own = {"HOST": settings.HOST, "PORT": str(settings.PORT), "SITE_URL": settings.SITE_URL, "BEHIND_PROXY": "1"}
+    environment = os.environ | own  # reading the settings has refused wrong ones before anything starts
+    if settings.HTTPS:
         refuse("script/stack serves only http on this machine. docs/operations.md says how to run a site with https.")
     if not given.text("REDIS_URL") and not shutil.which("redis-server"):
         refuse("redis-server is not installed. Install it (on Debian: apt-get install redis-server) or set REDIS_URL.")

@@ -20,6 +20,9 @@ from nomercy.launcher.place import CHECKOUT
         ("PORT", "8_000", "PORT must be a whole number from 1 to 65535."),
         ("RATE_LIMITS", "yes", "RATE_LIMITS must be a whole number from 0 to 1000000."),
         ("VACATION_DAYS", "9" * 5000, "VACATION_DAYS must be a whole number from 0 to 366."),
+        ("HOST", "http://0.0.0.0", "HOST must be an address of this machine without scheme and port, like 0.0.0.0."),
+        ("HOST", "0.0.0.0:8000", "HOST must be an address of this machine without scheme and port, like 0.0.0.0."),
+        ("HOST", "[::]", "HOST must be an address of this machine without scheme and port, like 0.0.0.0."),
         ("DEBUG", "perhaps", "DEBUG must be 1 or 0."),
         ("BEHIND_PROXY", "nginx", "BEHIND_PROXY must be a whole number from 0 to 5."),
         ("EMAIL_VERIFICATION", "always", "EMAIL_VERIFICATION must be one of none, optional, mandatory."),
@@ -86,6 +89,8 @@ def test_a_passphrase_of_backups_is_set_in_one_way_only() -> None:
     [
         ("SITE_URL", "HTTPS://Cards.Example.org:8443/"),
         ("SITE_URL", "http://[::1]:8000"),
+        ("HOST", "::1"),
+        ("HOST", "localhost"),
         ("ALLOWED_HOSTS", "127.0.0.1, [::1], .example.org"),
         ("REDIS_URL", "rediss://:p@host"),
         ("EMAIL_FROM", "cards@example.org"),

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 from celery.signals import beat_init, worker_ready
 from django.conf import settings
+from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
 import nomercy
@@ -34,7 +35,8 @@ def test_a_worker_names_its_queues() -> None:
     assert lines == [line | {"version": nomercy.__version__}]
 
 
-def test_beat_says_that_it_started() -> None:
+def test_beat_says_that_it_started(settings: Settings) -> None:
+    settings.EMBEDDED = False
     with capture_logs() as lines:
         beat_init.send(sender=None)
     assert [(line["event"], line["process"]) for line in lines] == [("started", "beat")]
@@ -49,7 +51,8 @@ def test_workers_in_threads_leave_it_to_their_process() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pages", "sockets"])
-def test_a_server_names_its_address(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_names_its_address(kind: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.EMBEDDED = False
     monkeypatch.setattr(sys, "argv", ["nomercy.server", kind, "--bind", "127.0.0.1:0"])
     for name in ("Server", "Multiprocess"):
         monkeypatch.setattr(command, name, lambda *_, **__: SimpleNamespace(run=lambda *_: None))

@@ -128,6 +128,7 @@ def post_move(running: RunningStack, page: str, cookie: str) -> int:
 
 def refusal(**environment: str) -> str:
     """Return the refusal of a stack that does not start."""
+    environment["DJANGO_SETTINGS_MODULE"] = "nomercy.settings"
     answer = subprocess.run(
         [sys.executable, "-m", "nomercy.launcher.stack"],
         cwd=CHECKOUT, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60,
