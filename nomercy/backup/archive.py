@@ -14,12 +14,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final
 
-from nomercy.backup.encryption import MAGIC, BackupError, DecryptingReader, EncryptingWriter
+from nomercy.backup.encryption import MAGIC, MAGIC_1, BackupError, DecryptingReader, EncryptingWriter
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
 COMPRESSION: Final = 6
 GZIP_BITS: Final = 16 + zlib.MAX_WBITS  # with the header and end of a gzip file
 LARGEST_PART: Final = 64 * 1024 * 1024
+MOST_PARTS: Final = 100_000
+"""The most parts of a backup. Tables have parts of 4 MB, so this is enough for 400 GB."""
+END: Final = bytes(2 * tarfile.BLOCKSIZE)
 CHECKSUMS: Final = "checksums.json"
 DAMAGED: Final = "The file is damaged or cut off."
 
@@ -36,13 +39,15 @@ class Writer:
         self._checksums: dict[str, str] = {}
 
     def add(self, name: str, data: bytes) -> None:
+        if len(self._checksums) == MOST_PARTS:
+            raise BackupError("The database is too large for a backup.")
         self._checksums[name] = hashlib.sha256(data).hexdigest()
         self._add(name, data)
 
     def finish(self) -> None:
         """Write the checksums and the end of the file."""
         self._add(CHECKSUMS, json.dumps(self._checksums).encode())
-        self._write(bytes(2 * tarfile.BLOCKSIZE))  # the end of a tar file
+        self._write(END)
         self._file.write(self._gzip.flush())
         if self._encrypting:
             self._encrypting.finish()
@@ -50,7 +55,7 @@ class Writer:
     def _add(self, name: str, data: bytes) -> None:
         entry = tarfile.TarInfo(name)
         entry.size, entry.mtime, entry.mode = len(data), self._now, 0o600
-        self._write(entry.tobuf())
+        self._write(entry.tobuf(tarfile.USTAR_FORMAT, "utf-8"))
         self._write(data)
         self._write(bytes(-len(data) % tarfile.BLOCKSIZE))
 
@@ -66,9 +71,10 @@ def is_encrypted(path: Path) -> bool:
     """
     with path.open("rb") as file:
         start = file.read(len(MAGIC))
-    if start != MAGIC and not start.startswith(GZIP_MAGIC):
+    encrypted = start in (MAGIC, MAGIC_1)
+    if not encrypted and not start.startswith(GZIP_MAGIC):
         raise BackupError(f"{path} is not a backup of No Mercy.")
-    return start == MAGIC
+    return encrypted
 
 
 def parts(path: Path, *, passphrase: str) -> Iterator[tuple[str, bytes]]:
@@ -81,20 +87,37 @@ def parts(path: Path, *, passphrase: str) -> Iterator[tuple[str, bytes]]:
     """
     seen: dict[str, str] = {}
     with _opened(path, passphrase) as unzipped, _damage_is_an_error():
-        tar = tarfile.open(fileobj=unzipped, mode="r|")  # noqa: SIM115  # holds nothing but `unzipped`
-        for entry in tar:
-            if entry.size > LARGEST_PART or not (content := tar.extractfile(entry)):
+        name, data = _next_part(unzipped)
+        while name != CHECKSUMS:
+            if len(seen) == MOST_PARTS:
                 raise BackupError(DAMAGED)
-            data = content.read()
-            if entry.name == CHECKSUMS:
-                if json.loads(data) != seen or tar.next() is not None:
-                    raise BackupError(DAMAGED)
-                while unzipped.read(LARGEST_PART):  # checks the ends of the outer layers, too
-                    pass
-                return
-            seen[entry.name] = hashlib.sha256(data).hexdigest()
-            yield entry.name, data
-    raise BackupError(DAMAGED)
+            seen[name] = hashlib.sha256(data).hexdigest()
+            yield name, data
+            name, data = _next_part(unzipped)
+        end = unzipped.read(len(END) + 1)  # reads to the end, which checks the ends of the outer layers, too
+        if data != json.dumps(seen).encode() or end != END:
+            raise BackupError(DAMAGED)
+
+
+def _next_part(unzipped: gzip.GzipFile) -> tuple[str, bytes]:
+    """Return the name and the content of the next part.
+
+    Only plain entries are read, as `Writer` makes them. `tarfile` itself would also read extensions, such as long
+    names, which can take any amount of memory.
+    """
+    entry = tarfile.TarInfo.frombuf(_exactly(unzipped, tarfile.BLOCKSIZE), "utf-8", "strict")
+    if entry.type != tarfile.REGTYPE or not 0 <= entry.size <= LARGEST_PART:
+        raise BackupError(DAMAGED)
+    data = _exactly(unzipped, entry.size)
+    _exactly(unzipped, -entry.size % tarfile.BLOCKSIZE)
+    return entry.name, data
+
+
+def _exactly(unzipped: gzip.GzipFile, size: int) -> bytes:
+    data = unzipped.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
 
 
 @contextmanager
@@ -102,7 +125,6 @@ def _opened(path: Path, passphrase: str) -> Iterator[gzip.GzipFile]:
     with ExitStack() as stack:
         file: Any = stack.enter_context(path.open("rb"))
         if is_encrypted(path):
-            file.seek(len(MAGIC))
             file = DecryptingReader(file, passphrase)
         stack.enter_context(_damage_is_an_error())
         yield stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))

@@ -3,6 +3,8 @@
 After the magic line and a salt, each chunk of `CHUNK` bytes is encrypted with ChaCha20-Poly1305. The key comes from the
 passphrase by scrypt. The nonce is the chunk's number and whether it is the last, as in the STREAM construction of age
 (https://age-encryption.org/v1), so missing, swapped and repeated chunks are found, and so is a file that is cut off.
+Between the salt and the first chunk is the tag of chunk number 0, which is empty. It tells a wrong passphrase from a
+damaged file. Format 1 has no such tag.
 """
 
 import os
@@ -12,7 +14,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-MAGIC: Final = b"nomercy backup, encrypted, format 1\n"
+MAGIC: Final = b"nomercy backup, encrypted, format 2\n"
+MAGIC_1: Final = b"nomercy backup, encrypted, format 1\n"
 SALT_BYTES: Final = 16
 CHUNK: Final = 64 * 1024
 TAG_BYTES: Final = 16
@@ -25,17 +28,27 @@ class BackupError(Exception):
 
 
 class _Chunks:
-    """Makes the key, and the nonce of each chunk in order."""
+    """Encrypts or decrypts the chunks in order. The first one has the number `first`."""
 
-    def __init__(self, passphrase: str, salt: bytes) -> None:
+    def __init__(self, passphrase: str, magic: bytes, salt: bytes, *, first: int) -> None:
         derive = Scrypt(salt=salt, length=32, n=SCRYPT_N, r=8, p=1)
-        self.cipher = ChaCha20Poly1305(derive.derive(passphrase.encode()))
-        self.header = MAGIC + salt
-        self.count = 0
+        self._cipher = ChaCha20Poly1305(derive.derive(passphrase.encode()))
+        self._header = magic + salt
+        self._next = first
 
-    def nonce(self, *, last: bool) -> bytes:
-        self.count += 1
-        return self.count.to_bytes(11) + bytes([last])
+    def encrypted(self, chunk: bytes, *, last: bool = False) -> bytes:
+        return self._cipher.encrypt(self._nonce(last), chunk, self._header)
+
+    def decrypted(self, chunk: bytes, *, last: bool = False) -> bytes:
+        """Return the text of the next chunk.
+
+        :raises InvalidTag: the key is another, or the chunk is not what was encrypted as this number.
+        """
+        return self._cipher.decrypt(self._nonce(last), chunk, self._header)
+
+    def _nonce(self, last: bool) -> bytes:
+        self._next += 1
+        return (self._next - 1).to_bytes(11) + bytes([last])
 
 
 class EncryptingWriter:
@@ -44,9 +57,9 @@ class EncryptingWriter:
     def __init__(self, file: IO[bytes], passphrase: str) -> None:
         salt = os.urandom(SALT_BYTES)
         self._file = file
-        self._chunks = _Chunks(passphrase, salt)
+        self._chunks = _Chunks(passphrase, MAGIC, salt, first=0)
         self._waiting = bytearray()
-        file.write(MAGIC + salt)
+        file.write(MAGIC + salt + self._chunks.encrypted(b""))
 
     def write(self, data: bytes) -> int:
         self._waiting += data
@@ -59,19 +72,28 @@ class EncryptingWriter:
         self._encrypt(bytes(self._waiting), last=True)
 
     def _encrypt(self, chunk: bytes, *, last: bool) -> None:
-        nonce = self._chunks.nonce(last=last)
-        self._file.write(self._chunks.cipher.encrypt(nonce, chunk, self._chunks.header))
+        self._file.write(self._chunks.encrypted(chunk, last=last))
 
 
 class DecryptingReader:
-    """A readable that decrypts `file`, which stands after its magic line."""
+    """A readable that decrypts `file`, which stands at its beginning.
+
+    :raises BackupError: the passphrase is wrong, or the file is cut off.
+    """
 
     def __init__(self, file: IO[bytes], passphrase: str) -> None:
-        salt = file.read(SALT_BYTES)
-        if len(salt) < SALT_BYTES:
+        magic, salt = file.read(len(MAGIC)), file.read(SALT_BYTES)
+        tag = file.read(TAG_BYTES) if magic == MAGIC else bytes(TAG_BYTES)
+        if len(salt) < SALT_BYTES or len(tag) < TAG_BYTES:
             raise BackupError("The file is cut off.")
         self._file = file
-        self._chunks = _Chunks(passphrase, salt)
+        self._chunks = _Chunks(passphrase, magic, salt, first=0 if magic == MAGIC else 1)
+        self._is_right = magic == MAGIC  # whether the passphrase is known to be
+        if magic == MAGIC:
+            try:
+                self._chunks.decrypted(tag)
+            except InvalidTag:
+                raise BackupError("The passphrase is wrong, or else the beginning of the file is damaged.") from None
         self._next = file.read(CHUNK + TAG_BYTES)
         self._ready = b""
         self._ended = False
@@ -91,9 +113,9 @@ class DecryptingReader:
         chunk, self._next = self._next, self._file.read(CHUNK + TAG_BYTES)
         self._ended = not self._next
         try:
-            return self._chunks.cipher.decrypt(self._chunks.nonce(last=self._ended), chunk, self._chunks.header)
+            text = self._chunks.decrypted(chunk, last=self._ended)
         except InvalidTag:
-            first = self._chunks.count == 1
-            raise BackupError(
-                "The passphrase is wrong, or the file is damaged." if first else "The file is damaged or cut off."
-            ) from None
+            known = "The passphrase is right, but the file is damaged or cut off."
+            raise BackupError(known if self._is_right else "The passphrase is wrong, or the file is damaged.") from None
+        self._is_right = True
+        return text

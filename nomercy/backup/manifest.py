@@ -15,6 +15,7 @@ from nomercy.backup.encryption import BackupError
 from nomercy.checks import Environment
 
 FORMAT: Final = 1
+LARGEST: Final = 1024 * 1024
 NAME: Final = "manifest.json"
 KEY: Final = "SECRET_KEY"
 FALLBACKS: Final = "SECRET_KEY_FALLBACKS"
@@ -66,7 +67,7 @@ def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, 
     """
     others = parts(path, passphrase=passphrase)
     name, data = next(others, ("", b""))
-    if name != NAME:
+    if name != NAME or len(data) > LARGEST:
         raise BackupError(DAMAGED)
     try:
         found = json.loads(data)
@@ -76,7 +77,7 @@ def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, 
         found["migrations"] = [(app, name) for app, name in found["migrations"]]
         manifest = Manifest(**found)
         sound = _is_sound(manifest)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BackupError(DAMAGED) from error
     if not sound:
         raise BackupError(DAMAGED)

@@ -1,12 +1,8 @@
 """Write a backup of the site while people play."""
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
@@ -15,6 +11,7 @@ import nomercy
 from nomercy.backup import manifest, tables
 from nomercy.backup.archive import Writer
 from nomercy.backup.encryption import BackupError
+from nomercy.backup.files import new_file
 from nomercy.backup.manifest import Manifest
 
 ONE_MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -38,7 +35,7 @@ def save(path: Path, *, passphrase: str, now: datetime) -> Saved:
     :raises OSError: the file cannot be written.
     :raises Error: the database failed.
     """
-    with _new_file(path) as file:
+    with new_file(path) as file:
         archive = Writer(file, passphrase=passphrase, now=now)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(ONE_MOMENT)
@@ -68,29 +65,3 @@ def _manifest(columns: dict[str, list[str]], now: datetime) -> Manifest:
         sequences=tables.sequences(),
         settings=manifest.site_settings(),
     )
-
-
-@contextmanager
-def _new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a private file that is named `path` at the end of the block, or removed if that fails.
-
-    :raises BackupError: `path` exists.
-    """
-    if path.exists():
-        raise BackupError(f"{path} exists already. Choose another name.")
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # its mode is 0600
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error  # not the name that nobody has given
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).rename(path)
-    except BaseException as error:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise

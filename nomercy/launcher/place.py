@@ -101,8 +101,12 @@ def store_secret_key(place: Place, key: str) -> None:
 def _private_copy(path: Path, text: str) -> Path:
     """Write a text into a new file beside `path` that only its owner can read, and return its path."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+    except BaseException:  # for example, the disk is full
+        Path(name).unlink()
+        raise
     return Path(name)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
 import re
+import signal
 import stat
+import subprocess
+import sys
 import tarfile
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +28,8 @@ from dotenv import dotenv_values
 
 from accounts.models import User
 from games.models import Game, Outbox
-from nomercy.backup import archive, encryption, manifest, tables
-from nomercy.launcher.place import place_for
+from nomercy.backup import archive, encryption, files, manifest, tables
+from nomercy.launcher.place import CHECKOUT, place_for
 from nomercy.launcher.postgres import running
 from tests.faults.test_restore import a_game_in_play
 from tests.nomercy.conftest import remove
@@ -35,6 +40,7 @@ from tests.support.stack import database_url
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PASSPHRASE = "correct horse battery"
+HEADER = len(encryption.MAGIC) + encryption.SALT_BYTES + encryption.TAG_BYTES
 CHANGED_BY_RESTORE = {"games_game", "games_heartbeat", "games_outbox", "games_notice", "games_tableevent"}
 
 
@@ -136,7 +142,7 @@ def test_an_encrypted_backup_shows_nothing(games: list[Game], file: Path, passph
     assert plain.startswith(archive.GZIP_MAGIC)
     hidden = back_up(file, passphrase).read_bytes()
     assert hidden.startswith(encryption.MAGIC)
-    assert archive.GZIP_MAGIC not in hidden[len(encryption.MAGIC) + 16 :][:2]
+    assert archive.GZIP_MAGIC not in hidden[HEADER:][:2]
     assert settings.SECRET_KEY.encode() not in hidden
 
 
@@ -167,7 +173,34 @@ def test_nobody_to_ask_for_a_passphrase(games: list[Game], file: Path, passphras
 def test_a_wrong_passphrase_is_refused(games: list[Game], file: Path, passphrase: str) -> None:
     back_up(file, passphrase)
     Path(passphrase.partition("=")[2]).write_text("not the right one\n")
-    assert refusal(str(file), passphrase) == ("The passphrase is wrong, or the file is damaged. Nothing was changed.")
+    assert refusal(str(file), passphrase) == (
+        "The passphrase is wrong, or else the beginning of the file is damaged. Nothing was changed."
+    )
+
+
+def test_the_right_passphrase_of_a_damaged_file_is_called_right(games: list[Game], file: Path, passphrase: str) -> None:
+    whole = back_up(file, passphrase).read_bytes()
+    right = "The passphrase is right, but the file is damaged or cut off. Nothing was written."
+    wrong = "The passphrase is wrong, or else the beginning of the file is damaged. Nothing was written."
+    for at, said in ((len(encryption.MAGIC), wrong), (HEADER - 1, wrong), (HEADER, right), (len(whole) - 1, right)):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(CommandError) as refused:
+            call_command("verify_backup", str(file), passphrase)
+        assert str(refused.value) == said
+    file.write_bytes(whole[:-1])
+    with pytest.raises(CommandError, match="The passphrase is right, but"):
+        call_command("verify_backup", str(file), passphrase)
+
+
+def test_format_1_is_still_read() -> None:
+    """It has no tag that tells a wrong passphrase from a damaged file."""
+    old = encryption.MAGIC_1 + bytes.fromhex(
+        "000102030405060708090a0b0c0d0e0f92b53c8b462c9edc0ca1496d542525b2a8c3726a5a0a5f1c9e66"
+    )
+    assert encryption.DecryptingReader(io.BytesIO(old), PASSPHRASE).read() == b"0123456789"
+    for there, tried in ((old, "another passphrase"), (old[:-1], PASSPHRASE)):
+        with pytest.raises(encryption.BackupError, match=r"^The passphrase is wrong, or the file is damaged\.$"):
+            encryption.DecryptingReader(io.BytesIO(there), tried).read()
 
 
 @pytest.mark.parametrize("encrypted", [False, True])
@@ -179,7 +212,16 @@ def test_a_file_that_is_cut_off_or_damaged_is_refused(
     whole = back_up(file, *options).read_bytes()
     before = every_row()
     header = len(encryption.MAGIC)
-    for length in (header, header + 20, 3000, len(whole) // 2, len(whole) - 1016, len(whole) - 9, len(whole) - 1):
+    for length in (
+        header,
+        header + 8,
+        header + 20,
+        3000,
+        len(whole) // 2,
+        len(whole) - 1016,
+        len(whole) - 9,
+        len(whole) - 1,
+    ):
         file.write_bytes(whole[:length])
         with pytest.raises(CommandError, match=r"damaged|cut off"):
             call_command("restore", str(file), *options, replace=True)
@@ -199,12 +241,11 @@ def test_swapped_chunks_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     writer = encryption.EncryptingWriter(file, PASSPHRASE)
     writer.write(b"0123456789" * 3)
     writer.finish()
-    start, size = len(encryption.MAGIC) + 16, 26
-    head, *chunks = file.getvalue()[:start], *(file.getvalue()[start + n * size :][:size] for n in range(3))
+    size = 26
+    head, *chunks = file.getvalue()[:HEADER], *(file.getvalue()[HEADER + n * size :][:size] for n in range(3))
 
     def decrypted(*order: int) -> bytes:
         there = io.BytesIO(head + b"".join(chunks[n] for n in order))
-        there.seek(len(encryption.MAGIC))
         return encryption.DecryptingReader(there, PASSPHRASE).read()
 
     assert decrypted(0, 1, 2) == b"0123456789" * 3
@@ -220,6 +261,65 @@ def test_other_files_are_refused(file: Path, games: list[Game]) -> None:
     with tarfile.open(file, "w:gz") as tar:
         tar.add(__file__, "manifest.json")
     assert refusal(str(file)) == "The file is damaged or cut off. Nothing was changed."
+
+
+def plain_header(name: str, size: int, kind: bytes) -> bytes:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.type = size, kind
+    return entry.tobuf(tarfile.GNU_FORMAT)
+
+
+HUGE = 512 * 1024 * 1024
+HOSTILE = {
+    "a long name": (plain_header("././@LongLink", HUGE, tarfile.GNUTYPE_LONGNAME), HUGE),
+    "a long link": (plain_header("././@LongLink", HUGE, tarfile.GNUTYPE_LONGLINK), HUGE),
+    "extended headers": (plain_header("manifest.json", HUGE, tarfile.XHDTYPE), HUGE),
+    "headers for all": (plain_header("manifest.json", HUGE, tarfile.XGLTYPE), HUGE),
+    "a sparse file": (plain_header("manifest.json", HUGE, tarfile.GNUTYPE_SPARSE), HUGE),
+    "a large part": (plain_header("manifest.json", HUGE, tarfile.REGTYPE), HUGE),
+    "more than the largest number of octal digits": (plain_header("manifest.json", 2**40, tarfile.REGTYPE), HUGE),
+    "a negative size": (plain_header("manifest.json", -512, tarfile.REGTYPE), 0),
+    "a large manifest": (plain_header("manifest.json", 2**21, tarfile.REGTYPE), 2**21),
+}
+
+
+@pytest.mark.parametrize(("header", "zeros"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_takes_little_memory(header: bytes, zeros: int, file: Path) -> None:
+    """Each of these files is small, because zeros are compressed well."""
+    file.write_bytes(gzip.compress(header) + gzip.compress(bytes(2**20)) * (zeros // 2**20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(CommandError) as refused:
+            call_command("verify_backup", str(file))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert str(refused.value) == "The file is damaged or cut off. Nothing was written."
+    assert most < 20 * 1024 * 1024
+
+
+def test_deeply_nested_json_is_damage(file: Path) -> None:
+    with file.open("wb") as target:
+        writer = archive.Writer(target, passphrase="", now=timezone.now())
+        writer.add(manifest.NAME, b"[" * 100_000)
+        writer.finish()
+    with pytest.raises(CommandError, match="damaged"):
+        call_command("verify_backup", str(file))
+
+
+def test_the_number_of_parts_is_limited(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with file.open("wb") as target:
+        writer = archive.Writer(target, passphrase="", now=timezone.now())
+        for number in range(5):
+            writer.add(f"tables/t/{number}", b"")
+        writer.finish()
+    assert len(list(archive.parts(file, passphrase=""))) == 5
+    monkeypatch.setattr(archive, "MOST_PARTS", 5)
+    with pytest.raises(encryption.BackupError, match="too large"):
+        writer.add("tables/t/5", b"")
+    monkeypatch.setattr(archive, "MOST_PARTS", 4)
+    with pytest.raises(encryption.BackupError, match="damaged"):
+        list(archive.parts(file, passphrase=""))
 
 
 def rewritten(file: Path, **changes: Any) -> Path:
@@ -307,11 +407,43 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_file(
                 raise OSError(28, os.strerror(28))
             return super().write(data)
 
-    monkeypatch.setattr(os, "fdopen", FullDisk)
-    with pytest.raises(CommandError) as refused:
-        back_up(file)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdopen", FullDisk)
+        with pytest.raises(CommandError) as refused:
+            back_up(file)
     assert str(refused.value) == f"{file}: No space left on device. No backup was made."
     assert list(file.parent.iterdir()) == []
+
+    back_up(file)
+    written = file.with_name("new.env")
+    room = min(room, 10)
+    monkeypatch.setattr(os, "fdopen", FullDisk)
+    with pytest.raises(CommandError) as refused:
+        call_command("verify_backup", str(file), write_settings=written)
+    assert str(refused.value) == f"{written}: No space left on device. Nothing was written."
+    assert list(file.parent.iterdir()) == [file]
+
+
+KILLED_IN_A_BACKUP = """
+import os, signal, sys
+from pathlib import Path
+from nomercy.backup.files import new_file
+with new_file(Path(sys.argv[1])) as file:
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_next_backup_removes_what_a_killed_one_left(games: list[Game], file: Path) -> None:
+    killed = [sys.executable, "-c", KILLED_IN_A_BACKUP, str(file.with_name("killed.backup"))]
+    assert subprocess.run(killed, cwd=CHECKOUT, check=False).returncode == -signal.SIGKILL
+    (left,) = file.parent.iterdir()
+    others = file.with_name(f"{files.PREFIX}link")
+    others.symlink_to("/nowhere")
+    with files.new_file(file.with_name("running.backup")):
+        assert not left.exists()
+        back_up(file)
+    assert sorted(file.parent.iterdir()) == sorted([others, file, file.with_name("running.backup")])
 
 
 @pytest.mark.long
@@ -368,7 +500,7 @@ def test_the_settings_can_be_read_back(
         "RATE_LIMITS": "0",
         "EMAIL_FROM": "It's \\ me <me@example.org>",
     }
-    with pytest.raises(CommandError, match=r"File exists\. Nothing was written\."):
+    with pytest.raises(CommandError, match=r"exists already\. Choose another name\. Nothing was written\."):
         call_command("verify_backup", str(file), passphrase, write_settings=written)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from django.core.management.base import BaseCommand
 
 from nomercy.backup import manifest
 from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
+from nomercy.backup.files import new_file
 
 
 class Command(BaseCommand):
@@ -33,18 +33,10 @@ class Command(BaseCommand):
             passphrase = known_passphrase(path, options)
             found = manifest.verify(path, passphrase=passphrase)
             if options["write_settings"]:
-                write_private(options["write_settings"], manifest.as_environment_file(found.settings))
+                with new_file(options["write_settings"]) as file:
+                    file.write(manifest.as_environment_file(found.settings).encode())
         kind = "encrypted" if passphrase else "not encrypted"
         self.stdout.write(f"{path} is whole and {kind}: {found.site_url}, {found.made}, {len(found.tables)} tables.")
         if options["write_settings"]:
             names = ", ".join(sorted(found.settings))
             self.stdout.write(f"{options['write_settings']} has the settings {names}.")
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a new file that only its owner can read.
-
-    :raises OSError: it exists, or cannot be written.
-    """
-    with open(path, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(text)
