@@ -33,6 +33,12 @@ WITHOUT_DATABASE = {
     "version",
 }
 
+NOTHING_TO_RESTORE_INTO = (
+    "There is no database here to restore into. If the settings are lost too, get them out of the backup first:"
+    " manage.py verify_backup FILE --write-settings local.env. Then start script/run once and stop it, or set"
+    " DATABASE_URL to an empty database, and run this again. docs/operations.md says more under Restoring."
+)
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
@@ -57,7 +63,7 @@ def main() -> None:
         with running(create=False):
             execute()
     except EmbeddedError as error:
-        sys.exit(str(error))
+        sys.exit(NOTHING_TO_RESTORE_INTO if sys.argv[1] == "restore" and not folders(place_for()) else str(error))
 
 
 def execute() -> None:

@@ -209,7 +209,10 @@ def check_secret_key(value: str, *, embedded: bool) -> None:
     if value and len(value) < SHORTEST_SECRET_KEY:
         refuse(f"SECRET_KEY must be at least {SHORTEST_SECRET_KEY} characters long.")
     if not value and not embedded:
-        refuse("SECRET_KEY must be set when DATABASE_URL is. Use a long random text, and keep it.")
+        refuse(
+            "SECRET_KEY must be set when DATABASE_URL is. Use a long random text, and keep it; to restore a backup, use"
+            " that of the backup (docs/operations.md, Restoring)."
+        )
 
 
 def check_secret_key_fallbacks(values: Sequence[str]) -> None:

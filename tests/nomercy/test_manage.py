@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,13 +16,11 @@ from tests.support.stack import database_url
 COMMANDS = ("health", "check_games", "freeze", "release", "bounced ann@example.org", "reencrypt_factors")
 
 
-def ended(command: str, **variables: str) -> tuple[int, str]:
+def ended(command: str, at: Path = CHECKOUT, **variables: str) -> tuple[int, str]:
     """Return the status and the error output of a command with these environment variables."""
     environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": "k" * 40, **variables}
     arguments = [sys.executable, "manage.py", *command.split()]
-    done = subprocess.run(
-        arguments, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run(arguments, cwd=at, env=environment, capture_output=True, text=True, check=False, timeout=60)
     return done.returncode, done.stderr
 
 
@@ -38,3 +37,15 @@ def test_tables_of_another_release_are_one_sentence(db: None) -> None:
         assert ended("migrate games 0001", DATABASE_URL=database_url())[0] == 0
         said = ended("release", DATABASE_URL=database_url())
     assert said == (1, "The database does not have the tables of this release. Run manage.py migrate.\n")
+
+
+def test_a_restore_after_a_loss_says_how_to_get_the_settings_back(checkout: Path) -> None:
+    status, said = ended("restore site.backup", checkout)
+    assert (status, said.count("\n")) == (1, 1)
+    assert said.startswith(
+        "There is no database here to restore into. If the settings are lost too, get them out of the"
+    )
+    assert "manage.py verify_backup FILE --write-settings local.env" in said
+    assert (
+        "use that of the backup" in ended("restore site.backup", SECRET_KEY="", DATABASE_URL="postgres://u@host/x")[1]
+    )
