@@ -85,16 +85,19 @@ def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, 
 
 
 def _is_sound(manifest: Manifest) -> bool:
-    """Return True if the settings are those of a backup, and texts.
+    """Return True if the types are right, and the settings are those of a backup.
 
     They become environment variables. Another name there could run any program as the site.
     """
     datetime.fromisoformat(manifest.created)
     names = {"SITE_URL", KEY}
     texts: list[object] = [manifest.version, manifest.site_url, *manifest.settings.values()]
+    texts += [name for columns in manifest.tables.values() for name in columns]
+    texts += [name for migration in manifest.migrations for name in migration]
     if not names <= manifest.settings.keys() <= names.union(SETTINGS):
         return False
-    return all(isinstance(text, str) for text in texts)
+    types = {tuple(map(type, sequence)) for sequence in manifest.sequences}
+    return all(isinstance(text, str) for text in texts) and types <= {(str, str, int, bool)}
 
 
 def verify(path: Path, *, passphrase: str) -> Manifest:

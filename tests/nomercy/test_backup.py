@@ -298,6 +298,17 @@ def test_a_hostile_file_takes_little_memory(header: bytes, zeros: int, file: Pat
     assert most < 20 * 1024 * 1024
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"tables": 5}, {"tables": {"a": 5}}, {"tables": {"a": [1]}}, {"sequences": [[1]]}, {"migrations": [[[], 2]]}],
+    ids=str,
+)
+def test_a_manifest_of_other_types_is_damage(games: list[Game], file: Path, change: dict[str, Any]) -> None:
+    back_up(file)
+    with pytest.raises(CommandError, match="damaged"):
+        call_command("verify_backup", str(rewritten(file, **change)))
+
+
 def test_deeply_nested_json_is_damage(file: Path) -> None:
     with file.open("wb") as target:
         writer = archive.Writer(target, passphrase="", now=timezone.now())
