@@ -1,4 +1,7 @@
-"""The page of a staff act: it says what will happen, asks for a reason, and performs the act."""
+"""The page of a staff act: it says what will happen, asks for a reason, and performs the act.
+
+If staff have acted on the same subject since the page was made, it says what they did, and does nothing (decision 122).
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from games.models import Seat
+from games.models import AuditEntry, Seat
 from games.queries import Table
 from games.refusals import Denied
+from games.staff import newer_acts
 from games.staff.acts import StaffAct
+from games.staff.newer_acts import NewerActs
 
+MOST_DIGITS: Final = 18
+"""The most digits of a number in a form. Longer ones do not fit a column."""
 IN_THE_LOG: Final = "The table’s log shows that staff did this, and when, but not why."
 
 
@@ -61,10 +68,31 @@ def _chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
     return seat
 
 
+def _seen(request: HttpRequest) -> int:
+    """Return the id of the newest audit entry that the form knew of, or 0 if the form does not say.
+
+    With 0, every act on the subject is newer. A page of an earlier release is refused if there is one.
+    """
+    text = request.POST.get("seen", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
+
+
+def _sentences(entries: Iterable[AuditEntry], reader: User) -> list[str]:
+    now = timezone.now()
+    return [newer_acts.said(entry, reader=reader, now=now) for entry in entries]
+
+
 def _seat_page(
-    request: HttpRequest, act: StaffAct[Any], seats: Sequence[Seat], *, about: str, within: tuple[str, str], back: str
+    request: HttpRequest,
+    act: StaffAct[Any],
+    seats: Sequence[Seat],
+    newer: Sequence[str],
+    *,
+    about: str,
+    within: tuple[str, str],
+    back: str,
 ) -> HttpResponse:
-    """Ask for the seat. The parameters are those of `act_page`."""
+    """Ask for the seat. `newer`: what staff have done since. The other parameters are those of `act_page`."""
     context = {
         **admin.site.each_context(request),
         "title": act.title,
@@ -73,6 +101,7 @@ def _seat_page(
         "back": back,
         "seats": [(seat.index, _seat_title(act, seat)) for seat in seats],
         "refused": request.method == "POST",
+        "newer": newer,
     }
     return render(request, "admin/staff/seat.html", context, status=422 if request.method == "POST" else 200)
 
@@ -93,6 +122,9 @@ def act_page(
 ) -> HttpResponse:
     """Show the page of an act, or perform the act and redirect to `back`.
 
+    A form that is sent when staff have acted on the subject since its page was made is shown again, with those acts. If
+    it is sent again, it is performed.
+
     :param perform: the function of the act. Called with `subject`, `by`, `now` and the arguments of the form.
     :param subject: keyword arguments that name the subject, like `{"game_id": 5}`.
     :param about: the name of the subject on the page.
@@ -104,21 +136,29 @@ def act_page(
     """
     if not may(request.user, act):
         raise PermissionDenied
+    by, sent = cast("User", request.user), request.method == "POST"
+    seen = _seen(request) if sent else newer_acts.newest(subject, reader=by)
     title, options = act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = _chosen_seat(request, table)
         if seat is None:
-            return _seat_page(request, act, act.seats(table), about=about, within=within, back=back)
+            newer = _sentences(newer_acts.since(seen, subject, reader=by), by) if sent else []
+            return _seat_page(request, act, act.seats(table), newer, about=about, within=within, back=back)
         title, options["initial"] = _seat_title(act, seat), {"seat": seat.index, "owner": seat.user_id or 0}
-    form = act.form(request.POST if request.method == "POST" else None, **options)
+    form = act.form(request.POST if sent else None, **options)
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:
         form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
-    status = 200
+    status, newer = 200, []
     if form.is_valid():
-        by = cast("User", request.user)
+        arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
-            result = perform(**subject, by=by, now=timezone.now(), **form.arguments())
+            if act.one_click:  # its button has no page that could be out of date
+                result = perform(**subject, **arguments)
+            else:
+                result = newer_acts.perform(perform, subject, seen=seen, **arguments)
+        except NewerActs as denied:
+            newer, seen, status = _sentences(denied.entries, by), denied.entries[-1].pk, denied.status
         except Denied as denied:
             form.add_error(None, denied.message)
             status = denied.status
@@ -127,7 +167,7 @@ def act_page(
                 return show(result)
             messages.success(request, act.done.format(about=about))
             return redirect(back)
-    elif request.method == "POST":
+    elif sent:
         status = 422
     in_the_log = act.log_sentence is not None and not act.after_the_end
     context = {
@@ -137,6 +177,8 @@ def act_page(
         "within": within,
         "consequences": [*act.consequences, *([IN_THE_LOG] if in_the_log else []), *also],
         "form": form,
+        "seen": seen,
+        "newer": newer,
         "back": back,
     }
     return render(request, "admin/staff/act.html", context, status=status)

@@ -51,6 +51,7 @@ class StaffAct(Generic[Subject]):
     consequences: The sentences under "What will happen" on the act's page.
     done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because the
         admin's base template capitalizes the first letter of a message, and a name may start with a small one.
+    past: What a member of staff "has" done, for others who are about to act. `newer_acts.said` fills it in.
     form: The form of the act. Every form asks for a reason.
     statuses: For acts at a table, the statuses of games where it is possible.
     offered: Return True if a page offers it to this staff member now.
@@ -70,6 +71,7 @@ class StaffAct(Generic[Subject]):
     role: Role
     consequences: tuple[str, ...]
     done: str
+    past: str
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
     offered: Callable[[Subject, User, datetime], bool] = _always
@@ -189,6 +191,7 @@ PAUSE: Final[StaffAct[Table]] = StaffAct(
     MODERATOR,
     ("The clock stops, bots wait, and moves are refused until staff resume the game.",),
     "The game is paused.",
+    "paused the game",
     statuses=PLAYING,
     offered=_is_not_paused_by_staff,
     log_sentence=_text("Staff paused the game."),
@@ -202,6 +205,7 @@ RESUME: Final[StaffAct[Table]] = StaffAct(
         "A pause that the players agreed on ends only if staff have not paused the game as well.",
     ),
     "The game has resumed.",
+    "resumed the game",
     statuses=PLAYING,
     offered=_is_paused,
     log_sentence=_resumed,
@@ -212,6 +216,7 @@ EXTEND: Final[StaffAct[Table]] = StaffAct(
     MODERATOR,
     ("The current turn gets this many more minutes.",),
     "The turn has more time.",
+    "extended the clock by {minutes}",
     form=forms.MinutesForm,
     statuses=PLAYING,
     offered=_has_a_clock,
@@ -223,6 +228,7 @@ FORGIVE: Final[StaffAct[Table]] = StaffAct(
     MODERATOR,
     ("The missed turns no longer count against the seat, and its time bank is refilled.",),
     "The missed turns no longer count.",
+    "forgiven the missed turns of {person}",
     form=forms.SeatForm,
     statuses=PLAYING,
     seats=_seats_with_misses,
@@ -239,6 +245,7 @@ REMOVE: Final[StaffAct[Table]] = StaffAct(
         "At a table that has not started, the seat becomes free.",
     ),
     "The player has been removed.",
+    "removed {person}",
     form=forms.RemoveForm,
     statuses=OPEN | PLAYING,
     seats=_seats_of_people,
@@ -255,6 +262,7 @@ MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
         "A seat that staff gave to a bot can be given back to the person who had it.",
     ),
     "The seat has a new owner.",
+    "given the seat of {before} to {person}",
     form=forms.MoveSeatForm,
     statuses=OPEN | PLAYING,
     seats=_seats_to_give,
@@ -270,6 +278,7 @@ VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
         "A new round is dealt by the same dealer. Scores stay, and players who left stay out.",
     ),
     "The round is void and has been dealt again.",
+    "voided round {round}",
     forms.RoundForm,
     statuses=PLAYING,
     offered=_is_in_a_round,
@@ -282,6 +291,7 @@ VOID_GAME: Final[StaffAct[Table]] = StaffAct(
     ADMIN,
     ("The game ends immediately, without a winner. This cannot be undone.",),
     "The game has ended without a winner.",
+    "voided the game",
     statuses=PLAYING,
     log_sentence=_text("Staff ended the game without a winner."),
 )
@@ -291,6 +301,7 @@ CLOSE: Final[StaffAct[Table]] = StaffAct(
     MODERATOR,
     ("The table is closed before the game starts, and everyone there is notified.",),
     "The table is closed.",
+    "closed the table",
     statuses=OPEN,
     log_sentence=_text("Staff closed the table before the game started."),
 )
@@ -299,11 +310,12 @@ LOOK: Final[StaffAct[Table]] = StaffAct(
     "Look at hands",
     MODERATOR,
     (
-        "Every hand of the round is shown on one page. Reloading it is another look, with its own audit entry.",
+        "Every hand of the round is shown on one page. To see it again, look again, with another reason.",
         "When the game is over, the players are told that staff looked, and when.",
         "You cannot do this while you play at any table with someone from this table.",
     ),
     "You have looked at the hands.",
+    "looked at the hands",
     statuses=PLAYING,
     log_sentence=_text("Staff looked at the hands."),
     after_the_end=True,
@@ -318,6 +330,7 @@ WARN: Final[StaffAct[User]] = StaffAct(
         "Every page links to it until they confirm that they have read it.",
     ),
     "You have warned {about}.",
+    "warned {person}",
     reason_is_shown=True,
 )
 MUTE: Final[StaffAct[User]] = StaffAct(
@@ -329,6 +342,7 @@ MUTE: Final[StaffAct[User]] = StaffAct(
         "They cannot choose another name until the mute ends.",
     ),
     "You have muted {about}.",
+    "muted {person} for {days}",
     form=forms.DaysForm,
 )
 UNMUTE: Final[StaffAct[User]] = StaffAct(
@@ -337,6 +351,7 @@ UNMUTE: Final[StaffAct[User]] = StaffAct(
     MODERATOR,
     ("They can choose a name at the table again.",),
     "The mute of {about} has ended.",
+    "ended the mute of {person}",
     offered=lambda person, by, now: person.muted(now),
 )
 NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
@@ -350,6 +365,7 @@ NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
         "They are notified, and can choose a name at the table in their account unless you mute them.",
     ),
     "The username is replaced.",
+    "replaced the username of {person}",
     offered=lambda person, by, now: not person.neutral_name,
     reason_is_shown=True,
 )
@@ -359,6 +375,7 @@ END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
     MODERATOR,
     ("They are shown by their username again, unless they have a name at the table. They are notified.",),
     "The username is shown again.",
+    "restored the username of {person}",
     offered=lambda person, by, now: bool(person.neutral_name),
 )
 _ONE_PAGE: Final = "They can log in to one page only. It shows the reason word for word and lets them appeal."
@@ -375,6 +392,7 @@ SUSPEND: Final[StaffAct[User]] = StaffAct(
         _REPLACES,
     ),
     "You have suspended {about}.",
+    "suspended {person} for {days}",
     form=forms.DaysForm,
     reason_is_shown=True,
 )
@@ -389,6 +407,7 @@ SUSPEND_FOR_GOOD: Final[StaffAct[User]] = StaffAct(
         _REPLACES,
     ),
     "You have suspended {about} for good.",
+    "suspended {person} for good",
     reason_is_shown=True,
 )
 LIFT: Final[StaffAct[User]] = StaffAct(
@@ -397,6 +416,7 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     ADMIN,
     ("They can use everything again immediately.", "If they have appealed, the appeal is closed, and they are told."),
     "The suspension of {about} has ended.",
+    "lifted the suspension of {person}",
     offered=lambda person, by, now: person.suspended(now),
 )
 RENAME: Final[StaffAct[User]] = StaffAct(
@@ -408,6 +428,7 @@ RENAME: Final[StaffAct[User]] = StaffAct(
         "They log in with the new username or their email address, so let them know.",
     ),
     "The name is corrected.",
+    "corrected the name of {person}",
     form=forms.NamesForm,
     offered=lambda person, by, now: may_change_account(person, by),
 )
@@ -421,6 +442,7 @@ CLOSE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
         f"Nothing else is deleted. {_CLOCKS_RUN}",
     ),
     "The account is closed.",
+    "closed the account of {person}",
     offered=lambda person, by, now: person.is_active and may_change_account(person, by),
 )
 REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
@@ -429,6 +451,7 @@ REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     ADMIN,
     ("They can log in again and find everything unchanged.",),
     "The account is open again.",
+    "reopened the account of {person}",
     offered=lambda person, by, now: not person.is_active and may_change_account(person, by),
 )
 SET_ROLE: Final[StaffAct[User]] = StaffAct(
@@ -441,6 +464,7 @@ SET_ROLE: Final[StaffAct[User]] = StaffAct(
         "Superusers are not made here: the site’s operators make them in a shell.",
     ),
     "The role of {about} has been changed.",
+    "changed the role of {person}",
     form=forms.RoleForm,
     offered=lambda person, by, now: not person.is_superuser and not person.is_guest,
 )
@@ -454,6 +478,7 @@ DROP_FACTOR: Final[StaffAct[User]] = StaffAct(
         "They cannot use the staff pages until they have set up another second factor.",
     ),
     "The second factor of {about} has been removed.",
+    "removed the second factor of {person}",
     offered=lambda person, by, now: is_mfa_enabled(person),
 )
 
@@ -463,6 +488,7 @@ HOLD: Final[StaffAct[Case]] = StaffAct(
     MODERATOR,
     ("The case is yours. Other staff see that you work on it, and reporters see that it is being looked at.",),
     "You are now working on this case.",
+    "taken the case",
     offered=lambda case, by, now: case.closed_at is None and case.holder_id != by.pk,
     reason_required=False,
     one_click=True,
@@ -476,6 +502,7 @@ CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
         "This does nothing to the person. To warn, mute or suspend them, use the person’s page first.",
     ),
     "The case is closed.",
+    "closed the case",
     form=forms.OutcomeForm,
     offered=lambda case, by, now: case.closed_at is None,
 )
@@ -488,6 +515,7 @@ CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
         "The weight of their reports in other cases changes with the outcome.",
     ),
     "The outcome has been changed.",
+    "changed the outcome of the case",
     form=forms.OutcomeForm,
     offered=lambda case, by, now: conduct.appeal_granted_since(case),
 )
@@ -501,6 +529,7 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
         "The outcomes of cases about them that were closed before can then be changed, on the page of each case.",
     ),
     "The appeal is decided.",
+    "decided the appeal of {person}",
     form=forms.AppealForm,
 )
 

@@ -113,8 +113,8 @@ def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, t
         return True
 
 
-def _lock_case(case_id: int) -> Case:
-    """Lock and return this case.
+def lock_case(case_id: int) -> Case:
+    """Lock this case until the transaction ends, and return it.
 
     :raises Denied: `not_found`.
     """
@@ -131,7 +131,7 @@ def check_case(case: Case, *, by: User) -> None:
     """
     if case.closed_at is not None:
         raise Denied("over", "This case is closed.")
-    _check_no_part(case, by)
+    check_no_part(case, by)
 
 
 def check_outcome_change(case: Case, *, by: User) -> None:
@@ -142,10 +142,14 @@ def check_outcome_change(case: Case, *, by: User) -> None:
     if not conduct.appeal_granted_since(case):
         message = "The outcome can only be changed after the person’s appeal has been granted."
         raise Denied("forbidden", message)
-    _check_no_part(case, by)
+    check_no_part(case, by)
 
 
-def _check_no_part(case: Case, by: User) -> None:
+def check_no_part(case: Case, by: User) -> None:
+    """Check that `by` is not part of the case: the person, a reporter, or a player of its games.
+
+    :raises Denied: `forbidden`.
+    """
     if case.person is not None:
         check_person(case.person, by=by)
     if Report.objects.filter(case=case, reporter=by).exists():
@@ -161,7 +165,7 @@ def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEnt
     """
     with transaction.atomic():
         reason = check(acts.HOLD, by=by, reason=reason, now=now)
-        case = _lock_case(case_id)
+        case = lock_case(case_id)
         check_case(case, by=by)
         case.holder = by
         case.save(update_fields=["holder"])
@@ -175,7 +179,7 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
     """
     with transaction.atomic():
         reason = check(acts.CLOSE_CASE, by=by, reason=reason, now=now)
-        case = _lock_case(case_id)
+        case = lock_case(case_id)
         check_case(case, by=by)
         case.closed_at = now
         _set_outcome(case, outcome, answer)
@@ -190,7 +194,7 @@ def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason:
     """
     with transaction.atomic():
         reason = check(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now)
-        case = _lock_case(case_id)
+        case = lock_case(case_id)
         check_outcome_change(case, by=by)
         before = case.outcome
         if outcome == before:

@@ -202,6 +202,38 @@ def log_in(page: Page) -> None:
     page.get_by_role("button", name="Log in").click()
 
 
+def test_an_act_waits_if_a_colleague_has_acted_since_the_page_was_opened(
+    staff: Page, mo: User, ann: User, bob: User
+) -> None:
+    staff.goto(f"/admin/accounts/user/{bob.pk}/act/suspend/")
+    staff.locator("#id_days").fill("30")
+    staff.locator("#id_reason").fill(REASON)
+    people.suspend(person_id=bob.pk, by=mo, days=7, reason="He insults everyone.", now=timezone.now())
+    confirm = staff.get_by_role("button", name="Suspend", exact=True)
+    confirm.click()
+    told = staff.get_by_role("alert")
+    expect(told).to_contain_text("Nothing has been done.")
+    expect(told).to_contain_text("mo has suspended bob for 7 days (less than a minute ago): He insults everyone.")
+    expect(staff.locator("#id_reason")).to_have_value(REASON)
+    expect(staff.locator("#id_days")).to_have_value("30")
+    confirm.click()
+    expect(staff.locator(".messagelist")).to_have_text("You have suspended bob.")
+    assert [(entry.actor, entry.details) for entry in AuditEntry.objects.order_by("pk")] == [
+        (mo, {"days": 7}),
+        (ann, {"days": 30}),
+    ]
+
+
+def test_going_back_does_not_do_an_act_twice(staff: Page, bob: User) -> None:
+    do(staff, f"/admin/accounts/user/{bob.pk}/change/", "Warn")
+    expect(staff.locator(".messagelist")).to_have_text("You have warned bob.")
+    staff.go_back()
+    expect(staff.get_by_text("What will happen:")).to_be_visible()
+    staff.get_by_role("button", name="Warn", exact=True).click()
+    assert staff.locator("#id_reason").evaluate("(field) => field.matches(':invalid')")
+    assert AuditEntry.objects.count() == 1
+
+
 def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt: Table, alice: User) -> None:
     player = new_page(alice)
     player.goto(f"/games/{dealt.game.code}/")

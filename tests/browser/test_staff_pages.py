@@ -39,7 +39,7 @@ class Desk(NamedTuple):
 
 
 @pytest.fixture
-def desk(dealt: Table, ann: User, alice: User, bob: User, charlie: User) -> Desk:
+def desk(dealt: Table, ann: User, mo: User, alice: User, bob: User, charlie: User) -> Desk:
     """A game with a history of acts, a case with two reports, a suspension with an appeal."""
     now = timezone.now()
     more: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
@@ -67,6 +67,27 @@ def refused(page: Page, desk: Desk) -> None:
     page.get_by_text("Nothing has been done.").wait_for()
 
 
+def newer(page: Page, desk: Desk) -> None:
+    """A page that was open while a colleague acted, with the reason that was typed."""
+    page.goto(f"/admin/accounts/user/{desk.bob.pk}/act/warn/")
+    page.locator("#id_reason").fill(REASON)
+    mo = User.objects.get(username="mo")
+    people.mute(person_id=desk.bob.pk, by=mo, days=3, reason="Word upon word. " * 20, now=timezone.now())
+    page.get_by_role("button", name="Warn").click()
+    page.get_by_text("Nothing has been done.").wait_for()
+
+
+def newer_at_seat(page: Page, desk: Desk) -> None:
+    """A page to remove a player whom a colleague has removed meanwhile."""
+    page.goto(f"/admin/games/game/{desk.table.game.pk}/act/remove/?seat=1")
+    page.locator("#id_reason").fill(REASON)
+    page.get_by_label("A bot takes over").check()
+    mo, game = User.objects.get(username="mo"), desk.table.game
+    tables.remove(game_id=game.pk, by=mo, seat=1, bot=True, reason="Word upon word. " * 20, now=timezone.now())
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_text("Nothing has been done.").wait_for()
+
+
 def at(address: Callable[[Desk], str]) -> Callable[[Page, Desk], object]:
     return lambda page, desk: page.goto(f"/admin/{address(desk)}")
 
@@ -88,6 +109,8 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
     "remove": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/"),
     "remove-seat": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/?seat=1"),
     "refused": refused,
+    "newer": newer,
+    "newer-at-seat": newer_at_seat,
     "hands": look_at_hands,
 }
 

@@ -1,12 +1,14 @@
-"""Test staff acts at the instant of moves: pausing, resuming, extending and voiding (Q1).
+"""Test staff acts at one instant: with moves, and with other acts from pages that were opened at the same time (Q1).
 
-Each round makes 32 requests at once on one version of a game: 24 moves by page, fragment, API, bot and clock, as in
-`test_conflicts`, and 8 posts of two staff members. `CONFLICT_ROUNDS=500` is the long form.
+Each round with moves makes 32 requests at once on one version of a game: 24 moves by page, fragment, API, bot and
+clock, as in `test_conflicts`, and 8 posts of two staff members who pause, resume, extend and void. An act that is
+refused because of a newer one is sent again. `CONFLICT_ROUNDS=500` is the long form.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from datetime import timedelta
 from functools import partial
@@ -20,15 +22,15 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import rules
-from games.models import AuditEntry, Game, Move, Seat
-from games.queries import Table
+from games.models import Appeal, AuditEntry, Case, Game, Move, Seat
+from games.queries import Table, Viewer
 from games.queries.verify import faults_of
-from games.staff import tables
+from games.staff import appeals, cases, newer_acts, people, tables
 from tests.conftest import Figure, staff
 from tests.faults.test_conflicts import ROUNDS, Access, Call, Outcome, conflicting, new_match
 from tests.support.codes import staff_browser
-from tests.support.tables import now_of
-from tests.support.web import CSRF, Request, Site, at_once
+from tests.support.tables import TWO_HANDS, now_of, table_at
+from tests.support.web import CSRF, Answer, Request, Site, at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
@@ -38,20 +40,31 @@ ACTS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("void_round", {}), ("resume", {}), ("extend", {"minutes": 9}),
 )  # fmt: skip
 VOID_GAME_EVERY: Final = 5
+NEWER: Final = b"Staff have acted here since you opened this page"
+SEEN: Final = re.compile(rb'name="seen" value="(\d+)"')
 DONE, OVER = "302", {"over", "void"}
 REFUSED: Final = {"403", "409", "422"}
 
 
-def by_staff(site: Site, browser: Client, game_id: int, act: str, fields: dict[str, Any], when: Any) -> Outcome:
-    """Post the confirmation page of an act."""
+def post_act(site: Site, browser: Client, path: str, fields: dict[str, Any], when: Any = lambda: None) -> Answer:
+    """Post the page of an act."""
     session = browser.cookies[settings.SESSION_COOKIE_NAME].value
     headers = {
         "Cookie": f"{settings.SESSION_COOKIE_NAME}={session}; {settings.CSRF_COOKIE_NAME}={CSRF}",
         "X-CSRFToken": CSRF,
         "Content-Type": "application/x-www-form-urlencoded",
     }
-    path = f"/admin/games/game/{game_id}/act/{act}/"
-    answer = site.send(Request("POST", path, headers, urlencode({"reason": REASON, **fields})), when)
+    return site.send(Request("POST", f"/admin/{path}/", headers, urlencode({"reason": REASON, **fields})), when)
+
+
+def by_staff(site: Site, browser: Client, game_id: int, act: str, fields: dict[str, Any], when: Any) -> Outcome:
+    """Post the page of an act, and again as long as others have acted since."""
+    path = f"games/game/{game_id}/act/{act}"
+    answer = post_act(site, browser, path, fields, when)
+    while NEWER in answer.body:
+        seen = SEEN.search(answer.body)
+        assert seen is not None
+        answer = post_act(site, browser, path, fields | {"seen": int(seen[1])})
     return Outcome(f"staff {act}", f"{answer.status}", None)
 
 
@@ -89,11 +102,14 @@ def test_simultaneous_moves_and_staff_acts_are_applied_one_by_one(
         table = now_of(Table(game, [], rules.PRESETS["no-mercy"]))
         acts = [*ACTS[:-1], ("void_game", {}) if number % VOID_GAME_EVERY == VOID_GAME_EVERY - 1 else ACTS[-1]]
         calls: list[Call] = rng.sample(conflicting(site, table, access_by_user, rng), 24)
-        calls += [partial(by_staff, site, browsers[n % 2], game.pk, act, more) for n, (act, more) in enumerate(acts)]
+        seen = {"seen": newer_acts.newest({"game_id": game.pk}, reader=ann)}
+        calls += [
+            partial(by_staff, site, browsers[n % 2], game.pk, act, seen | more) for n, (act, more) in enumerate(acts)
+        ]
         rng.shuffle(calls)
-        seen = AuditEntry.objects.count()
+        before = AuditEntry.objects.count()
         outcomes = at_once(calls)
-        after, entries = now_of(table).game, list(AuditEntry.objects.order_by("pk")[seen:])
+        after, entries = now_of(table).game, list(AuditEntry.objects.order_by("pk")[before:])
         check(table, outcomes, after, entries)
         done.update(entry.act for entry in entries)
         done["moves"] += after.version - table.game.version
@@ -102,3 +118,65 @@ def test_simultaneous_moves_and_staff_acts_are_applied_one_by_one(
             game = new_match(alice, bob)
     assert set(done) >= {"pause", "extend", "moves"}
     figure(f"staff among them, done {dict(done)}")
+
+
+TEXT: Final = "He wrote a rude word as his name, twice."
+ANSWER: Final = "We looked at the log once more."
+
+
+def pages_of_a_table(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
+    """Return the newest audit entry about a new table, and the pages of acts there."""
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    acts: list[tuple[str, dict[str, Any]]] = [("extend", {"minutes": 5}), ("pause", {}), ("look", {})]
+    acts.append(("remove", {"seat": 1, "owner": bob.pk, "instead": "bot"}))
+    Game.objects.filter(pk=game.pk).update(deadline=timezone.now() + timedelta(hours=9))
+    return 0, [(f"games/game/{game.pk}/act/{act}", more) for act, more in acts * 2]
+
+
+def pages_of_a_person(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
+    acts: list[tuple[str, dict[str, Any]]] = [("warn", {}), ("suspend", {"days": 5}), ("mute", {"days": 5})]
+    seen = newer_acts.newest({"person_id": bob.pk}, reader=ann)
+    return seen, [(f"accounts/user/{bob.pk}/act/{act}", more) for act, more in [*acts * 2, *acts[:2]]]
+
+
+def pages_of_a_case(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    cases.report(code=code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
+    case = Case.objects.get(closed_at=None)
+    return 0, [(f"games/case/{case.pk}/act/close_case", {"outcome": "nothing", "answer": ""})] * 8
+
+
+def pages_of_an_appeal(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
+    now, abe = timezone.now(), staff(f"abe{AuditEntry.objects.count()}", "admin")
+    people.suspend(person_id=bob.pk, by=abe, days=365, reason=REASON, now=now)
+    appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
+    decide = (f"games/appeal/{appeal.pk}/act/decide_appeal", {"decision": "lifted", "answer": ANSWER})
+    on_bob = f"accounts/user/{bob.pk}/act"
+    seen = newer_acts.newest({"appeal_id": appeal.pk}, reader=ann)
+    assert seen == newer_acts.newest({"person_id": bob.pk}, reader=ann)
+    return seen, [decide, (f"{on_bob}/lift", {}), (f"{on_bob}/suspend_for_good", {}), decide] * 2
+
+
+@pytest.mark.parametrize("pages", [pages_of_a_table, pages_of_a_person, pages_of_a_case, pages_of_an_appeal])
+def test_of_acts_from_pages_that_were_opened_at_the_same_time_one_is_performed(
+    site: Site, ann: User, alice: User, bob: User, figure: Figure, pages: Any
+) -> None:
+    browsers, done = [staff_browser(ann), staff_browser(staff("adam", "admin"))], Counter[str]()
+    for _ in range(ROUNDS):
+        seen, forms = pages(ann, alice, bob)
+        before = AuditEntry.objects.count()
+        calls = [
+            partial(post_act, site, browsers[n % 2], path, fields | {"seen": seen})
+            for n, (path, fields) in enumerate(forms)
+        ]
+        answers = at_once(calls)
+        [entry] = AuditEntry.objects.order_by("pk")[before:]
+        performed = [answer for answer in answers if answer.status in {302, 200}]
+        refused = [answer for answer in answers if answer not in performed]
+        assert (len(performed), len(refused)) == (1, 7), [answer.status for answer in answers]
+        # A player who was removed before the form was read has no seat to choose any more.
+        assert {answer.status for answer in refused} <= {409, 422}
+        assert all(NEWER in answer.body for answer in refused)
+        done[entry.act] += 1
+        assert not Appeal.objects.filter(decided_at=None).exists()
+    figure(f"{ROUNDS} rounds of 8 acts at one instant, one done each: {dict(done)}")

@@ -18,7 +18,7 @@ from tests.games.test_api_variants import CHALLENGEABLE, RACE
 from tests.games.test_two_sides import LIGHT
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import act
+from tests.support.staff import act, confirm
 from tests.support.tables import NOON, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +93,7 @@ def test_staff_see_both_faces_of_the_hands(alice: User, bob: User, charlie: User
     url = f"/admin/games/game/{table.game.pk}/act/look/"
     mo = staff("mo", "moderator")
     assert tables.view_hands(**act(table, mo))[1] == list(table.started.position.hands)
-    page = staff_browser(mo).post(url, {"reason": "A report about this table"})
+    page = confirm(staff_browser(mo), url, {"reason": "A report about this table"})
     assert "Red 5 / Orange 2" in text_of(page)
 
 

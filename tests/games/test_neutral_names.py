@@ -19,7 +19,7 @@ from games.staff.accounts import rename
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON, act, dealt, refused
+from tests.support.staff import REASON, act, confirm, dealt, refused
 from tests.support.tables import NOON, now_of
 
 __all__ = ["dealt"]  # the fixture
@@ -160,7 +160,7 @@ def test_a_moderator_replaces_a_username_on_the_person_s_page(dealt: Table, bob:
     assert name in body
     assert "Restore the username" in body
     assert dealt.game.code in browser.get(f"/admin/games/game/?q={name}").content.decode()
-    browser.post(f"{page}act/end_neutral_name/", {"reason": REASON})
+    confirm(browser, f"{page}act/end_neutral_name/", {"reason": REASON})
     assert Seat.objects.get(game=dealt.game, index=1).name == "bob"
 
 

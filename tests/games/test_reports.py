@@ -27,6 +27,7 @@ from games.staff import appeals, auto_reports, cases, people
 from tests.conftest import logged_in, person, staff
 from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of
+from tests.support.staff import confirm
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 TEXT = "He wrote a rude word as his name, twice."
@@ -222,7 +223,7 @@ def test_open_cases_are_listed_taken_and_closed_on_staff_pages(table: Table, mo:
     assert "A member of staff is looking into it" in logged_in(alice).get("/reports/").content.decode()
     assert browser.post(f"{acts}/close_case/", {"reason": REASON}).status_code == 422
     form = {"reason": REASON, "outcome": "nothing", "answer": ""}
-    assert browser.post(f"{acts}/close_case/", form).status_code == 302
+    assert confirm(browser, f"{acts}/close_case/", form).status_code == 302
     assert browser.get("/admin/games/case/").context["cl"].result_count == 0
     assert browser.get("/admin/games/case/?state=closed").context["cl"].result_count == 1
     assert [(entry.act, entry.reason) for entry in AuditEntry.objects.order_by("pk")] == [
@@ -283,8 +284,8 @@ def test_an_appeal_is_answered_on_the_persons_page(ann: User, alice: User, appea
     answer = "We looked at the log once more."
     form = {"reason": REASON, "decision": decision, "answer": answer}
     assert browser.post(url, form | {"answer": "No."}).status_code == 422
-    assert browser.post(url, form).status_code == 302
-    assert browser.post(url, form).status_code == 409
+    assert confirm(browser, url, form).status_code == 302
+    assert confirm(browser, url, form).status_code == 409
     page = logged_in(alice).get("/suspended/").content.decode()
     assert answer in page
     assert ("You are not suspended." in page) == (decision == "lifted")
@@ -372,12 +373,12 @@ def test_a_granted_appeal_lets_staff_change_the_outcome(
     page, url = f"/admin/games/case/{case.pk}/change/", f"/admin/games/case/{case.pk}/act/change_outcome/"
     browser, form = staff_browser(mo), {"outcome": "nothing", "answer": "We were wrong.", "reason": REASON}
     assert url not in browser.get(page).content.decode()
-    assert browser.post(url, form).status_code == 403
+    assert confirm(browser, url, form).status_code == 403
     grant_appeal(bob, ann)
     outbox_of(NOON)
     assert url in browser.get(page).content.decode()
-    assert browser.post(url, form | {"outcome": "acted"}).status_code == 403
-    assert browser.post(url, form).status_code == 302
+    assert confirm(browser, url, form | {"outcome": "acted"}).status_code == 403
+    assert confirm(browser, url, form).status_code == 302
     assert other.get().weight == pytest.approx(2 / 3)
     entry = AuditEntry.objects.latest("pk")
     assert entry.details == {"case": case.pk, "before": "acted", "outcome": "nothing"}

@@ -24,7 +24,7 @@ from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import log_lines
-from tests.support.staff import act, dealt, entry_of, refused
+from tests.support.staff import act, dealt, entry_of, refused, seen_in
 from tests.support.tables import NOON, now_of
 
 __all__ = ["dealt"]  # the fixture
@@ -220,6 +220,9 @@ def test_the_form_to_void_a_round_acts_on_the_deal_that_it_was_opened_for(dealt:
     body = {"reason": "Asked for by the players themselves", "deal": 1}
     assert browser.post(url, body).status_code == 302
     again = browser.post(url, body)
+    assert again.status_code == 409
+    assert "You have voided round 1 (" in again.content.decode()
+    again = browser.post(url, body | {"seen": seen_in(again)})
     assert again.status_code == 409
     assert "Round 2 is being played now." in again.content.decode()
     assert now_of(dealt).started.round.number == 2

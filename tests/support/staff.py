@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from accounts.models import User
 from games.models import AuditEntry, Game
@@ -38,6 +40,18 @@ def dealt(alice: User, bob: User, charlie: User) -> Table:
     table = table_after([alice, bob, charlie], 7, seed=0)
     Game.objects.filter(pk=table.game.pk).update(target=500, deadline=NOON + timedelta(hours=10), turn_since=NOON)
     return now_of(table)
+
+
+def seen_in(page: Any) -> str:
+    """Return the newest audit entry that the page of an act knew of, as its form sends it."""
+    found = re.search(r'name="seen" value="(\d+)"', page.content.decode())
+    assert found is not None
+    return found[1]
+
+
+def confirm(browser: Client, url: str, fields: dict[str, Any]) -> Any:
+    """Open the page of an act, send its form with these fields, and return the answer."""
+    return browser.post(url, {"seen": seen_in(browser.get(url)), **fields})
 
 
 def act(table: Table, by: User, **more: Any) -> dict[str, Any]:

@@ -1,0 +1,127 @@
+"""Refuse an act if staff have acted on the same subject since its page was made (decision 122).
+
+The page of an act has the id of the newest audit entry about its subject, and the form sends it as `seen`. Entries
+about a subject are written under the lock of one row, so their ids are in the order of the acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from accounts.models import User
+from games import queries
+from games.locks import lock_game
+from games.models import AuditEntry
+from games.queries import conduct
+from games.refusals import Denied
+from games.render.words import counted, waited
+from games.staff import acts, appeals, cases, people
+from games.staff.audit import check_outside, check_person
+
+LISTED: Final = 10
+"""How many newer acts a refusal lists."""
+
+
+class _Kind(NamedTuple):
+    """A kind of subject: a function that locks the one with a number, and the condition for its audit entries.
+
+    The function also refuses staff who may not act on the subject at all.
+    """
+
+    lock: Callable[[int, User], None]
+    entries: Callable[[int], Q]
+
+
+def _lock_table(number: int, by: User) -> None:
+    check_outside(queries.load(lock_game(pk=number)), by=by)
+
+
+def _lock_person(number: int, by: User) -> None:
+    check_person(people.lock_or_deny(number), by=by)
+
+
+def _lock_appeal(number: int, by: User) -> None:
+    check_person(appeals.lock_person_of(number), by=by)
+
+
+def _lock_case(number: int, by: User) -> None:
+    cases.check_no_part(cases.lock_case(number), by)
+
+
+_OF_PEOPLE: Final = Q(act__in=[*acts.PERSON_ACTS, *acts.APPEAL_ACTS])
+_KINDS: Final[Mapping[str, _Kind]] = {
+    "game_id": _Kind(_lock_table, lambda number: Q(game_id=number)),
+    "person_id": _Kind(_lock_person, lambda number: _OF_PEOPLE & Q(person_id=number)),
+    "appeal_id": _Kind(
+        _lock_appeal,
+        lambda number: _OF_PEOPLE & Q(person_id__in=User.objects.filter(suspensions__appeal=number).values("pk")),
+    ),
+    "case_id": _Kind(_lock_case, lambda number: Q(act__in=acts.CASE_ACTS, details__case=number)),
+}
+"""The kinds by the argument that names the subject to the function of an act."""
+
+
+class NewerActs(Denied):
+    """An act was refused, because staff have acted on its subject since. `entries` are those acts, oldest first."""
+
+    def __init__(self, entries: list[AuditEntry]) -> None:
+        super().__init__("stale", "Staff have acted here since you opened this page.")
+        self.entries = entries
+
+
+def _about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
+    [(name, number)] = subject.items()
+    entries = AuditEntry.objects.filter(_KINDS[name].entries(number))
+    return conduct.without_entries_about(entries, reader.pk).order_by("-pk")
+
+
+def newest(subject: Mapping[str, int], *, reader: User) -> int:
+    """Return the id of the newest audit entry about a subject that this reader may see, or 0."""
+    return _about(subject, reader).values_list("pk", flat=True).first() or 0
+
+
+def since(seen: int, subject: Mapping[str, int], *, reader: User) -> list[AuditEntry]:
+    """Return the audit entries about a subject after the one with the id `seen`, oldest first: at most the newest ten.
+
+    Leaves out what this reader may not see.
+    """
+    return list(_about(subject, reader).filter(pk__gt=seen)[:LISTED])[::-1]
+
+
+def perform(
+    act: Callable[..., Any], subject: Mapping[str, int], *, seen: int, by: User, now: datetime, **arguments: Any
+) -> Any:
+    """Perform an act and return its result, if there is no audit entry about its subject after the one `seen`.
+
+    Locks the subject first, as the act does. So of two acts with the same `seen`, one is performed.
+
+    :raises NewerActs: there is one.
+    :raises Denied: as the function of the act. That `by` may not act on this subject is said first.
+    """
+    [(name, number)] = subject.items()
+    with transaction.atomic():
+        _KINDS[name].lock(number, by)
+        if newer := since(seen, subject, reader=by):
+            raise NewerActs(newer)
+        return act(**subject, by=by, now=now, **arguments)
+
+
+def said(entry: AuditEntry, *, reader: User, now: datetime) -> str:
+    """Return the sentence for this reader: `Ann has suspended Bob for 7 days (2 minutes ago): his words.`"""
+    facts = {
+        "person": entry.person_name,
+        "before": entry.details.get("before"),
+        "round": entry.details.get("round"),
+        "days": counted(entry.details.get("days") or 0, "day"),
+        "minutes": counted(entry.details.get("minutes") or 0, "minute"),
+    }
+    act = acts.ACTS.get(entry.act)
+    what = act.past.format(**facts) if act else f"done “{entry.act}”"  # an act of a later release
+    who = "You have" if entry.actor_id == reader.pk else f"{entry.actor_name} has"
+    why = f": {entry.reason}" if entry.reason else "."
+    return f"{who} {what} ({waited(entry.at, now)} ago){why}"

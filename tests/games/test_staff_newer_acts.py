@@ -1,0 +1,247 @@
+"""Test that an act is refused if staff have acted on the same subject since its page was made (decision 122)."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games.models import Appeal, AuditEntry, Case
+from games.queries import Table, Viewer
+from games.refusals import Denied
+from games.staff import acts, appeals, cases, newer_acts, people, tables
+from tests.conftest import staff
+from tests.support.codes import staff_browser
+from tests.support.staff import REASON, act, dealt, seen_in
+from tests.support.tables import TWO_HANDS, table_at
+
+__all__ = ["dealt"]  # the fixture
+
+MINE = "I read every word of the report"
+TOLD = "Nothing has been done. Staff have acted here since you opened this page:"
+TEXT = "He wrote a rude word as his name, twice."
+
+
+def text_of(answer: Any) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
+
+
+def on_person(user: User, name: str) -> str:
+    return f"/admin/accounts/user/{user.pk}/act/{name}/"
+
+
+def on_table(table: Table, name: str) -> str:
+    return f"/admin/games/game/{table.game.pk}/act/{name}/"
+
+
+def opened(browser: Client, url: str) -> dict[str, str]:
+    """Open the page of an act; return what its form sends by itself, with a reason."""
+    return {"reason": MINE, "seen": seen_in(browser.get(url))}
+
+
+def done() -> list[str]:
+    return list(AuditEntry.objects.order_by("pk").values_list("act", flat=True))
+
+
+def test_an_act_on_a_person_is_refused_after_a_newer_one(mo: User, ann: User, bob: User) -> None:
+    browser, url = staff_browser(mo), on_person(bob, "suspend")
+    form = opened(browser, url) | {"days": "3"}
+    people.suspend(person_id=bob.pk, by=ann, days=7, reason=REASON, now=timezone.now())
+    answer = browser.post(url, form)
+    assert answer.status_code == 409
+    assert TOLD in text_of(answer)
+    assert f"ann has suspended bob for 7 days (less than a minute ago): {REASON}" in text_of(answer)
+    assert MINE in answer.content.decode()
+    assert 'name="days" value="3"' in answer.content.decode()
+    assert done() == ["suspend"]
+    assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 403  # shorter than the one in force
+    assert browser.post(url, form | {"seen": seen_in(answer), "days": "30"}).status_code == 302
+    assert done() == ["suspend", "suspend"]
+
+
+def test_a_form_sent_twice_warns_once(mo: User, bob: User) -> None:
+    browser, url = staff_browser(mo), on_person(bob, "warn")
+    form = opened(browser, url)
+    assert browser.post(url, form).status_code == 302
+    answer = browser.post(url, form)
+    assert answer.status_code == 409
+    assert f"You have warned bob (less than a minute ago): {MINE}" in text_of(answer)
+    assert done() == ["warn"]
+    assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 302
+    assert done() == ["warn", "warn"]
+
+
+def test_an_act_at_a_table_is_refused_after_a_newer_one(mo: User, ann: User, dealt: Table) -> None:
+    browser, url = staff_browser(mo), on_table(dealt, "extend")
+    form = opened(browser, url) | {"minutes": "9"}
+    tables.extend(**act(dealt, ann, minutes=1))
+    answer = browser.post(url, form)
+    assert (answer.status_code, done()) == (409, ["extend"])
+    assert "ann has extended the clock by 1 minute (" in text_of(answer)
+    assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 302
+
+
+def test_a_page_opened_after_an_act_performs_the_next(mo: User, ann: User, dealt: Table) -> None:
+    browser, url = staff_browser(mo), on_table(dealt, "extend")
+    tables.extend(**act(dealt, ann, minutes=5))
+    assert browser.post(url, opened(browser, url) | {"minutes": "9"}).status_code == 302
+
+
+def test_an_act_on_another_subject_does_not_matter(mo: User, ann: User, alice: User, bob: User, dealt: Table) -> None:
+    browser = staff_browser(mo)
+    pages = [on_person(bob, "warn"), on_table(dealt, "pause")]
+    forms = [opened(browser, url) for url in pages]
+    people.warn(person_id=alice.pk, by=ann, reason=REASON, now=timezone.now())
+    other = cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
+    cases.hold(case_id=other.case.pk, by=ann, now=timezone.now())  # about Bob, but not an act on him
+    answers = [browser.post(url, form).status_code for url, form in zip(pages, forms, strict=True)]
+    assert answers == [302, 302]
+
+
+def test_an_act_at_a_table_does_not_refuse_one_on_its_player(mo: User, ann: User, bob: User, dealt: Table) -> None:
+    browser, url = staff_browser(mo), on_person(bob, "warn")
+    form = opened(browser, url)
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    assert browser.post(url, form).status_code == 302
+
+
+@pytest.mark.parametrize("seen", [None, "", "x", "-1", "9" * 30, "½", "0"])
+def test_a_form_that_does_not_say_what_it_knew_is_refused_after_any_act(
+    mo: User, ann: User, alice: User, bob: User, seen: str | None
+) -> None:
+    browser, form = staff_browser(mo), {"reason": MINE} | ({} if seen is None else {"seen": seen})
+    people.warn(person_id=bob.pk, by=ann, reason=REASON, now=timezone.now())
+    assert browser.post(on_person(alice, "warn"), form).status_code == 302
+    answer = browser.post(on_person(bob, "warn"), form)
+    assert answer.status_code == 409
+    assert browser.post(on_person(bob, "warn"), form | {"seen": seen_in(answer)}).status_code == 302
+
+
+def test_a_form_with_an_error_keeps_what_its_page_knew(mo: User, ann: User, bob: User) -> None:
+    browser, url = staff_browser(mo), on_person(bob, "warn")
+    form = opened(browser, url)
+    people.warn(person_id=bob.pk, by=ann, reason=REASON, now=timezone.now())
+    answer = browser.post(url, form | {"reason": "short"})
+    assert (answer.status_code, seen_in(answer)) == (422, form["seen"])
+    assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 409
+
+
+def test_a_case_that_a_colleague_has_closed_or_taken(mo: User, ann: User, alice: User, dealt: Table) -> None:
+    cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
+    case, browser = Case.objects.get(), staff_browser(mo)
+    url = f"/admin/games/case/{case.pk}/act/close_case/"
+    form = opened(browser, url) | {"outcome": "nothing", "answer": "We found nothing."}
+    cases.hold(case_id=case.pk, by=ann, now=timezone.now())
+    answer = browser.post(url, form)
+    assert answer.status_code == 409
+    assert "ann has taken the case (less than a minute ago)." in text_of(answer)
+    assert "We found nothing." in answer.content.decode()
+    assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 302
+    again = browser.post(url, form | {"seen": seen_in(answer)})
+    assert again.status_code == 409
+    assert "You have closed the case" in text_of(again)
+    assert browser.post(url, form | {"seen": seen_in(again)}).status_code == 409  # it is closed
+    assert done() == ["hold", "close_case"]
+
+
+def test_taking_a_case_needs_no_page(mo: User, ann: User, alice: User, dealt: Table) -> None:
+    cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
+    case = Case.objects.get()
+    cases.hold(case_id=case.pk, by=ann, now=timezone.now())
+    assert staff_browser(mo).post(f"/admin/games/case/{case.pk}/act/hold/").status_code == 302
+
+
+def test_an_appeal_is_refused_after_an_act_on_its_person(mo: User, ann: User, bob: User) -> None:
+    people.suspend(person_id=bob.pk, by=mo, days=7, reason=REASON, now=timezone.now())
+    appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=timezone.now())
+    browser, url = staff_browser(staff("abe", "admin")), f"/admin/games/appeal/{appeal.pk}/act/decide_appeal/"
+    form = opened(browser, url) | {"decision": "upheld", "answer": "We looked at the log once more."}
+    people.lift(person_id=bob.pk, by=ann, reason=REASON, now=timezone.now())
+    answer = browser.post(url, form)
+    assert answer.status_code == 409
+    assert "ann has lifted the suspension of bob" in text_of(answer)
+    assert "We looked at the log once more." in answer.content.decode()
+    assert Appeal.objects.get().decision == "lifted"
+
+
+def test_the_seat_of_a_removed_player_cannot_be_taken_again(mo: User, ann: User, dealt: Table) -> None:
+    browser, url = staff_browser(mo), on_table(dealt, "remove")
+    page = browser.get(f"{url}?seat=1")
+    owner = re.search(r'name="owner" value="(\d+)"', page.content.decode())
+    assert owner is not None
+    form = {"reason": MINE, "seen": seen_in(page), "seat": "1", "owner": owner[1], "instead": "bot"}
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    answer = browser.post(url, form)
+    assert answer.status_code == 422
+    assert "ann has removed bob (" in text_of(answer)
+    assert REASON in text_of(answer)
+    assert done() == ["remove"]
+
+
+def test_acts_about_the_reader_are_neither_shown_nor_counted(mo: User, ann: User, dealt: Table) -> None:
+    browser = staff_browser(mo)
+    url = on_table(dealt, "extend")
+    form = opened(browser, url) | {"minutes": "9"}
+    AuditEntry.objects.create(
+        at=timezone.now(), act="forgive", actor=ann, actor_name="ann", reason=REASON, person=mo, person_name="mo",
+        game=dealt.game, game_code=dealt.game.code, version=dealt.game.version, seat=1, details={},
+    )  # fmt: skip
+    assert browser.post(url, form).status_code == 302
+
+
+def test_the_newest_ten_are_listed(mo: User, ann: User, bob: User) -> None:
+    for n in range(12):
+        people.warn(person_id=bob.pk, by=ann, reason=f"Reason number {n}.", now=timezone.now())
+    answer = staff_browser(mo).post(on_person(bob, "warn"), {"reason": MINE})
+    said = text_of(answer)
+    assert [n for n in range(12) if f"Reason number {n}." in said] == list(range(2, 12))
+    assert said.index("number 2.") < said.index("number 11.")
+
+
+def test_an_act_of_a_later_release_is_named(mo: User, ann: User, dealt: Table) -> None:
+    AuditEntry.objects.create(
+        at=timezone.now(), act="teleport", actor=ann, actor_name="ann", reason=REASON, game=dealt.game,
+        game_code=dealt.game.code, version=0, details={},
+    )  # fmt: skip
+    answer = staff_browser(mo).post(on_table(dealt, "pause"), {"reason": MINE})
+    assert "ann has done “teleport” (" in text_of(answer)
+
+
+def test_every_act_can_be_said(ann: User, bob: User) -> None:
+    now, details = timezone.now(), {"before": "carl", "round": 2, "days": 3, "minutes": 1}
+    for name in acts.ACTS:
+        entry = AuditEntry(at=now, act=name, actor=ann, actor_name="ann", reason="", person_name="bob", details=details)
+        sentence = newer_acts.said(entry, reader=bob, now=now)
+        assert re.fullmatch(r"ann has [^{}“]+ \(less than a minute ago\)\.", sentence), sentence
+
+
+def test_nobody_may_act_on_what_is_not_there(mo: User) -> None:
+    with pytest.raises(Denied) as denied:
+        newer_acts.perform(people.warn, {"person_id": 10**9}, seen=0, by=mo, now=timezone.now(), reason=MINE)
+    assert denied.value.code == "not_found"
+
+
+def test_a_look_at_hands_is_not_repeated_by_reloading(mo: User, dealt: Table) -> None:
+    browser, url = staff_browser(mo), on_table(dealt, "look")
+    form = opened(browser, url)
+    assert "The hands after move" in text_of(browser.post(url, form))
+    answer = browser.post(url, form)
+    assert (answer.status_code, done()) == (409, ["look"])
+    assert "You have looked at the hands" in text_of(answer)
+
+
+def test_staff_who_play_with_the_person_are_told_that_and_not_what_was_done(mo: User, ann: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [mo, bob])
+    people.warn(person_id=bob.pk, by=ann, reason=REASON, now=timezone.now())
+    browser = staff_browser(mo)
+    for url, said in (
+        (on_person(bob, "warn"), "You are playing with bob."),
+        (on_table(table, "pause"), "You are or were a player at this table."),
+    ):
+        answer = browser.post(url, {"reason": MINE})
+        assert (answer.status_code, said in text_of(answer), REASON in text_of(answer)) == (403, True, False)
