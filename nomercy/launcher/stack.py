@@ -9,6 +9,7 @@ import logging.config
 import os
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -256,7 +257,9 @@ async def _listening(proxy: Proxy, host: str, port: int) -> AsyncIterator[None]:
     try:
         server = proxy.listen(host, port)
     except OSError as error:
-        raise StackError(f"it cannot listen on {host} port {port}: {os.strerror(error.errno or 0)}.") from None
+        # asyncio's own text repeats the address; a name that is not known has no number of the system.
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        raise StackError(f"it cannot listen on {host} port {port}: {reason}.") from None
     async with server:
         yield
 

@@ -104,6 +104,10 @@ def test_right_settings_are_taken(name: str, value: str) -> None:
     read_settings(**{name: value})
 
 
+def test_links_have_the_port_of_the_site() -> None:
+    assert read_settings(PORT="8123")["SITE_URL"] == "http://127.0.0.1:8123"
+
+
 def test_database_url_requires_secret_key() -> None:
     with pytest.raises(SystemExit, match="SECRET_KEY must be set when DATABASE_URL is"):
         read_settings(SECRET_KEY="", DATABASE_URL="postgres://u:p@host/name")

@@ -150,6 +150,9 @@ def test_a_used_port_is_reported(db: None) -> None:
         port = taken.getsockname()[1]
         said = refusal(PORT=str(port), **elsewhere)
     assert said == f"No Mercy stops: it cannot listen on 127.0.0.1 port {port}: Address already in use.\n"
+    said = refusal(PORT=str(port), HOST="nowhere.invalid", **elsewhere)
+    assert said.startswith(f"No Mercy stops: it cannot listen on nowhere.invalid port {port}: ")
+    assert "Unknown error" not in said
 
 
 def test_the_compose_file_runs_the_same_commands() -> None:
