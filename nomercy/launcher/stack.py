@@ -9,7 +9,6 @@ import logging.config
 import os
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -257,9 +256,7 @@ async def _listening(proxy: Proxy, host: str, port: int) -> AsyncIterator[None]:
     try:
         server = proxy.listen(host, port)
     except OSError as error:
-        # asyncio's own text repeats the address; a name that is not known has no number of the system.
-        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
-        raise StackError(f"it cannot listen on {host} port {port}: {reason}.") from None
+        raise StackError(f"it cannot listen on {host} port {port}: {error.strerror}.") from None
     async with server:
         yield
 

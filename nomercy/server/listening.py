@@ -44,7 +44,10 @@ def listen(host: str, port: int) -> socket.socket:
 
     :raises OSError: the address cannot be used.
     """
-    bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:  # Python adds the address, which every sentence about it has already
+        raise OSError(error.errno, str(error.strerror).partition(" (while ")[0]) from None
     # Connections inherit it. asyncio sets it only on sockets that name their protocol; those of `create_server` do not.
     # Without it the second part of an answer waits 40 ms for the client to acknowledge the first.
     bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
