@@ -46,7 +46,7 @@ TESTS = "tests/rules"
 COPIED = (RULES, "games/__init__.py", TESTS, "tests/__init__.py", "tests/golden", "docs")
 # Left out, because these would only improve the figure: prose that a test compares with docs/rules.md, and a list of
 # names.
-LEFT_OUT = ("rulebook.py", "__init__.py")
+LEFT_OUT = ("rulebook*.py", "__init__.py")
 STATE = HERE / "var" / "mutants"
 EXPLAINED = HERE / TESTS / "survivors.toml"
 
@@ -144,7 +144,7 @@ Make = Callable[[], Mutant]
 
 def sample(count: int, seed: str) -> dict[str, Make]:
     """Return so many mutants of the rules as they are, drawn by the seed: their names, and what makes them."""
-    modules = [Module(path) for path in (HERE / RULES).glob("*.py") if path.name not in LEFT_OUT]
+    modules = [Module(path) for path in (HERE / RULES).glob("*.py") if not any(map(path.match, LEFT_OUT))]
     every = [(module, number) for module in modules for number in range(len(module.ids()))]
     # Drawn one by one, so that a change of one module does not change the rest of the sample.
     drawn = sorted(every, key=lambda one: hashlib.sha256(f"{seed} {one[0].name} {one[1]}".encode()).digest())[:count]
