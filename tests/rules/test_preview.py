@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,6 +23,7 @@ from games.rules import (
     face_of,
     key_from_seed,
     legal_moves,
+    next_steps,
     options_from,
     parse_move,
     refusal,
@@ -90,6 +92,25 @@ def test_every_card_that_costs_points_is_foreseen(base: Options, how: str, penal
                 assert set(refused) <= {None}
             else:
                 assert {one.code for one in refused if one is not None} <= {"wrong_card"}
+
+
+def test_next_steps_are_the_plays_that_a_straight_then_allows() -> None:
+    shuffle, lengths = Shuffler(key_from_seed("")).shuffle, set[int]()
+    for preset, seed in product(PRESETS, range(4)):
+        options = options_from(preset, {"straights": True, "interceptions": "off", "hand_size": 12})
+        for played in play(options, 3, seed, most=60):
+            position, seat, plays = played.before, played.before.turn, list[Move]()
+            view = view_for(position, seat, options)
+            opening = [move for move in legal_moves(position, seat, options) if move.kind == "play" and not move.uno]
+            while opening:
+                plays.append(opening[0])
+                position, _ = apply(position, seat, opening[0], options, shuffle)
+                may_go_on = position.winner is None and position.extra.run is not None
+                follow = legal_moves(position, seat, options) if may_go_on else []
+                opening = [move for move in follow if move.kind == "play" and not move.uno]
+                assert {move.card for move in next_steps(view, plays)} == {move.card for move in opening}
+                lengths.add(len(plays))
+    assert max(lengths) >= 3
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.rules.tables import Case, Json, case, cases, check
+import pytest
+
+from tests.rules.tables import Case, Json, answer, case, cases, check
 
 PLAYROOM = {"preset": "playroom"}
 PARTY = {"preset": "house-party", "interceptions": "off"}
@@ -342,3 +344,16 @@ def test_paying(row: Case) -> None:
 )
 def test_answers(row: Case) -> None:
     check(row)
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("play g+2", "Green Draw Two is too low: play a draw card of 4 or more on this stack."),
+        ("play WR4 color g", "Wild Reverse Draw Four does not answer the last draw card on this stack."),
+        ("play W6 color g", "Wild Draw Six does not answer the last draw card on this stack."),
+    ],
+)
+def test_a_draw_card_that_is_no_answer_is_refused_with_its_reason(second: str, message: str) -> None:
+    row = case("RESP-1", "", "r+4 b4 b5 / g+2 WR4 W6 g3 / y1 y2", f"0 play r+4; 1 {second}", options=NO_MERCY_2024)
+    assert answer(row.request)["steps"][-1]["message"] == message
