@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from games import HOUSEKEEPING_SECONDS
-from nomercy.checks import check_database_given
+from nomercy.checks import check_services_given
 from nomercy.logs import log_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
@@ -55,10 +55,10 @@ def schedule(sender: Celery, **_: object) -> None:
 
 @celeryd_init.connect
 @beat_init.connect
-def require_database(**_: object) -> None:
-    """Refuse to start without `DATABASE_URL`. `script/run`, which has a database, runs workers and beat in threads."""
+def require_services(**_: object) -> None:
+    """Refuse to start without PostgreSQL and Redis. In `script/run`, workers and beat are threads and need no Redis."""
     if threading.current_thread() is threading.main_thread():
-        check_database_given(embedded=settings.EMBEDDED)
+        check_services_given(embedded=settings.EMBEDDED, redis_url=settings.REDIS_URL)
 
 
 @worker_ready.connect

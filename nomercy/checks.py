@@ -198,10 +198,11 @@ def broker_url(redis_url: str) -> str:
     return f"{BROKER_SOCKET}://{parts.netloc}{parts.path}?{parts.query.replace('db=', 'virtual_host=')}"
 
 
-def check_database_given(*, embedded: bool) -> None:
-    """Refuse to start a process that uses no embedded PostgreSQL, because it neither starts nor keeps one."""
-    if embedded:
-        refuse("DATABASE_URL is not set. Is the environment of the site loaded (NOMERCY_ENV_FILE)?")
+def check_services_given(*, embedded: bool, redis_url: str) -> None:
+    """Refuse to start one of several processes of a site without a PostgreSQL and a Redis that all of them share."""
+    if embedded or not redis_url:
+        missing = "DATABASE_URL" if embedded else "REDIS_URL"
+        refuse(f"{missing} is not set. Is the environment of the site loaded (NOMERCY_ENV_FILE)?")
 
 
 def check_secret_key(value: str, *, embedded: bool) -> None:

@@ -217,15 +217,16 @@ def test_every_process_reads_the_file(tmp_path: Path, command: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name.startswith(("nomercy", "celery"))])
-def test_a_process_without_a_database_ends_at_once(command: str) -> None:
-    environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": KEY}
+@pytest.mark.parametrize(("given", "missing"), [({}, "DATABASE_URL"), ({"DATABASE_URL": URL}, "REDIS_URL")])
+def test_a_process_without_a_database_or_redis_ends_at_once(command: str, given: dict[str, str], missing: str) -> None:
+    environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": KEY, **given}
 
     stopped = subprocess.run(
         [sys.executable, *COMMANDS[command]],
         cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
 
-    said = "No Mercy does not start: DATABASE_URL is not set. Is the environment of the site loaded (NOMERCY_ENV_FILE)?"
+    said = f"No Mercy does not start: {missing} is not set. Is the environment of the site loaded (NOMERCY_ENV_FILE)?"
     assert stopped.returncode == 1
     assert said in stopped.stderr.splitlines()[-1]  # beat has redirected its output to the log by then
     assert "Traceback" not in stopped.stderr

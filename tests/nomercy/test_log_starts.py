@@ -36,7 +36,7 @@ def test_a_worker_names_its_queues() -> None:
 
 
 def test_beat_says_that_it_started(settings: Settings) -> None:
-    settings.EMBEDDED = False
+    settings.EMBEDDED, settings.REDIS_URL = False, "redis://127.0.0.1:1/0"
     with capture_logs() as lines:
         beat_init.send(sender=None)
     assert [(line["event"], line["process"]) for line in lines] == [("started", "beat")]
@@ -52,7 +52,7 @@ def test_workers_in_threads_leave_it_to_their_process() -> None:
 
 @pytest.mark.parametrize("kind", ["pages", "sockets"])
 def test_a_server_names_its_address(kind: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.EMBEDDED = False
+    settings.EMBEDDED, settings.REDIS_URL = False, "redis://127.0.0.1:1/0"
     monkeypatch.setattr(sys, "argv", ["nomercy.server", kind, "--bind", "127.0.0.1:0"])
     for name in ("Server", "Multiprocess"):
         monkeypatch.setattr(command, name, lambda *_, **__: SimpleNamespace(run=lambda *_: None))
