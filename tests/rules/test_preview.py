@@ -30,6 +30,7 @@ from games.rules import (
     view_for,
     winner_by_leaving,
 )
+from games.rules.position import Extra
 from tests.rules.strategies import play, tables
 
 NO_MERCY = PRESETS["no-mercy"]
@@ -152,6 +153,7 @@ def seen(*hands: str, seat: int | None = 0, direction: int = 1) -> View:
         (("r7 b1 b2", "g1", "y1 y2 y3 y4"), "play r7 swap 2", 4),
         (("r7", "g1"), "play r7", 0),
         (("r0 b1", "g1", "y1 y2 y3"), "play r0", 3),
+        (("r0", "g1", "y1 y2 y3"), "play r0", 0),
         (("WR4", "g1 g2"), "play WR4 color g", 0),
     ],
 )
@@ -163,6 +165,18 @@ def test_a_0_brings_the_hand_of_the_previous_player() -> None:
     hands = ("r0 b1", "g1 g2", "y1 y2 y3 y4")
     assert cards_after(seen(*hands, direction=1), parse_move("play r0")) == 4
     assert cards_after(seen(*hands, direction=-1), parse_move("play r0")) == 2
+
+
+def test_a_view_with_hidden_cards_is_the_position_with_its_passes() -> None:
+    hands, options = (("r5",), ("g1",)), PRESETS["playroom"]
+    position = Position(hands=hands, turn=0, discard_pile=("r3",), color="r", extra=Extra(passes=1))
+    assert view_for(position, 0, options).with_hidden(hands, draw_pile=(), set_aside=()) == position
+
+
+@pytest.mark.parametrize(("players", "limit", "may"), [(5, 24, True), (6, 20, False)])
+def test_hands_may_hold_all_cards_but_the_top_card(players: int, limit: int, may: bool) -> None:
+    options = options_from("house-party", {"mercy_limit": limit})  # its deck has 116 cards
+    assert options.may_hold_all_cards(players) is may
 
 
 def test_a_spectator_who_leaves_makes_no_winner() -> None:

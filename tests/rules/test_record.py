@@ -306,6 +306,7 @@ FALSE_RECORDS = {
     "a deal with an unknown card": change(TEXT, " ".join(DEALT), " ".join(("zz", *DEALT[1:]))),
     "a shuffle in another order": change(LONG_TEXT, SHUFFLE, "shuffle: " + " ".join(SHUFFLE.split()[:0:-1])),
     "a shuffle missing": change(LONG_TEXT, SHUFFLE + "\n", ""),
+    "a shuffle of a card that is in no deck": change(LONG_TEXT, SHUFFLE, SHUFFLE.replace(SHUFFLE.split()[1], "x9", 1)),
     "a shuffle that nobody needed": change(TEXT, f"\n{FIRST.at} ", f"\nshuffle: r5\n{FIRST.at} "),
     "a move that is refused": change(TEXT, FIRST.text, "1 catch 0"),
     "a move that is none": change(TEXT, FIRST.text, "0 fold"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from games.rules import BadInput, options_from, position_from_json, position_to_json
+from games.rules import BadInput, Position, options_from, position_from_json, position_to_json
 
 Json = dict[str, Any]
 
@@ -62,6 +62,17 @@ def test_a_debt_may_name_the_symbol_on_top_or_null() -> None:
         assert read(PARTY, {**OWED, "pending": {**OWED["pending"], "by": by}})["pending"] == OWED["pending"]
     owed = {"discard_pile": ["WR4"], "color": "b", "pending": {"total": 8, "value": 2, "by": "WR4"}}
     assert read({"preset": "playroom-no-mercy"}, owed)["pending"] == {"total": 8, "value": 2}
+
+
+def test_a_debt_without_a_symbol_has_that_of_the_top_card() -> None:
+    fields = {"hands": [["r5"], ["g2"]], "turn": 0, "discard_pile": ["r3", "b+2"], "pending": {"total": 2, "value": 2}}
+    owed = Position.from_json(fields).pending
+    assert owed is not None
+    assert owed.by == "+2"
+
+
+def test_pending_may_be_null() -> None:
+    assert read(PARTY, {"pending": None})["pending"] is None
 
 
 def test_null_under_a_coloured_top_is_the_colour_of_the_top() -> None:
