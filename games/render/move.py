@@ -31,12 +31,16 @@ class Chooser(NamedTuple):
     """The choice of a colour, a player or the next card of a straight.
 
     `cancel_url` is empty if no other card can be played. `help` says how to choose, where that is not obvious.
+    `card` is the card that is being played, empty for a roulette, and `side` the side in force, None if the deck has
+    one side.
     """
 
     question: str
     choices: Sequence[Choice]
     cancel_url: str = ""
     help: str = ""
+    card: str = ""
+    side: str | None = None
 
 
 class Button(NamedTuple):
@@ -108,10 +112,11 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     # A card that was drawn must be played: there is no other to go back to.
     cancel_url = "" if seen.drawn else here
     if ways[0].target is not None:
-        return Chooser(f"{name}: who do you swap hands with?", _targets(view, ways), cancel_url)
+        question = f"{name}: who do you swap hands with?"
+        return Chooser(question, _targets(view, ways), cancel_url, card=card, side=seen.side)
     rest = list(seen.hand or ())
     rest.remove(card)
-    return Chooser(f"Which colour for {name}?", _colors(ways, rest), cancel_url)
+    return Chooser(f"Which colour for {name}?", _colors(ways, rest), cancel_url, card=card, side=seen.side)
 
 
 def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move], here: str) -> Chooser:
@@ -125,7 +130,8 @@ def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move],
         name = f"And then {rules.card_name(step.card or '')}"
         choices.append(Choice(len(choices), name, note, chosen, field="choose"))
     question = f"{', '.join(names)}: continue the straight?"
-    return Chooser(question, choices, "" if seen.drawn else here, HOW_TO_SEND_A_STRAIGHT)
+    cancel_url, last = "" if seen.drawn else here, straight[-1].card or ""
+    return Chooser(question, choices, cancel_url, HOW_TO_SEND_A_STRAIGHT, last, seen.side)
 
 
 def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[Choice]:

@@ -22,11 +22,13 @@ from games.render.resign import may_leave
 from games.render.rulebook import table_rules_url
 from games.render.table import (
     SORTS,
+    Due,
     Hand,
     Player,
     ScoreRow,
     ShownHand,
     Stage,
+    due_of,
     hand_of,
     players_of,
     scores_of,
@@ -73,14 +75,6 @@ class RematchState:
     host: str
     seated: bool
     open: bool
-
-
-class Due(NamedTuple):
-    """A deadline: its time in ISO 8601, and the time left in words and in seconds."""
-
-    iso: str
-    left: str
-    seconds: float
 
 
 class Over(NamedTuple):
@@ -207,7 +201,7 @@ def page_of(
         headline=headline,
         crumb=words.crumb(view),
         detail=words.detail(view),
-        due=_due(view, now),
+        due=due_of(view, now),
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
         fragment_url=_fragment_url(here, view, asked.choose if move and move.chooser else ""),
@@ -244,16 +238,6 @@ def _fragment_url(here: str, view: GameView, choose: str) -> str:
     if view.status == "playing" and view.turn is None:
         query["ended"] = view.round
     return f"{here}?{urlencode(query)}"
-
-
-def _due(view: GameView, now: datetime) -> Due | None:
-    if view.deadline is None:
-        return None
-    return Due(
-        iso=view.deadline.isoformat(timespec="seconds"),
-        left=words.time_left(view.deadline, now),
-        seconds=round((view.deadline - now).total_seconds(), 1),
-    )
 
 
 def _over(view: GameView, rematch: RematchState | None, *, unseen: bool, guest: bool) -> Over | None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.render.straight import BETWEEN, opening_cards
-from games.render.words import cards, color, owed_and_answers, profile_url, short_time
+from games.render.words import cards, color, owed_and_answers, profile_url, short_time, time_left
 
 
 class HandCard(NamedTuple):
@@ -40,11 +40,32 @@ class Sort(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """The reader's hand. `note` is the number of cards, and on the reader's turn how many are playable."""
+    """The reader's hand. `note` is the number of cards, and on the reader's turn how many are playable.
+
+    `on_turn`: the reader is on turn. `tens` and `ones` are the digits of the number of cards, for the style sheet.
+    """
 
     note: str
     cards: Sequence[HandCard]
     sorts: tuple[Sort, ...]
+    on_turn: bool
+    tens: int
+    ones: int
+
+
+class Due(NamedTuple):
+    """A deadline: its time in ISO 8601, and the time left in words and in seconds."""
+
+    iso: str
+    left: str
+    seconds: float
+
+
+class LowerCard(NamedTuple):
+    """A card of the discard pile below its top card. `tilt` is how it lies, from 0 to `TILTS` - 1."""
+
+    text: str
+    tilt: int
 
 
 class Stage(NamedTuple):
@@ -53,7 +74,8 @@ class Stage(NamedTuple):
     `color` is the letter of the current colour, None if there is none, and `color_name` says so. `colors` are the
     letters of the colours in play. `side` is the side in force, None if the deck has one side. `owed` is what the
     stack owes, empty without one, and `owed_note` says how to respond to it. `swaps` is True if 7 swaps hands and 0
-    passes them here.
+    passes them here. `lower` are the cards just below the top card, the lowest first. `thickness` is the height of the
+    draw pile in layers, 0 if it is empty. `backs`: the reader sees the hidden faces of the other hands (FLIP-6).
     """
 
     color: str | None
@@ -66,6 +88,9 @@ class Stage(NamedTuple):
     clockwise: bool
     direction: str
     swaps: bool
+    lower: tuple[LowerCard, ...]
+    thickness: range
+    backs: bool
     owed: str = ""
     owed_note: str = ""
 
@@ -78,10 +103,11 @@ class ScoreRow(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A label beside a player's name. `hot` tags stand out."""
+    """A label beside a player's name. `hot` tags stand out, and `uno` is that of a called UNO."""
 
     text: str
     hot: bool = False
+    uno: bool = False
 
 
 class Card(NamedTuple):
@@ -99,12 +125,14 @@ class Card(NamedTuple):
 
 
 class Player(NamedTuple):
-    """A row of the list of players.
+    """A player at the table.
 
-    `now`: it is their turn. `cards` is the size of their hand, `limit` the mercy limit (0 for none), `low` and `high`
-    the thresholds of the meter. `hot`: they are close to the limit. `tags` are labels. `state` is the score and how
-    close they are to the limit, as text. `backs` are the hidden faces
-    of their cards, if the reader sees them (FLIP-6).
+    `place` is their place around the table as the reader sees it: 0 for the reader, then clockwise from 1 to `places`.
+    It stays the same when the direction changes. `now`: it is their turn, and `due` is the deadline then. `cards` is
+    the size of their hand, and `fan` has as many items as its picture has cards. `limit` is the mercy limit (0 for
+    none), `low` and `high` are the thresholds of the meter. `warm` and `hot`: they are above `low`, or close to the
+    limit. `tags` are labels. `state` is the score and how close they are to the limit, as text. `backs` are the hidden
+    faces of their cards, if the reader sees them (FLIP-6).
     """
 
     seat: int
@@ -120,6 +148,11 @@ class Player(NamedTuple):
     out: bool
     tags: tuple[Tag, ...]
     state: str
+    place: int
+    places: int
+    fan: range
+    warm: bool
+    due: Due | None
     backs: tuple[Card, ...] = ()
 
 
@@ -145,6 +178,15 @@ NO_COLOR: Final = {
 
 NEARLY_OUT: Final = 5
 """A hand this close to the mercy limit, in cards, is marked."""
+
+LOWER_CARDS: Final = 3
+"""The most cards shown below the top card of the discard pile."""
+TILTS: Final = 4
+"""The number of ways in which these cards lie."""
+CARDS_IN_A_LAYER: Final = 20
+"""The cards of the draw pile that its picture shows as one layer."""
+FAN: Final = 9
+"""The most cards in the picture of another player's hand."""
 
 _COLOR_ORDER: Final = {
     color: n
@@ -195,7 +237,7 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
     sorts = tuple(
         Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
     )
-    return Hand(note, shown, sorts)
+    return Hand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10))
 
 
 def stage_of(view: GameView, seen: rules.View) -> Stage:
@@ -214,11 +256,31 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
         clockwise=seen.direction == 1,
         direction=way if seen.phase == "over" or following == seen.turn else f"{way}, {then} next",
         swaps=view.options.zero_seven,
+        lower=_lower_cards(seen.discard_pile),
+        thickness=range(-(-seen.draw_pile // CARDS_IN_A_LAYER)),
+        backs=seen.backs is not None,
     )
     if seen.pending is None:
         return stage
     owed, note = owed_and_answers(view, seen, seen.pending)
     return stage._replace(owed=owed, owed_note=note)
+
+
+def _lower_cards(discard_pile: Sequence[str]) -> tuple[LowerCard, ...]:
+    """Return the cards just below the top card. Each lies in its own way, and keeps it while others cover it."""
+    first = max(0, len(discard_pile) - 1 - LOWER_CARDS)
+    return tuple(LowerCard(card, n % TILTS) for n, card in enumerate(discard_pile[first:-1], first))
+
+
+def due_of(view: GameView, now: datetime) -> Due | None:
+    """Return the deadline of the turn, or None if it has none."""
+    if view.deadline is None:
+        return None
+    return Due(
+        iso=view.deadline.isoformat(timespec="seconds"),
+        left=time_left(view.deadline, now),
+        seconds=round((view.deadline - now).total_seconds(), 1),
+    )
 
 
 def players_of(view: GameView, now: datetime) -> list[Player]:
@@ -235,6 +297,9 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
     near = limit - seat.cards if limit and not seat.out else limit
     state = [f"{seat.score:,} points"] if view.options.is_match else []
     hot = 0 < near <= NEARLY_OUT and view.turn is not None
+    low, turn = limit * 3 // 5, seat.seat == view.turn
+    # A spectator sits nowhere, so all players have a place around the table.
+    first = -1 if view.you is None else view.you
     if hot:
         state.append(f"{cards(near)} from the limit")
     return Player(
@@ -242,15 +307,20 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
         name=seat.name,
         url=profile_url(seat.username),
         you=seat.seat == view.you,
-        now=seat.seat == view.turn,
+        now=turn,
         cards=seat.cards,
         limit=limit,
-        low=limit * 3 // 5,
+        low=low,
         high=limit - NEARLY_OUT,
         hot=hot,
         out=seat.out,
         tags=(*_tags(view, seat), *_rest_tags(view, seat, now)),
         state=" · ".join(state),
+        place=(seat.seat - first) % (len(view.seats) + (view.you is None)),
+        places=len(view.seats) - (view.you is not None),
+        fan=range(min(seat.cards, FAN)),
+        warm=0 < low < seat.cards,
+        due=due_of(view, now) if turn and view.you != seat.seat else None,
         backs=_backs(view, seat),
     )
 
@@ -274,7 +344,7 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
     if seen is not None and seat.seat in seen.going_out:
         yield Tag("played the last card")
     if seat.uno:
-        yield Tag("UNO")
+        yield Tag("UNO", uno=True)
     if seat.exposed:
         yield Tag("didn’t call UNO", hot=True)
     if seat.bot and not seat.owner:

@@ -31,10 +31,19 @@ document.addEventListener("keydown", (event) => {
   if (control.matches("summary")) control.focus();
 });
 
+// What a switch (a details element) has unfolded over the table.
+document.addEventListener("keydown", (event) => {
+  const open = document.querySelector(".switch[open]");
+  if (event.key !== "Escape" || !open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
+});
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-say]");
   if (button) announce(button.dataset.say.replace("{left}", document.querySelector("time[data-left]")?.textContent ?? ""));
   if (event.target.closest('a[href="#keys-help"]')) document.getElementById("keys-help").open = true;
+  if (event.target.closest('a[href="#log"]')) document.getElementById("show-log").open = true;
 });
 
 function showScope() {

@@ -35,6 +35,7 @@ def test_open_pages_show_that_the_round_was_cancelled(
     for seat, page in enumerate(pages):
         expect(page.locator("#main[data-deal='2']")).to_be_visible(timeout=PATIENCE * 1000)
         assert page.evaluate("() => window.stillHere") is True
+        page.locator("#show-log > summary").click()
         rows = page.get_by_role("region", name="Log").get_by_role("listitem")
         expect(rows.nth(0)).to_have_text("Round 1")
         expect(rows.nth(1)).to_contain_text(CANCELLED)

@@ -415,6 +415,43 @@ def test_players_are_listed_in_turn_order_from_the_reader() -> None:
     assert [player.name for player in page(seen(PLAIN, None)).players] == ["Ann", "Bob", "Chen"]
 
 
+def test_places_around_the_table_count_from_the_reader_and_not_in_the_direction_of_play() -> None:
+    def places(you: int | None, direction: int = 1) -> list[tuple[str, int]]:
+        return [(player.name, player.place) for player in page(seen({**PLAIN, "direction": direction}, you)).players]
+
+    assert places(1) == [("Bob", 0), ("Chen", 1), ("Ann", 2)]
+    assert places(1, -1) == [("Bob", 0), ("Ann", 2), ("Chen", 1)]
+    assert places(None) == [("Ann", 1), ("Bob", 2), ("Chen", 3)]
+    assert {player.places for player in page(seen(PLAIN, 1)).players} == {2}
+    assert {player.places for player in page(seen(PLAIN, None)).players} == {3}
+
+
+def test_the_deadline_is_shown_at_the_seat_of_another_player_on_turn() -> None:
+    deadline = NOW + timedelta(hours=2)
+    assert [player.due is not None for player in page(seen(PLAIN, 1, deadline=deadline)).players] == [
+        False,
+        False,
+        True,
+    ]
+    assert not any(player.due for player in page(seen(PLAIN, 0, deadline=deadline)).players)
+
+
+def test_the_last_cards_of_the_discard_pile_keep_their_tilt() -> None:
+    def lower(pile: list[str]) -> list[tuple[str, int]]:
+        return [(card.text, card.tilt) for card in page(seen({**PLAIN, "discard_pile": pile})).table.lower]
+
+    assert lower(["r3"]) == []
+    assert lower(["r1", "r3"]) == [("r1", 0)]
+    assert lower(["r1", "r2", "r4", "r5", "r3"]) == [("r2", 1), ("r4", 2), ("r5", 3)]
+    assert lower(["r1", "r2", "r4", "r5", "r3", "r6"]) == [("r4", 2), ("r5", 3), ("r3", 0)]
+
+
+@pytest.mark.parametrize(("cards", "layers"), [(0, 0), (1, 1), (20, 1), (21, 2), (41, 3)])
+def test_the_draw_pile_is_as_thick_as_its_cards(cards: int, layers: int) -> None:
+    numbers = ["b1", "b2", "y3", "g4", "r9", "g8", "y8", "b8", "g6", "y6", "b6"] * 4
+    assert len(page(seen({**PLAIN, "draw_pile": numbers[:cards]})).table.thickness) == layers
+
+
 def test_a_hand_near_the_mercy_limit_is_marked() -> None:
     view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]})
     ann, bob, _ = page(view).players

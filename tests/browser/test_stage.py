@@ -1,0 +1,360 @@
+"""The game page as a table: seats on an arc, fixed rows, and everything that a turn needs on the first screen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from accounts.models import User
+from games.actions import lobby
+from games.queries import Table
+from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
+from tests.browser.test_play import after, first_choice, open_game, wait_for_me
+from tests.support.tables import table_after, table_at
+
+NewPage = Callable[..., Page]
+
+MOST_SHIFT: Final = 0.02
+"""The most that the layout may shift in a turn (https://web.dev/cls)."""
+SMALL: Final[tuple[tuple[int, int], ...]] = ((390, 844), (844, 390), (320, 568), (640, 400))
+"""Phones, and a window of 1280 x 800 at a zoom of 200 %."""
+WATCH: Final = """() => {
+    window.shifts = [];
+    const nameOf = (source) => source.node?.id || source.node?.className || source.node?.nodeName;
+    new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) window.shifts.push([entry.value, entry.sources.map(nameOf).join()]);
+    }).observe({type: "layout-shift"});
+}"""
+
+
+class Box:
+    """Where an element is on the screen."""
+
+    def __init__(self, locator: Locator) -> None:
+        box = locator.bounding_box()
+        assert box is not None, locator
+        self.left, self.top = box["x"], box["y"]
+        self.width, self.height = box["width"], box["height"]
+        self.right, self.bottom = self.left + self.width, self.top + self.height
+        self.middle = (self.left + self.width / 2, self.top + self.height / 2)
+
+
+def size(width: int, height: int) -> ViewportSize:
+    return {"width": width, "height": height}
+
+
+@pytest.fixture
+def nine(db: None) -> list[User]:
+    return [User.objects.create_user(username=f"player{n}", password="a long password") for n in range(9)]
+
+
+def ten_at_a_table(cast: Cast, nine: list[User]) -> Table:
+    """Return a table of ten where Alice is on turn."""
+    for moves in range(20, 60):
+        table = table_after([cast.alice, *nine], moves, 7, preset="classic")
+        if table.started.position.turn == 0:
+            return table
+    raise AssertionError("Alice was never on turn.")
+
+
+def opponents(page: Page) -> list[Box]:
+    """Return the boxes of the opponents' avatars, clockwise from the reader."""
+    count = page.locator(".player:not(.you)").count()
+    return [Box(page.locator(f".player.n-{n} .disc")) for n in range(1, count + 1)]
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_opponents_sit_on_an_arc_in_turn_order(new_page: NewPage, cast: Cast, direction: int) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800))
+    page.goto(cast.table({**MANY, "direction": direction}).game.get_absolute_url())
+    seats = opponents(page)
+    left, top, right = (seat.middle for seat in seats)
+    assert left[0] < top[0] < right[0]
+    assert top[1] < left[1]
+    assert left[1] == pytest.approx(right[1], abs=2)
+    # The seats stay where they are when the direction changes; the list is in turn order.
+    names = page.locator(".player .name").all_inner_texts()
+    assert names == (["alice", "bob", "charlie", "mo"] if direction == 1 else ["alice", "mo", "charlie", "bob"])
+    assert page.locator(".player.n-1 .name").inner_text() == "bob"
+    expect(page.locator(".flow")).to_contain_text("clockwise" if direction == 1 else "counter-clockwise")
+
+
+def test_a_seat_shows_how_close_its_hand_is_to_the_limit(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800))
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    ring = page.locator("#seat-2 .ring .fill")
+    assert (ring.get_attribute("stroke-dasharray"), ring.get_attribute("pathLength")) == ("20 25", "25")
+    expect(page.locator("#seat-1 .held i")).to_have_count(3)
+    expect(page.locator("#seat-2 .held i")).to_have_count(9)
+    page.goto(cast.table(MANY, options={"mercy_limit": 0}).game.get_absolute_url())
+    expect(page.locator(".ring")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
+def test_ten_players_do_not_cover_each_other(
+    new_page: NewPage, cast: Cast, nine: list[User], width: int, height: int
+) -> None:
+    page = new_page(cast.alice, viewport=size(width, height))
+    page.goto(ten_at_a_table(cast, nine).game.get_absolute_url())
+    seats = [*opponents(page), Box(page.locator(".you .disc"))]
+    assert len(seats) == 10
+    for n, one in enumerate(seats):
+        for other in seats[:n]:
+            assert math.dist(one.middle, other.middle) > one.width + 12
+        assert one.left >= 0
+        assert one.right <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_piles_are_large_and_show_the_last_cards_and_the_size(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800))
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    assert 130 <= Box(page.locator(".top-card > .face")).height <= 180
+    assert page.locator(".lower").count() == 2
+    expect(page.locator(".layers i")).to_have_count(2)  # of 24 cards
+    page.goto(cast.table({**MANY, "draw_pile": ["b1"], "discard_pile": ["r4"]}).game.get_absolute_url())
+    assert page.locator(".lower").count() == 0
+    expect(page.locator(".layers i")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_a_turn_shifts_nothing(new_page: NewPage, alice: User, width: int, height: int) -> None:
+    options = lobby.TableOptions(players=4, bots=3, bot="careful", bot_pause=0)
+    game = lobby.create_table(user=alice, options=options, now=timezone.now()).game
+    page = new_page(alice, viewport=size(width, height))
+    open_game(page, game)
+    page.evaluate("document.fonts.ready")
+    page.wait_for_load_state("networkidle")
+    page.evaluate(WATCH)
+    turns = 0
+    for _ in range(12):
+        page.evaluate("window.shifts = []")
+        if page.locator("#chooser").count() == 0:
+            page.evaluate("scrollTo(0, 0)")
+        after(page, first_choice(page).click)
+        if not wait_for_me(page):
+            break  # the end of the game has another page
+        page.wait_for_timeout(100)
+        found = page.evaluate("window.shifts")
+        assert sum(value for value, _ in found) <= MOST_SHIFT, found
+        turns += 1
+    assert turns >= 3
+
+
+def needed(page: Page) -> list[tuple[str, Locator]]:
+    """Return what a player needs to see of a turn."""
+    found = [
+        ("whose turn", page.locator("#headline")),
+        ("top card", page.locator(".top-card > .face")),
+        ("colour", page.locator(".force dd")),
+        ("first card", page.locator("#card-0")),
+    ]
+    if page.locator(".owed").count():
+        found += [("debt", page.locator(".owed b")), ("what to do", page.locator(".owed dd"))]
+    return found + [(f"action {n}", action) for n, action in enumerate(page.locator("#move > *").all())]
+
+
+@pytest.mark.parametrize(("width", "height"), [*SMALL, (1280, 800)])
+@pytest.mark.parametrize("what", ["debt", "ten", "chooser"])
+def test_the_first_screen_has_what_a_turn_needs(
+    new_page: NewPage, cast: Cast, nine: list[User], what: str, width: int, height: int
+) -> None:
+    page = new_page(cast.alice, viewport=size(width, height))
+    table = ten_at_a_table(cast, nine) if what == "ten" else cast.table(STACK if what == "debt" else MANY)
+    page.goto(table.game.get_absolute_url() + ("?choose=W6" if what == "chooser" else ""))
+    page.locator("#hand-list").wait_for(state="attached")
+    for name, locator in needed(page):
+        box = Box(locator)
+        assert box.top >= 0, name
+        assert box.left >= 0, name
+        assert box.right <= width, name
+        assert box.bottom <= height, name
+    # Nothing lies over the middle of the first card, and the actions begin below it.
+    covered = page.evaluate("""() => {
+        const box = document.querySelector("#card-0").getBoundingClientRect();
+        const found = document.elementFromPoint(box.left + 12, box.top + box.height / 2);
+        return !found.closest("#card-0");
+    }""")
+    assert not covered
+    assert page.evaluate("scrollY") == 0
+    if what == "chooser":
+        assert Box(page.locator(".chosen")).bottom <= height
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (844, 390)])
+def test_the_middle_of_every_card_of_a_long_hand_can_be_pressed(
+    new_page: NewPage, cast: Cast, width: int, height: int
+) -> None:
+    page = new_page(cast.alice, viewport=size(width, height))
+    hand = [*MANY["hands"][0], *MANY["hands"][0][:8]]
+    page.goto(cast.table({**MANY, "hands": [hand, *MANY["hands"][1:]]}).game.get_absolute_url())
+    hidden = page.evaluate("""() => [...document.querySelectorAll("#hand-cards .card")].filter((card) => {
+        const box = card.getBoundingClientRect();
+        return document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2).closest(".card") !== card;
+    }).length""")
+    assert (page.locator("#hand-cards .card").count(), hidden) == (24, 0)
+    rows = {round(Box(card).bottom / 40) for card in page.locator("#hand-cards .card").all()}
+    assert len(rows) <= 3  # the playable ones stand a little higher
+
+
+def test_the_card_under_the_pointer_or_the_focus_comes_out_whole(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800), reduced_motion="reduce")
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    card = page.locator("#card-5")
+    top = Box(card).top
+    whole = """(card) => {
+        const box = card.getBoundingClientRect();
+        return document.elementFromPoint(box.right - 6, box.top + box.height / 2).closest(".card") === card;
+    }"""
+    assert not card.evaluate(whole)
+    card.hover(position={"x": 20, "y": 80})
+    assert Box(card).top < top
+    assert card.evaluate(whole)
+    page.mouse.move(5, 5)
+    page.locator("#card-4").focus()
+    page.keyboard.press("ArrowRight")
+    assert Box(card).top < top
+    assert card.evaluate(whole)
+
+
+def test_nothing_lifts_under_a_finger(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(390, 844), has_touch=True, is_mobile=True, reduced_motion="reduce")
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    place = "(part) => part.getBoundingClientRect().top + scrollY"
+    for name in ("#card-12", "#draw"):
+        part = page.locator(name)
+        top = part.evaluate(place)
+        part.hover(force=True)
+        assert part.evaluate(place) == top
+
+
+def test_only_on_the_players_turn_cards_that_cannot_be_played_are_pale(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice)
+    filters = "[...document.querySelectorAll('#hand-cards .face')].map((face) => getComputedStyle(face).filter)"
+    page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
+    assert set(page.evaluate(filters)) == {"none"}
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    assert any("saturate" in filter_ for filter_ in page.evaluate(filters))
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_log_is_a_panel_or_a_drawer(new_page: NewPage, cast: Cast, scripts: bool) -> None:
+    page = new_page(cast.alice, viewport=size(1440, 900), java_script_enabled=scripts)
+    url = cast.table(MANY).game.get_absolute_url()
+    page.goto(url)
+    expect(page.locator("#log-all")).to_be_visible()
+    expect(page.locator("#show-log > summary")).to_be_hidden()
+    for width, height in ((1280, 800), *SMALL):
+        page.set_viewport_size(size(width, height))
+        page.goto(url)
+        expect(page.locator("#log-all")).to_be_hidden()
+        page.locator("#show-log > summary").click()
+        expect(page.locator("#log-all")).to_be_visible()
+        page.locator("#show-log > summary").click()
+        expect(page.locator("#log-all")).to_be_hidden()
+    if scripts:
+        page.keyboard.press("l")
+        expect(page.locator("#log")).to_be_focused()
+        expect(page.locator("#log-all")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator("#log-all")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_phone_on_its_side_has_the_header_behind_a_button(new_page: NewPage, cast: Cast, scripts: bool) -> None:
+    page = new_page(cast.alice, viewport=size(844, 390), java_script_enabled=scripts)
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    expect(page.locator(".brand")).to_be_hidden()
+    table, hand = Box(page.locator("#table")), Box(page.locator("#hand"))
+    assert table.right <= hand.left
+    page.locator("#menu > summary").click()
+    expect(page.get_by_role("link", name="Rules").first).to_be_visible()
+    page.get_by_role("link", name="Games").first.click()
+    page.wait_for_url("**/")
+
+
+@pytest.mark.parametrize("width", [320, 390, 640])
+def test_the_header_is_one_line(new_page: NewPage, cast: Cast, width: int) -> None:
+    cast.table(MANY)
+    page = new_page(cast.alice, viewport=size(width, 800))
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    expect(page.locator(".top .next")).to_be_visible()
+    assert Box(page.locator(".top")).height <= 48
+    assert Box(page.locator(".top .me")).bottom <= 48
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_backs_of_the_other_hands_are_shown(new_page: NewPage, cast: Cast, width: int, height: int) -> None:
+    page = new_page(cast.alice, viewport=size(width, height))
+    page.goto(cast.table(DARK_SIDE, preset="flip").game.get_absolute_url())
+    if width < 800:
+        expect(page.locator("#seat-1 .backs")).to_be_hidden()
+    else:
+        expect(page.locator("#seat-1 .backs .face").first).to_be_visible()
+    page.locator("#show-backs > summary").click()
+    for name in ("Red 1", "Red 2"):
+        expect(page.locator("#seat-1 .backs")).to_contain_text(name)
+    assert Box(page.locator("#seat-1 .backs .face").first).width >= 28
+    page.locator("#show-backs > summary").click()
+    expect(page.locator("#seat-1 .backs")).to_be_visible(visible=width > 800)
+
+
+def test_forced_colours_keep_the_player_on_turn_and_the_order_of_the_hand(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800), forced_colors="active")
+    page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
+
+    def style(selector: str, name: str) -> Any:
+        return page.locator(selector).evaluate("(e, name) => getComputedStyle(e)[name]", name)
+
+    assert style("#seat-1 .disc", "outlineStyle") == "solid"
+    assert style("#seat-2 .disc", "outlineStyle") == "none"
+    assert style("#seat-1 .name", "backgroundColor") != style("#seat-2 .name", "backgroundColor")
+    assert style("#sort-color", "backgroundColor") != style("#sort-number", "backgroundColor")
+
+
+def test_the_space_key_fits_its_picture_and_nothing_cuts_you_off(new_page: NewPage, cast: Cast) -> None:
+    User.objects.filter(pk=cast.alice.pk).update(display_name="A name that is thirty long, ok")
+    page = new_page(cast.alice, viewport=size(1280, 800))
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    you = page.locator(".you small")
+    assert you.evaluate("(e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e).overflow === 'visible'")
+    assert Box(you).right <= 640
+    page.locator("#keys-summary").click()
+    for key in page.locator("#keys-help kbd").all():
+        assert key.evaluate("(e) => e.scrollWidth <= e.clientWidth"), key.inner_text()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_targets_are_large_enough_for_a_finger(new_page: NewPage, cast: Cast, width: int) -> None:
+    table = table_after([cast.alice, cast.bob, cast.charlie], 20, 4)
+    page = new_page(cast.alice, viewport=size(width, 800))
+    page.goto(table.game.get_absolute_url())
+    page.locator("#show-log > summary").click()
+    page.evaluate("document.querySelectorAll('.table-options details').forEach((e) => { e.open = true; })")
+    targets = ".log .when, #log-all, #keys-help .link, #report, #resign, .foot li a, .tool, .switch > summary, .button"
+    small = page.evaluate(
+        """(targets) => [...document.querySelectorAll(targets)].filter((e) => {
+        const box = e.getBoundingClientRect();
+        return box.width && (box.height < 43.9 || box.width < 43.9);
+    }).map((e) => e.outerHTML)""",
+        targets,
+    )
+    assert small == []
+
+
+def test_the_seat_on_turn_shows_the_time_left(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800))
+    table = table_at(
+        {**MANY, "turn": 1},
+        [cast.alice, cast.bob, cast.charlie, cast.mo],
+        deadline=timezone.now() + timedelta(hours=14, minutes=5),
+    )
+    page.goto(table.game.get_absolute_url())
+    expect(page.locator("#seat-1 .clock")).to_have_text("14 h left")
+    expect(page.locator(".player .clock")).to_have_count(1)
