@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from email.errors import MessageError
 from typing import Final
 
 from django.core.exceptions import ValidationError
+from django.core.mail.message import sanitize_address
 from django.core.validators import validate_email
 
 LONGEST_ADDRESS: Final = 254
@@ -30,10 +32,32 @@ def validate_address(value: str) -> None:
     # Nobody uses quotes or an IP address, and with them one mailbox has too many spellings to be counted.
     if before.startswith('"') or domain.startswith("["):
         raise ValidationError(validate_email.message, code=validate_email.code)
+    if not is_sent_as_written(value):
+        raise ValidationError(validate_email.message, code=validate_email.code)
+
+
+def is_sent_as_written(address: str) -> bool:
+    """Return False if Django would send a mail for this address to another one, or to none.
+
+    Django decodes encoded words (RFC 2047), so mail to `=?utf-8?q?d=6fra?=@example.org` goes to `dora@example.org`,
+    which has any number of such spellings. A domain may be written in any way of IDNA, but not with a last dot.
+    """
+    before, at, domain = address.rpartition("@")
     try:
-        domain.encode("idna")
+        ascii_domain = domain.encode("idna").decode("ascii")
     except UnicodeError:
-        raise ValidationError(validate_email.message, code=validate_email.code) from None
+        return False
+    return _as_sent(address) == before + at + ascii_domain and not ascii_domain.endswith(".")
+
+
+def _as_sent(address: str) -> str:
+    """Return the address that Django gives to the mail server, or "" if it refuses to send to this one."""
+    if not _may_be_address(address):
+        return ""
+    try:
+        return str(sanitize_address(address, "utf-8"))
+    except (ValueError, IndexError, MessageError):  # what Python's parser of addresses raises
+        return ""
 
 
 def spellings(address: str) -> list[str]:
@@ -75,9 +99,11 @@ def _may_be_address(text: str) -> bool:
 def mailbox_of(address: str) -> str:
     """Return the mailbox that mails to this address are counted for: the address without `+` and what follows it.
 
-    Most mail servers deliver such addresses to the same person. Gmail also ignores dots and has two domains.
+    Most mail servers deliver such addresses to the same person. Gmail also ignores dots and has two domains. An address
+    that is not sent as it is written counts for the mailbox that would get the mail.
     """
-    before, at, domain = canonical(address).rpartition("@")
+    before, at, domain = canonical(_as_sent(address) or address).rpartition("@")
+    domain = domain.removesuffix(".")
     before = before.partition("+")[0] or before
     if domain in GMAIL:
         before, domain = before.replace(".", ""), GMAIL[0]

@@ -14,7 +14,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
-from accounts.addresses import canonical, spellings
+from accounts.addresses import canonical, is_sent_as_written, spellings
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import ALIKE, NAME_TAKEN, name_skeletons
 from accounts.tokens import LONGEST, digest_of
@@ -255,11 +255,12 @@ class MailAddress:
 
 
 def mail_addresses(users: Collection[int]) -> dict[int, MailAddress]:
-    """Return the primary address of each of these users (ids) who has one. Runs two queries."""
+    """Return the primary address of each of these users (ids) who has one that can get mail. Runs two queries."""
     found = {
         pk: MailAddress(email, verified=False)
         for pk, email in User.objects.filter(pk__in=users).exclude(email="").values_list("pk", "email")
     }
     for address in EmailAddress.objects.filter(user__in=users).order_by("primary", "-pk"):
         found[address.user_id] = MailAddress(address.email, address.verified)
-    return found
+    # Addresses from before 0.1.0 were not checked for this.
+    return {pk: address for pk, address in found.items() if is_sent_as_written(address.email)}

@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models import Case, PositiveSmallIntegerField, QuerySet, Value, When
 
 from accounts import mails
-from accounts.addresses import canonical
+from accounts.addresses import canonical, is_sent_as_written
 from accounts.limits import MAILS_TO_MAILBOX, scaled
 from accounts.models import AccountMail
 from games.notices import emails, notice_mails
@@ -173,6 +173,8 @@ def _unlocked(rows: QuerySet[AccountMail]) -> QuerySet[AccountMail]:
 
 
 def _judge(row: AccountMail, sent: _Sent, now: datetime) -> Verdict:
+    if not is_sent_as_written(row.address):
+        return Verdict("nothing")  # the limits would not count it for the mailbox that gets it
     if not mails.KINDS[row.kind].limited:
         return Verdict()
     if now - row.created_at > mails.LATEST:

@@ -134,6 +134,7 @@ def test_an_address_may_come_from_the_environment(settings: Any, monkeypatch: py
         ("wonder", "rita@example.org", "Somebody else goes by this name"),
         ("rita", "alice@example.org", "Another account has confirmed this address"),
         ("rita", "ritä@example.org", "only unaccented letters"),
+        ("rita", "=?utf-8?q?r?=ita@example.org", "Enter a valid email address"),
     ],
 )
 def test_a_taken_name_or_address_is_refused(alice: User, username: str, email: str, says: str) -> None:

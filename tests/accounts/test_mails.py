@@ -334,7 +334,24 @@ def test_all_spellings_of_a_mailbox_share_a_limit(limits: None, written: str, al
     assert len(sent) == 3
 
 
-@pytest.mark.parametrize("address", ['"alice"@example.org', '"\\alice"@example.org', "alice@[127.0.0.1]"])
+ENCODED = "=?utf-8?q?=61lice?=@example.org"
+"""Django sends this to alice@example.org, because it decodes RFC 2047."""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        '"alice"@example.org',
+        '"\\alice"@example.org',
+        "alice@[127.0.0.1]",
+        ENCODED,
+        "=?us-ascii?b?YWxpY2U=?=@example.org",
+        "=?utf-8?q?al?=ice@example.org",
+        "=?utf-8?q?a=0Alice?=@example.org",
+        "=?utf-8?q?=c3=a4?=@example.org",
+        "alice@example.org\u3002",
+    ],
+)
 def test_an_address_with_any_number_of_spellings_is_refused(address: str, as_alice: Client) -> None:
     for browser, path, form in (
         (Client(), "/accounts/signup/", {"username": "dora", "password1": WORD, "password2": WORD}),
@@ -344,6 +361,25 @@ def test_an_address_with_any_number_of_spellings_is_refused(address: str, as_ali
         answer = browser.post(path, {**form, "email": address})
         assert (answer.status_code, "Enter a valid email address." in answer.content.decode()) == (200, True)
     assert not AccountMail.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "address", ["alice@straße.example", "alice@xn--strae-oqa.example", "ann@EXAMPLE.org", "a=?b?=@example.org"]
+)
+def test_an_address_is_accepted_if_mail_goes_to_it(address: str, alice: User) -> None:
+    browser = confirmed_browser(alice)
+    assert browser.post("/accounts/email/", {"action_add": "", "email": address}).status_code == 302
+    assert EmailAddress.objects.filter(email=canonical(address)).exists()
+
+
+def test_a_stored_address_that_another_one_gets_the_mail_of_gets_none(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(email=ENCODED)
+    EmailAddress.objects.create(user=alice, email=ENCODED, verified=True, primary=True)
+    for kind in (mails.CONFIRM, mails.RESET, mails.WORKS, "account/email/password_changed"):
+        mails.queue(kind=kind, address=ENCODED, user=alice, now=timezone.now())
+    assert deliver() == []
+    assert set(AccountMail.objects.values_list("state", "reason")) == {("dropped", "nothing")}
+    assert queries.mail_addresses([alice.pk]) == {}
 
 
 def test_a_confirmation_waits_while_the_limit_is_used_up(limits: None, settings: Settings) -> None:
@@ -785,6 +821,10 @@ def test_an_unknown_kind_is_an_error(alice: User) -> None:
         ("al.iceb@GoogleMail.com", "aliceb@gmail.com"),
         ("a.b@example.org", "a.b@example.org"),
         ("+a@example.org", "+a@example.org"),
+        ("=?utf-8?q?=61lice+n?=@example.org", "alice@example.org"),
+        ("=?utf-8?q?=41.lice?=@gmail.com", "alice@gmail.com"),
+        ("alice@example.org\u3002", "alice@example.org"),
+        ("alice@stra\u00dfe.example", "alice@strasse.example"),
         ("nobody", "nobody"),
     ],
 )

@@ -243,7 +243,13 @@ def test_in_production_only_a_confirmed_address_gets_mail(
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"), [({"email": ""}, "no_address"), ({"is_active": False}, "closed")], ids=str
+    ("change", "reason"),
+    [
+        ({"email": ""}, "no_address"),
+        ({"email": "=?utf-8?q?=62ob?=@example.org"}, "no_address"),
+        ({"is_active": False}, "closed"),
+    ],
+    ids=str,
 )
 def test_people_without_an_address_or_with_a_closed_account_get_no_mail(
     table: Table, alice: User, change: dict[str, Any], reason: str

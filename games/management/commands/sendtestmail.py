@@ -21,9 +21,9 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
 from django.core.management.base import BaseCommand, CommandError
-from django.core.validators import validate_email
 from django.utils import timezone
 
+from accounts.addresses import validate_address
 from accounts.mails import headers, host
 from games.models import Outbox
 
@@ -39,9 +39,9 @@ class Command(BaseCommand):
 
     def handle(self, *, address: str, **_: Any) -> None:
         try:
-            validate_email(address)
+            validate_address(address)
         except ValidationError:
-            raise CommandError(f"{address} is not a mail address. Nothing was sent.") from None
+            raise CommandError(f"{address} is not an address that this site can send to. Nothing was sent.") from None
         connection = get_connection()
         try:
             connection.send_messages([test_mail(address)])
