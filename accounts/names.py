@@ -294,7 +294,7 @@ def held_names(people: Iterable[Person]) -> Iterator[HeldName]:
                 found[one] = found.get(one) or objection
         for one, objection in found.items():
             yield HeldName(person.pk, one, objection or (ALIKE if one in held else ""))
-        held |= found.keys()
+        held.update(found)  # in place: `|=` with the keys of a dict would copy the whole set
 
 
 def _names_of(person: Person) -> Iterator[tuple[str, list[Callable[[str], None]]]]:

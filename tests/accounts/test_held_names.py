@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib import import_module
@@ -14,11 +14,13 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from accounts import actions, queries, tasks
 from accounts.models import MOST_FREED, NameSkeleton, User
+from accounts.names import HeldName, Person, held_names
 from games.actions import lobby
 from games.models import Seat
 from games.queries import Viewer
@@ -278,6 +280,62 @@ def test_objections_to_older_names_are_found_and_removed(alice: User, bob: User,
     renamed(charlie, display_name="")
     tasks.recheck_names()
     assert held() == {("bob", "bob", ""), ("bob", "allce", ""), ("charlie", "charlle", "")}
+
+
+@pytest.mark.django_db
+def test_names_can_be_taken_while_all_are_checked(
+    alice: User, bob: User, charlie: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renamed(bob, display_name="Admin.")
+    renamed(charlie, display_name=ALIKE)
+    locks: list[str] = []
+
+    def meanwhile(people: Iterable[Person]) -> Iterator[HeldName]:
+        yield from held_names(people)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT mode FROM pg_locks WHERE relation = 'accounts_nameskeleton'::regclass")
+            locks.extend(mode for (mode,) in cursor.fetchall())
+        if not User.objects.filter(display_name="Zelda").exists():  # only in the first check, which is of everybody
+            called(bob, "Zelda")
+
+    monkeypatch.setattr(actions, "held_names", meanwhile)
+    tasks.recheck_names()
+    assert len(locks) >= 3  # the check of everybody, and those of bob and charlie
+    assert not {mode for mode in locks if mode not in {"AccessShareLock", "RowShareLock", "RowExclusiveLock"}}
+    assert held() == {
+        ("alice", "allce", ""), ("bob", "bob", ""), ("bob", "zelda", ""), ("charlie", "charlle", ""),
+        ("charlie", "allce", "alike"),
+    }  # fmt: skip
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {("alice", "allce", "alike"), ("bob", "bob", ""), ("bob", "allce", "")},  # the objection moves to the younger
+        {("alice", "bob", ""), ("bob", "bob", "alike"), ("bob", "allce", "alike")},  # the older one has another look
+    ],
+)
+def test_rows_of_older_rules_are_corrected_at_once(alice: User, bob: User, stored: set[tuple[str, str, str]]) -> None:
+    renamed(bob, display_name=ALIKE)
+    NameSkeleton.objects.all().delete()
+    people = {user.username: user for user in (alice, bob)}
+    for name, look, objection in stored:
+        NameSkeleton.objects.create(user=people[name], skeleton=look, objection=objection)
+    tasks.recheck_names()
+    assert held() == {("alice", "allce", ""), ("bob", "bob", ""), ("bob", "allce", "alike")}
+
+
+@pytest.mark.django_db
+def test_a_check_of_names_that_changes_nothing_runs_the_same_queries_for_any_number(
+    alice: User, bob: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with CaptureQueriesContext(connection) as before:
+        tasks.recheck_names()
+    for _ in range(20):
+        actions.create_guest()
+    with django_assert_num_queries(len(before)):
+        tasks.recheck_names()
 
 
 @pytest.mark.django_db

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import unicodedata
 
 import pytest
@@ -222,6 +223,28 @@ def test_the_oldest_of_similar_names_has_no_objection() -> None:
 )
 def test_word_separators_do_not_distinguish_names(name: str) -> None:
     assert names.name_skeletons(name) & names.name_skeletons("Alice Cooper")
+
+
+def test_the_check_of_names_costs_the_same_for_each_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts bytes, because a copy of the set of names is one operation of the interpreter."""
+    monkeypatch.setattr(names, "_objection", lambda name, validators: "")
+    monkeypatch.setattr(names, "name_skeletons", lambda name: frozenset({name}))
+
+    def allocated(number: int) -> int:
+        total = 0
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in held_names(person(n, f"n{n}") for n in range(number)):
+                now, most = tracemalloc.get_traced_memory()
+                total += most - before
+                before = now
+                tracemalloc.reset_peak()
+        finally:
+            tracemalloc.stop()
+        return total
+
+    assert allocated(3000) < 15 * allocated(300)
 
 
 def test_the_two_names_of_one_person_may_be_alike() -> None:
