@@ -187,6 +187,18 @@ def test_the_first_screen_has_what_a_turn_needs(
         assert Box(page.locator(".chosen")).bottom <= height
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (844, 390)])
+def test_a_chooser_without_scripts_leaves_the_table_in_view(
+    new_page: NewPage, cast: Cast, width: int, height: int
+) -> None:
+    page = new_page(cast.alice, viewport=size(width, height), java_script_enabled=False)
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    page.get_by_role("button", name="Wild Draw Six").click()
+    page.wait_for_url("**#move")
+    assert Box(page.locator(".top-card > .face")).top >= 0
+    assert Box(page.locator("#choose-b")).bottom <= height
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (844, 390)])
 def test_the_middle_of_every_card_of_a_long_hand_can_be_pressed(
     new_page: NewPage, cast: Cast, width: int, height: int
@@ -283,6 +295,10 @@ def test_a_phone_on_its_side_has_the_header_behind_a_button(new_page: NewPage, c
 def test_the_header_is_one_line(new_page: NewPage, cast: Cast, width: int) -> None:
     cast.table(MANY)
     page = new_page(cast.alice, viewport=size(width, 800))
+    page.goto("/")
+    expect(page.locator(".top .next")).to_be_visible()
+    assert Box(page.locator(".top")).height <= 64
+    assert Box(page.get_by_role("link", name="Rules").first).right <= Box(page.locator(".top .next")).left
     page.goto(cast.table(MANY).game.get_absolute_url())
     expect(page.locator(".top .next")).to_be_visible()
     assert Box(page.locator(".top")).height <= 48
