@@ -49,7 +49,10 @@ class NoGuest(Exception):
 
 
 class AccountChanged(Exception):
-    """The account got a new password, or was closed, after this request began. That has ended the request's session."""
+    """The account was closed, or its sessions were ended, after this request began.
+
+    A new password and a new second factor end sessions, and so does *Log out everywhere else*.
+    """
 
 
 class TooManyTokens(Exception):
@@ -125,13 +128,13 @@ def lock_person(user_id: int) -> User:
 def lock_unchanged(user: User) -> None:
     """Lock this person until the transaction ends, before a change of security settings.
 
-    A new password and the closing of an account end all sessions under this lock. A request that waited for the lock
-    was let in by a session which no longer exists.
+    A new password, a new second factor, *Log out everywhere else* and the closing of an account end sessions under this
+    lock. A request that waited for the lock may have been let in by a session which no longer exists.
 
-    :raises AccountChanged: the password is not the one that `user` was read with, or the account was closed since.
+    :raises AccountChanged: since `user` was read, other sessions were ended or the account was closed.
     """
     stored = lock_person(user.pk)
-    if (stored.password, stored.is_active) != (user.password, user.is_active):
+    if (stored.get_session_auth_hash(), stored.is_active) != (user.get_session_auth_hash(), user.is_active):
         raise AccountChanged
 
 

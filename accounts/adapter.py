@@ -38,8 +38,11 @@ CONFIRMATION_HELD: Final = "account/messages/email_confirmation_held.txt"
 HELD: Final = "confirmation_held"
 """The session key that says: a confirmation mail was not sent, because this network asked for too many."""
 BEGUN_WITH: Final = "log_in_begun_with"
-"""The session key for the hash that says which password an incomplete log-in began with."""
-PASSWORD_REPLACED: Final = "The password of this account was changed after you entered it. Log in again."  # noqa: S105
+"""The session key for the hash that an incomplete log-in began with (`User.get_session_auth_hash`)."""
+OVERTAKEN: Final = (
+    "After you entered your password, the account got a new password or a second factor, or was logged out everywhere."
+    " Log in again."
+)
 NOT_BY_THIS_ADDRESS: Final = (
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
     " username always does."
@@ -95,6 +98,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             if not right:
                 attempt.count()
         return right
+
+    def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, Any]]:
+        """Return how this user can confirm a change: with a second factor by a code only, otherwise by the password."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        by_code = user.is_authenticated and queries.has_second_factor(user)
+        return [method for method in methods if (method["id"] == "mfa_reauthenticate") is by_code]
 
     def set_password(self, user: User, password: str) -> None:
         """Set a new password, and delete the count of wrong ones so that the owner can log in at once."""
@@ -247,7 +256,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return canonical(email)
 
     def pre_login(self, request: HttpRequest, user: User, **login: Any) -> HttpResponse | None:
-        """Store in the session for which password a log-in begins. A second factor may complete it minutes later."""
+        """Store in the session what a log-in begins with. A second factor may complete it minutes later."""
         request.session[BEGUN_WITH] = user.get_session_auth_hash()
         response: HttpResponse | None = super().pre_login(request, user, **login)
         return response
@@ -255,15 +264,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def login(self, request: HttpRequest, user: User) -> None:
         """Log in, and keep in the session which guest this browser was, and the guest's opened invitations.
 
-        :raises ImmediateHttpResponse: the account was closed, or got a new password, after the log-in began. It leads
-            to the page that says so. Otherwise somebody who knows an old password and has a recovery code could log in
-            after a reset.
+        :raises ImmediateHttpResponse: after the log-in began, the account was closed, got a new password or a second
+            factor, or was logged out everywhere. It leads to the page that says so. Otherwise somebody who knows an old
+            password and has a recovery code could log in after a reset, and a log-in that asked for no code could be
+            completed after one is needed.
         """
         before: User | AnonymousUser = getattr(request, "guest", request.user)
         guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
         links = request.session.get(LINKS)
         with transaction.atomic():
-            # A new password or a closing at this moment could not end a session that is not stored yet.
+            # What ends all sessions at this moment could not end one that is not stored yet.
             stored = actions.lock_person(user.pk)
             if not stored.is_active:
                 clear_login(request)
@@ -271,7 +281,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             begun_with = str(request.session.pop(BEGUN_WITH, ""))
             if not constant_time_compare(begun_with, stored.get_session_auth_hash()):
                 clear_login(request)
-                messages.error(request, PASSWORD_REPLACED)
+                messages.error(request, OVERTAKEN)
                 raise ImmediateHttpResponse(redirect("account_login"))
             super().login(request, user)  # empties the session of another user
         if guest is not None:

@@ -76,6 +76,17 @@ def use_sentence_case(form: forms.Form) -> None:
         field.label = field.widget.attrs["placeholder"] = str(field.label).capitalize()
 
 
+def revoke_tokens_field() -> forms.BooleanField:
+    """Return the field, ticked in advance, that revokes the API tokens together with another change."""
+    return forms.BooleanField(
+        label="Revoke my API tokens",
+        required=False,
+        initial=True,
+        help_text="Recommended if someone else may know your password. Programs that play for you will need new"
+        " tokens.",
+    )
+
+
 def check_addresses(form: forms.Form) -> None:
     """Let the field `email` of an allauth form accept only addresses that this site can send to and store.
 

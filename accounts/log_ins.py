@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.sessions.backends.base import UpdateError
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.crypto import get_random_string
 
 from accounts import queries
 from accounts.actions import lock_person
@@ -19,6 +21,7 @@ from accounts.user_agents import UNKNOWN, browser_of
 BROWSER: Final = "browser"
 SINCE: Final = "since"
 """The keys under which a session stores the browser of its log-in, as text, and the time."""
+MARK_LENGTH: Final = 22
 MOST: Final = 50
 """How many log-ins a person may have at once."""
 
@@ -79,16 +82,22 @@ def end(*, user_id: int, handle: str, here: str) -> bool:
     return bool(deleted)
 
 
-def end_others(*, user_id: int, here: str) -> bool:
-    """End every session of this person except `here`. If that one has ended meanwhile, do nothing and return False.
+@transaction.atomic
+def end_elsewhere(request: HttpRequest) -> bool:
+    """End every session of this person except that of the request, which gets a new key.
 
-    Call it in a transaction. It locks the person, so that two sessions cannot end each other.
+    Of what is under way in the others nothing completes: a log-in that waits for a code, and a request that waits for
+    the person's lock. If the session of the request has ended meanwhile, do nothing and return False.
     """
-    lock_person(user_id)
-    mine = Session.objects.filter(user=user_id)
+    user, here = cast("User", request.user), request.session.session_key
+    lock_person(user.pk)  # so that two sessions cannot end each other
+    mine = Session.objects.filter(user=user)
     if not mine.filter(session_key=here).exists():
         return False
     mine.exclude(session_key=here).delete()
+    user.session_mark = get_random_string(MARK_LENGTH)
+    user.save(update_fields=["session_mark"])
+    update_session_auth_hash(request, user)
     return True
 
 

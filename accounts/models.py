@@ -1,6 +1,7 @@
 """People and guests, their sessions, API tokens and held names, and the mails about accounts."""
 
 import hashlib
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any, Final
@@ -12,6 +13,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models, transaction
 from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from accounts.addresses import LONGEST_ADDRESS
 from accounts.names import DISPLAY_NAME_LENGTH, NAME_TAKEN, name_skeletons, validate_display_name, validate_time_zone
@@ -23,6 +25,7 @@ MOST_FREED: Final = 6
 
 Without this limit one person could block any number of names by changing theirs again and again.
 """
+SESSION_SALT: Final = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 """The end of a suspension or mute without an end."""
 
@@ -66,6 +69,8 @@ class User(AbstractUser):
     answered = models.BooleanField(default=False, editable=False)
     # The 30-second step of the last accepted code of an app. Codes of this step or earlier ones are refused.
     last_totp_step = models.PositiveBigIntegerField(default=0, editable=False)
+    # Part of what sessions are checked by. A new one ends them, like a new password (`log_ins.end_elsewhere`).
+    session_mark = models.CharField(max_length=22, blank=True, default="", db_default="", editable=False)
 
     class Meta:
         verbose_name = "person"
@@ -119,6 +124,19 @@ class User(AbstractUser):
     def check_password(self, raw_password: str | None) -> bool:
         """Return True if this is the password. Unlike Django's, store no new hash: `actions.renew_hash` does that."""
         return check_password(raw_password, self.password)
+
+    def get_session_auth_hash(self) -> str:
+        """Return the hash by which a session is valid: until the password or `session_mark` changes."""
+        return self._session_hash(None)
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        """Yield that hash under each of `SECRET_KEY_FALLBACKS`."""
+        yield from map(self._session_hash, settings.SECRET_KEY_FALLBACKS)
+
+    def _session_hash(self, secret: str | None) -> str:
+        # Without a mark it is Django's, so that sessions from before there were marks stay valid.
+        value = f"{self.password}{self.session_mark}"
+        return salted_hmac(SESSION_SALT, value, secret=secret, algorithm="sha256").hexdigest()
 
     def suspended(self, now: datetime) -> bool:
         """Return True if this person is suspended: they may only read why, and appeal."""

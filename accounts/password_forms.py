@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import actions, log_ins, mails, queries, tries, try_keys
-from accounts.forms import check_addresses, use_sentence_case
+from accounts.forms import check_addresses, revoke_tokens_field, use_sentence_case
 from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
@@ -71,13 +71,7 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         use_sentence_case(self)
-        self.fields["revoke_tokens"] = forms.BooleanField(
-            label="Revoke my API tokens",
-            required=False,
-            initial=True,
-            help_text="Recommended if someone else may know your password. Programs that play for you will need new"
-            " tokens.",
-        )
+        self.fields["revoke_tokens"] = revoke_tokens_field()
         if addresses := list(EmailAddress.objects.filter(user=self.user).order_by("pk")):
             self.fields["mine"] = _which_are_mine(addresses)
             self.fields["asked"] = forms.BooleanField(required=False, initial=True, widget=forms.HiddenInput)

@@ -144,8 +144,8 @@ def valid_sessions(owners: Mapping[str, int | None], now: datetime) -> set[str]:
     """Return the keys of the sessions that are still valid. Runs two queries.
 
     `owners` maps the key of each session to the id of its user when its socket opened, or None for a visitor. A session
-    is no longer valid if it was deleted or has expired, if its user is another one, or if that user was suspended,
-    made inactive, or has a new password.
+    is no longer valid if it was deleted or has expired, if its user is another one, or if that user was suspended or
+    made inactive, or has a new password or `session_mark`.
     """
     rows = Session.objects.filter(session_key__in=owners, expire_date__gt=now)
     found = {row.session_key: row.get_decoded() for row in rows}
@@ -162,7 +162,7 @@ def session_is_valid(data: Mapping[str, str], user_id: int | None, users: Mappin
 
 
 def _is_logged_in(user: User, data: Mapping[str, str]) -> bool:
-    """Return True if this session logged this person in and their password has not changed since."""
+    """Return True if this session logged this person in, and their password and `session_mark` are the same since."""
     if not user.is_active or data.get(SESSION_KEY) != str(user.pk):
         return False
     hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
@@ -180,6 +180,11 @@ def logged_in_by(session: SessionBase) -> User | None:
 def totp_of(user: User) -> Authenticator | None:
     """Return the authenticator app of this person, or None."""
     return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
+
+
+def has_second_factor(user: User) -> bool:
+    """Return True if this person has set up an app. Recovery codes alone are no second factor."""
+    return totp_of(user) is not None
 
 
 def holder_of(email: str) -> User | None:

@@ -26,6 +26,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from accounts import actions, encryption, queries, tries, try_keys
+from accounts.forms import revoke_tokens_field
 from accounts.models import User
 
 log = structlog.get_logger(__name__)
@@ -49,12 +50,17 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
 
 
 class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
-    """Sets up an app. Until the first code is accepted, the secret is in the session, encrypted."""
+    """Sets up an app. Until the first code is accepted, the secret is in the session, encrypted.
+
+    People with API tokens are asked whether to revoke them.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.secret: str = decrypt(self.secret)  # comes from the session if the form was sent
         context.request.session[PENDING_SECRET] = encrypt(self.secret)
+        if queries.tokens_of(self.user).exists():
+            self.fields["revoke_tokens"] = revoke_tokens_field()
 
     def clean_code(self) -> str:
         return _counted(self.user, self._clean_code)

@@ -15,10 +15,11 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import actions, confirmation_keys, mails, queries
+from accounts import actions, confirmation_keys, log_ins, mails, queries
 from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
 
@@ -91,23 +92,26 @@ class ConfirmAddress(_NoLogout, ConfirmEmailView):  # type: ignore[misc]  # alla
         return EmailConfirmationHMAC(claim)
 
 
-class _NotAfterNewPassword:
-    """Lets a form make its change only while the account is open and has the password that the request read.
+class _NotAfterEnd:
+    """Lets a form make its change only while the account is open and the session that the request read is valid.
 
-    :raises AccountChanged: the password was changed, or the account closed, after the request began.
+    :raises AccountChanged: after the request began, the sessions of the account were ended or it was closed.
     """
 
     def form_valid(self, form: Any) -> HttpResponse:
-        view = cast("Any", super())
         # A link in a mail sets the password of its own account, not of the one that is logged in.
         user = getattr(form, "user", cast("Any", self).request.user)
         with transaction.atomic():
             actions.lock_unchanged(user)
-            answer: HttpResponse = view.form_valid(form)
+            return self.make_change(form)
+
+    def make_change(self, form: Any) -> HttpResponse:
+        """Make the change of a valid form. The person is locked."""
+        answer: HttpResponse = cast("Any", super()).form_valid(form)
         return answer
 
 
-class _RefusesOutdatedForm(_NotAfterNewPassword):
+class _RefusesOutdatedForm(_NotAfterEnd):
     """Refuses a form that sets a password if the password was changed after the request began.
 
     The form checks the old password, or the link, before the account is locked. Of several requests at once with the
@@ -123,23 +127,39 @@ class _RefusesOutdatedForm(_NotAfterNewPassword):
             return refused
 
 
+def _has_second_factor(request: HttpRequest) -> bool:
+    return request.user.is_authenticated and queries.has_second_factor(request.user)
+
+
+@method_decorator(reauthentication_required(app="allauth.account", enabled=_has_second_factor), name="dispatch")
 class ChangeOwnPassword(_RefusesOutdatedForm, PasswordChangeView):  # type: ignore[misc]  # allauth ships no types
-    """Changes the password of the person who is logged in. The form asks for the old one."""
+    """Changes the password of the person who is logged in. The form asks for the old one.
+
+    With a second factor a code has to be given first.
+    """
 
 
 class SetNewPassword(_RefusesOutdatedForm, _NoLogout, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password by the link sent to the account's address."""
 
 
-class SetUpApp(_NotAfterNewPassword, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
-    """Sets up an app as the second factor."""
+class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
+    """Sets up an app as the second factor, logs out everywhere else, and revokes the API tokens if that is ticked."""
+
+    def make_change(self, form: Any) -> HttpResponse:
+        # Whoever knows the password may have logged in before the app, and confirmed it a moment ago.
+        if not log_ins.end_elsewhere(self.request):
+            raise actions.AccountChanged
+        if form.cleaned_data.get("revoke_tokens"):
+            actions.revoke_tokens(user=form.user)
+        return super().make_change(form)
 
 
-class TurnAppOff(_NotAfterNewPassword, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types
+class TurnAppOff(_NotAfterEnd, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types
     """Turns the second factor off."""
 
 
-class MakeRecoveryCodes(_NotAfterNewPassword, GenerateRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
+class MakeRecoveryCodes(_NotAfterEnd, GenerateRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
     """Makes new recovery codes, which replace the old ones."""
 
 

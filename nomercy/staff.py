@@ -1,12 +1,11 @@
 """The admin site: behind the site's own log-in with its limits, and a second factor."""
 
 import time
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from allauth.account.authentication import get_authentication_records
 from allauth.account.decorators import secure_admin_login
 from allauth.mfa.models import Authenticator
-from allauth.mfa.utils import is_mfa_enabled
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -15,6 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
+
+from accounts import queries
+from accounts.models import User
 
 FACTOR_SECONDS: Final = 12 * 60 * 60
 """Seconds after which the staff pages ask for a code again, because the cookie of a session can be stolen."""
@@ -56,7 +58,7 @@ class StaffSite(AdminSite):
         index = reverse("admin:index")
         if self.has_permission(request):
             return redirect(index)
-        if is_mfa_enabled(request.user):
+        if queries.has_second_factor(cast("User", request.user)):
             wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
             query = urlencode({REDIRECT_FIELD_NAME: wanted if wanted.startswith(index) else index})
             messages.info(

@@ -7,7 +7,6 @@ from typing import cast
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -39,7 +38,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/sessions.html", {"log_ins": found, "everywhere_else": EVERYWHERE_ELSE})
     handle = request.POST.get("end", "")
     if handle == EVERYWHERE_ELSE:
-        if not _end_others(request, user.pk, here):
+        if not log_ins.end_elsewhere(request):
             request.session.flush()  # another request has just ended this session
             return SeeOther.to("account_login")
         messages.success(request, "You are logged out everywhere else.")
@@ -49,11 +48,3 @@ def sessions(request: HttpRequest) -> HttpResponse:
         messages.info(request, "That browser was logged out already.")
     announce.close_sockets(user.pk)  # after the sessions have ended, so that a page that reconnects finds none
     return SeeOther.to("sessions")
-
-
-def _end_others(request: HttpRequest, user_id: int, here: str) -> bool:
-    with transaction.atomic():
-        ended = log_ins.end_others(user_id=user_id, here=here)
-        if ended:
-            request.session.cycle_key()  # ends a copy of this browser's own cookie too
-        return ended

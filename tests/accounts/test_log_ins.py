@@ -13,8 +13,8 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.models import Session as OldSession
-from django.db import connection, transaction
-from django.test import Client
+from django.db import connection
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -201,20 +201,20 @@ def test_a_bad_form_ends_no_log_in(alice: User, bob: User, handle: str) -> None:
 
 def test_one_of_two_log_ins_that_end_each_other_stays(alice: User) -> None:
     here, there = logged_in(alice), logged_in(alice)
-    keys = [str(browser.session.session_key) for browser in (here, there)]
-    ended = []
-    for key in keys:
-        with transaction.atomic():
-            ended.append(log_ins.end_others(user_id=alice.pk, here=key))
-    assert ended == [True, False]
-    assert (is_in(here), is_in(there)) == (True, False)
+    requests = []
+    for browser in (here, there):
+        requests.append(RequestFactory().post(PAGE))
+        requests[-1].session, requests[-1].user = browser.session, User.objects.get(pk=alice.pk)
+    assert [log_ins.end_elsewhere(request) for request in requests] == [True, False]
+    assert [session.pk for session in Session.objects.all()] == [requests[0].session.session_key]
+    assert not is_in(there)
 
 
 def test_logging_out_elsewhere_from_an_ended_session_leads_to_the_log_in(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = confirmed_browser(alice)
-    monkeypatch.setattr(log_ins, "end_others", lambda **rest: False)
+    monkeypatch.setattr(log_ins, "end_elsewhere", lambda request: False)
     assert here.post(PAGE, {"end": "others"}).headers["Location"] == "/accounts/login/"
     assert not is_in(here)
 

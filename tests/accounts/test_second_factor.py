@@ -20,11 +20,11 @@ from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
 from accounts import actions, encryption
-from accounts.adapter import PASSWORD_REPLACED
+from accounts.adapter import OVERTAKEN
 from accounts.models import User
 from accounts.password_forms import replace_password
 from tests.conftest import logged_in
-from tests.support.codes import totp
+from tests.support.codes import confirmed_browser, totp
 from tests.support.pages import text_of
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -91,11 +91,11 @@ def test_a_log_in_begun_with_an_old_password_cannot_be_completed(alice: User, by
         replace_password(user=alice, password="a long way to Bergen")
     else:
         form = {"oldpassword": "alice", "password1": "a long way to Bergen", "password2": "a long way to Bergen"}
-        assert logged_in(alice).post("/accounts/password/change/", form).status_code == 302
+        assert confirmed_browser(alice).post("/accounts/password/change/", form).status_code == 302
     answer = waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
     assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/")
     assert not get_user(waiting).is_authenticated
-    assert PASSWORD_REPLACED in text_of(waiting.get("/accounts/login/"))
+    assert OVERTAKEN in text_of(waiting.get("/accounts/login/"))
     # The password step is forgotten too, so another code is of no use.
     assert waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)}).headers["Location"] == "/accounts/login/"
 
@@ -263,9 +263,7 @@ def test_a_wrong_key_is_explained_on_the_pages_of_recovery_codes(alice: User, se
     TOTP.activate(alice, SECRET)
     RecoveryCodes.activate(alice)
     settings.SECRET_KEY = NEW_KEY
-    browser = logged_in(alice)
-    browser.post("/accounts/reauthenticate/", {"password": "alice"})
-    answer = browser.get(f"/accounts/2fa/{page}")
+    answer = confirmed_browser(alice).get(f"/accounts/2fa/{page}")
     assert answer.status_code == 503
     assert "We can’t check your second factor" in answer.content.decode()
 

@@ -180,9 +180,9 @@ def test_changes_of_the_second_factor_are_notified(alice: User) -> None:
 
 def test_reading_recovery_codes_and_confirming_are_not_notified(alice: User) -> None:
     TOTP.activate(alice, SECRET)
-    RecoveryCodes.activate(alice)
+    codes = RecoveryCodes.activate(alice).get_unused_codes()
     browser = logged_in(alice)
-    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    browser.post("/accounts/2fa/reauthenticate/", {"code": codes[0]})
     assert browser.get("/accounts/2fa/recovery-codes/").status_code == 200
     assert not AccountMail.objects.exists()
 
