@@ -13,7 +13,7 @@ from games import queries
 from games.actions import rounds
 from games.batch import for_each_game
 from games.locks import lock_game
-from games.models import Case, Game, Seat
+from games.models import Case, Game, Report, Seat
 from games.notices import player_notices
 
 OPEN_TABLE: Final = timedelta(days=7)
@@ -90,5 +90,6 @@ def _forget(gone: QuerySet[User], user_id: int) -> bool:
             return False
         # A seat with a bot and without an owner would be a bot's, and a rematch would have that bot.
         Seat.objects.filter(user=guest).exclude(bot="").update(bot="")
+        Report.objects.filter(case__person=guest).update(called="")
         guest.delete()
         return True

@@ -70,8 +70,16 @@ class Held(admin.SimpleListFilter):
 class CaseAdmin(ReadOnlyAdmin):
     list_display = ("about", "kind", "weight", "report_count", "age", "holder", "outcome")
     list_filter = (State, Held, "kind")
-    search_fields = ("person__username", "person__display_name", "person__neutral_name", "=reports__game__code")
-    search_help_text = "The username or name of the person it is about, or a complete game code."
+    search_fields = (
+        "person__username",
+        "person__display_name",
+        "person__neutral_name",
+        "reports__called",
+        "=reports__game__code",
+    )
+    search_help_text = (
+        "The username or name of the person it is about, also the name when it was reported, or a complete game code."
+    )
     list_select_related = ("person", "holder")
     ordering = ("opened_at",)
 

@@ -164,7 +164,7 @@ class ReportAdmin(ReadOnlyAdmin):
     search_fields = ("=game__code", "reporter__username", "case__person__username")
     search_help_text = "A complete game code, or the username of the reporter or of the person it is about."
     list_select_related = ("case__person", "reporter", "game")
-    fields = ("case", "reporter", "sign", "game", "when", "text", "seen_at")
+    fields = ("case", "called", "reporter", "sign", "game", "when", "text", "seen_at")
     readonly_fields = ("when",)
     ordering = ("-pk",)
 

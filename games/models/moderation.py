@@ -198,9 +198,11 @@ class Case(models.Model):
 class Report(models.Model):
     """A report by one person, or by the site itself, about one game.
 
-    `sign` is what the site noticed, and empty for a person's report. `reporter` is null for a report by the site, and
-    once a guest has been deleted. `seen_at` is when the reporter was shown the outcome. `form` is the random token of
-    the form that sent the report, so that sending it again makes no second one.
+    `called` is the name that the person had when the report was made, since they can change it. It is empty in reports
+    of earlier releases, and once a guest has been deleted. `sign` is what the site noticed, and empty for a person's
+    report. `reporter` is null for a report by the site, and once a guest has been deleted. `seen_at` is when the
+    reporter was shown the outcome. `form` is the random token of the form that sent the report, so that sending it
+    again makes no second one.
     """
 
     class Sign(models.TextChoices):
@@ -216,6 +218,7 @@ class Report(models.Model):
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="reports")
     at = models.DateTimeField()
     text = models.CharField(max_length=WORDS_LENGTH)
+    called = models.CharField(max_length=150, blank=True, default="", db_default="")
     form = models.CharField(max_length=64, null=True)  # noqa: DJ001  # nulls are exempt from uniqueness
     seen_at = models.DateTimeField(null=True)
 

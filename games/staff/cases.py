@@ -62,27 +62,34 @@ def report(
     if person_id == reporter.pk:
         raise Denied("forbidden", "You can’t report yourself.")
     with transaction.atomic():
-        _lock_reported(person_id, reporter.pk)
+        person = _lock_reported(person_id, reporter.pk)
         sent = None if form is None else Report.objects.filter(reporter=reporter, form=form).first()
         if sent is not None:
             return sent
         case = _open_case(person_id, kind, now)
         filed, new = Report.objects.get_or_create(
-            case=case, reporter=reporter, game=table.game, defaults={"at": now, "text": text, "form": form}
+            case=case,
+            reporter=reporter,
+            game=table.game,
+            defaults={"at": now, "text": text, "called": person.name, "form": form},
         )
     if not new:
         raise Denied("forbidden", "You have already reported this. Staff will look at it.")
     return filed
 
 
-def _lock_reported(person_id: int, *others: int) -> None:
+def _lock_reported(person_id: int, *others: int) -> User:
     """Lock a person, and others such as the reporter, until the transaction ends, so that reports are made one by one.
+
+    Returns the person.
 
     :raises Denied: `malformed` if the person is a guest who has been deleted.
     """
     people = User.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=(person_id, *others))
-    if person_id not in people.order_by("pk").values_list("pk", flat=True):
+    found = {person.pk: person for person in people.order_by("pk")}
+    if person_id not in found:
         raise Denied("malformed", "This guest no longer exists.")
+    return found[person_id]
 
 
 def _open_case(person_id: int, kind: str, now: datetime) -> Case:
@@ -102,14 +109,14 @@ def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, t
     A shared browser is reported once per game, all else once per case.
     """
     with transaction.atomic():
-        _lock_reported(person_id)
+        person = _lock_reported(person_id)
         case = _open_case(person_id, kind, now)
         earlier = Report.objects.filter(case=case, sign=sign)
         if sign is Report.Sign.BROWSER:
             earlier = earlier.filter(game_id=game_id)
         if earlier.exists():
             return False
-        Report.objects.create(case=case, sign=sign, game_id=game_id, at=now, text=text)
+        Report.objects.create(case=case, sign=sign, game_id=game_id, at=now, text=text, called=person.name)
         return True
 
 

@@ -263,6 +263,7 @@ def settled_case_of_a_forgotten_guest(alice: User, mo: User) -> Case:
 def test_a_closed_case_is_kept_when_its_guest_is_deleted(alice: User, mo: User, as_alice: Client) -> None:
     case = settled_case_of_a_forgotten_guest(alice, mo)
     assert (case.person, case.outcome, case.reports.get().reporter) == (None, "acted", alice)
+    assert case.reports.get().called == ""
     page = as_alice.get("/reports/").content.decode()
     assert "A deleted guest: an offensive name" in page
     assert "<strong>We agreed and acted on it.</strong> Thank you." in page

@@ -154,6 +154,27 @@ def test_a_closed_case_stays_closed_and_the_next_report_opens_another(table: Tab
     assert Case.objects.filter(closed_at=None).count() == 1
 
 
+def test_a_report_keeps_the_name_that_the_person_had(
+    table: Table, mo: User, alice: User, bob: User, as_alice: Client
+) -> None:
+    User.objects.filter(pk=bob.pk).update(display_name="Alice is an idiot")
+    case = cases.report(**report_arguments(table, alice)).case
+    browser, called = staff_browser(mo), "called “Alice is an idiot” when it was reported"
+    pages = (f"/admin/games/case/{case.pk}/change/", f"/admin/games/game/{table.game.pk}/change/")
+    assert all(called not in browser.get(page).content.decode() for page in pages)
+    User.objects.filter(pk=bob.pk).update(display_name="Sweet Bobby")
+    assert [called in " ".join(browser.get(page).content.decode().split()) for page in pages] == [True, True]
+    found = browser.get("/admin/games/case/?q=an+idiot").context["cl"].result_list
+    assert [row.pk for row in found] == [case.pk]
+    own = " ".join(as_alice.get("/reports/").content.decode().split())
+    assert "Sweet Bobby: an offensive name" in own
+    assert "name has changed since. Staff see the name that you reported." in own
+    assert "an idiot" not in own  # staff may have replaced it because it insults somebody
+    Report.objects.update(called="")  # a report of an earlier release
+    assert all("when it was reported" not in browser.get(page).content.decode() for page in pages)
+    assert "has changed since" not in as_alice.get("/reports/").content.decode()
+
+
 def test_staff_cannot_close_a_case_that_they_are_part_of(table: Table, mo: User, ann: User, alice: User) -> None:
     own = table_at(TWO_HANDS, [alice, mo])
     cases.report(**report_arguments(own, alice))
