@@ -11,7 +11,7 @@ from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractUser
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models, transaction
-from django.db.models.functions import Lower
+from django.db.models.functions import Lower, Upper
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -88,6 +88,13 @@ class User(AbstractUser):
                 condition=~models.Q(neutral_name=""),
                 name="accounts_user_neutral_name_unique",
             ),
+        ]
+        indexes = [
+            # `iexact` compares in uppercase.
+            models.Index(Upper("username"), name="accounts_user_username"),
+            models.Index(Upper("display_name"), name="accounts_user_display_name"),
+            models.Index(Upper("neutral_name"), name="accounts_user_neutral_name"),
+            models.Index(fields=["email"], name="accounts_user_email"),
         ]
 
     @property

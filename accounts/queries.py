@@ -241,7 +241,9 @@ def _named(email: str) -> QuerySet[User]:
     """Return the active accounts that name this address, oldest first."""
     written = spellings(email.lower())
     by_address = EmailAddress.objects.filter(email__in=written).values("user")
-    return User.objects.filter(Q(pk__in=by_address) | Q(email__in=written), is_active=True).order_by("pk")
+    # Not an OR of both, for which PostgreSQL would read all people.
+    named = by_address.union(User.objects.filter(email__in=written).values("pk"))
+    return User.objects.filter(pk__in=named, is_active=True).order_by("pk")
 
 
 def claims_of(address: str, people: Sequence[int | None]) -> list[EmailAddress]:

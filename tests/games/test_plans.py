@@ -11,9 +11,11 @@ from typing import Any, Final
 import pytest
 from django.db import connection, transaction
 from django.db.models import F
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import queries as accounts
 from accounts.actions import create_guest
 from accounts.models import User
 from games import queries
@@ -298,6 +300,47 @@ def test_the_search_for_cases_reads_only_the_moves_it_needs(many: list[int], sea
         plan = "\n".join(line for (line,) in cursor.fetchall())
     assert "move_of_clock_or_leaver" in plan, plan
     assert "Seq Scan on games_move" not in plan, plan
+
+
+def test_people_are_found_by_index(alice: User) -> None:
+    User.objects.bulk_create(
+        User(username=f"guest-{n:06}", display_name=f"Quiet Otter {n}", email=f"otter{n}@example.org")
+        for n in range(3000)
+    )
+    analyze()
+    form = {"password1": "a long way to Bergen", "password2": "a long way to Bergen"}
+    reads: list[Callable[[], object]] = [
+        lambda: accounts.person_named("Dora"),
+        lambda: accounts.people_with_username("Dora"),
+        lambda: accounts.name_clash("Sleepy Seal 12", except_for=User()),
+        lambda: accounts.holder_of("alice@example.org"),
+        lambda: accounts.claimants("alice@example.org"),
+        lambda: accounts.accounts_of("alice@example.org"),
+        lambda: Client().get("/people/Dora/"),
+        lambda: Client().post("/play-now/"),
+        lambda: Client().post("/accounts/password/reset/", {"email": "alice@example.org"}),
+        lambda: Client().post("/accounts/login/", {"login": "alice@example.org", "password": "x"}),
+        lambda: Client().post("/accounts/signup/", {"username": "dora", "email": "dora@example.org", **form}),
+    ]
+    found = [[rows_read(plan, "accounts_user") for plan in plans_of_reads(read)] for read in reads]
+    assert all(found)
+    assert [max(rows) for rows in found if max(rows) > 10] == [], found
+
+
+def plans_of_reads(read: Callable[[], object]) -> list[dict[str, Any]]:
+    """Return the plans of the statements of `read` that read people, each run for its plan before it is run."""
+    plans: list[dict[str, Any]] = []
+
+    def explain(execute: Any, statement: str, parameters: Any, many: bool, context: Any) -> Any:
+        if statement.startswith("SELECT") and "accounts_user" in statement:
+            with connection.connection.cursor() as cursor:
+                (plan,) = cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters).fetchone()[0]
+                plans.append(plan["Plan"])
+        return execute(statement, parameters, many, context)
+
+    with connection.execute_wrapper(explain):
+        read()
+    return plans
 
 
 def test_the_check_finds_a_statement_that_reads_a_whole_table(many: list[int]) -> None:
