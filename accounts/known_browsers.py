@@ -3,8 +3,8 @@
 Strangers can use up the tries at a username from anywhere. A known browser has tries of its own, so they cannot lock
 the owner out (decision 85). The cookie never replaces a password or a code.
 
-An entry is `<person>.<random id>`, signed with a salt that contains the stored password. It is valid for that person
-only, and until the password changes.
+An entry is `<person>.<random id>`, signed with a salt that contains the stored password and `User.session_mark`. It is
+valid for that person only, and until one of them changes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONGEST: Final = 200  # characters of an entry, more than a signed one has
 
 
 def remember(request: HttpRequest, response: HttpResponseBase, user: User) -> None:
-    """Set the cookie that marks this browser as known to `user`, who has just completed a log-in."""
+    """Set the cookie that marks this browser as known to `user`, who has just logged in or ended all other sessions."""
     others = [entry for entry in _entries(request) if _person(entry) != user.pk]
     entry = _signer(user).sign(f"{user.pk}.{secrets.token_urlsafe(12)}")
     value = SEPARATOR.join([entry, *others][:PEOPLE])
@@ -52,7 +52,7 @@ def may_be_known(request: HttpRequest) -> bool:
 
 
 def _signer(user: User) -> TimestampSigner:
-    return TimestampSigner(salt=f"{SALT}:{user.password}")
+    return TimestampSigner(salt=f"{SALT}:{user.password}{user.session_mark}")
 
 
 def _entries(request: HttpRequest) -> list[str]:

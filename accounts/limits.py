@@ -33,6 +33,7 @@ WRONG_BY_ADDRESS: Final = TryLimit("wrong-address", 10, MINUTE, "wrong passwords
 WRONG_BY_NAME: Final = TryLimit("wrong-name", 5, 5 * MINUTE, "wrong passwords for this name")
 WRONG_BY_PERSON: Final = TryLimit("wrong-person", 5, 5 * MINUTE, "wrong passwords and codes for this account")
 WRONG_BY_BROWSER: Final = TryLimit("wrong-browser", 5, 5 * MINUTE, "wrong passwords and codes in this browser")
+WRONG_IN_KNOWN: Final = TryLimit("wrong-known", 5, 5 * MINUTE, "wrong codes in browsers that you have used before")
 # Counted when they succeed
 SIGN_UPS: Final = TryLimit("sign-ups", 20, MINUTE, "new accounts from your network")
 SIGN_UPS_IN_AN_HOUR: Final = TryLimit("sign-ups-hour", 120, HOUR, "new accounts from your network")

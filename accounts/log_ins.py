@@ -86,7 +86,8 @@ def end(*, user_id: int, handle: str, here: str) -> bool:
 def end_elsewhere(request: HttpRequest) -> bool:
     """End every session of this person except that of the request, which gets a new key.
 
-    Of what is under way in the others nothing completes: a log-in that waits for a code, and a request that waits for
+    No other browser is known to the person any more (`known_browsers.remember` makes this one known again). Of what is
+    under way in the others nothing completes: a log-in that waits for a code, and a request that waits for
     the person's lock. If the session of the request has ended meanwhile, do nothing and return False.
     """
     user, here = cast("User", request.user), request.session.session_key

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from accounts import known_browsers, queries
 from accounts.addresses import canonical
 from accounts.backends import people_for_login
-from accounts.limits import WRONG_BY_ADDRESS, WRONG_BY_BROWSER, WRONG_BY_NAME, WRONG_BY_PERSON
+from accounts.limits import WRONG_BY_ADDRESS, WRONG_BY_BROWSER, WRONG_BY_NAME, WRONG_BY_PERSON, WRONG_IN_KNOWN
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
@@ -25,10 +25,12 @@ def log_in(request: HttpRequest, login: str) -> list[Key]:
 
 
 def second_factor(request: HttpRequest, user: User) -> list[Key]:
-    """Return the keys for a wrong code of a second factor."""
-    browser = known_browsers.known_as(request, user)
-    if browser is not None:
-        return [Key.of(WRONG_BY_BROWSER, browser)]
+    """Return the keys for a wrong code of a second factor.
+
+    All browsers known to a person share one count, so that more of them give no more tries.
+    """
+    if known_browsers.known_as(request, user) is not None:
+        return [Key.of(WRONG_IN_KNOWN, user.pk)]
     return [*Key.of_address(address_of(request), WRONG_BY_ADDRESS), Key.of(WRONG_BY_PERSON, user.pk)]
 
 

@@ -19,7 +19,7 @@ from django.utils.decorators import method_decorator
 from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import actions, confirmation_keys, log_ins, mails, queries
+from accounts import actions, confirmation_keys, known_browsers, log_ins, mails, queries
 from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
 
@@ -152,7 +152,9 @@ class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth
             raise actions.AccountChanged
         if form.cleaned_data.get("revoke_tokens"):
             actions.revoke_tokens(user=form.user)
-        return super().make_change(form)
+        answer = super().make_change(form)
+        known_browsers.remember(self.request, answer, form.user)
+        return answer
 
 
 class TurnAppOff(_NotAfterEnd, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types

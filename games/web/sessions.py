@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from accounts import log_ins
+from accounts import known_browsers, log_ins
 from accounts.models import User
 from games import announce
 from games.web.http import SeeOther
@@ -36,15 +36,16 @@ def sessions(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         found = log_ins.list_for(user, here=here, now=timezone.now())
         return render(request, "accounts/sessions.html", {"log_ins": found, "everywhere_else": EVERYWHERE_ELSE})
-    handle = request.POST.get("end", "")
+    handle, answer = request.POST.get("end", ""), SeeOther.to("sessions")
     if handle == EVERYWHERE_ELSE:
         if not log_ins.end_elsewhere(request):
             request.session.flush()  # another request has just ended this session
             return SeeOther.to("account_login")
+        known_browsers.remember(request, answer, user)
         messages.success(request, "You are logged out everywhere else.")
     elif log_ins.end(user_id=user.pk, handle=handle, here=here):
         messages.success(request, "That browser is logged out.")
     else:
         messages.info(request, "That browser was logged out already.")
     announce.close_sockets(user.pk)  # after the sessions have ended, so that a page that reconnects finds none
-    return SeeOther.to("sessions")
+    return answer

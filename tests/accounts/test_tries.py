@@ -19,7 +19,7 @@ from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core.cache import caches
 from django.core.exceptions import ValidationError
 from django.db import connection
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -394,6 +394,39 @@ def test_a_known_browser_is_unknown_after_a_new_password(alice: User) -> None:
     alice.save()
     lock_out("alice")
     assert browser.post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 429
+
+
+def test_known_browsers_share_one_count_of_wrong_codes(alice: User) -> None:
+    browsers = [known("alice") for _ in range(4)]
+    ask = wrong_code(alice)
+    answers = []
+    for number in range(8):
+        browser = browsers[number % 4]
+        log_in("alice", browser)
+        answers.append(browser.post(CODE, {"code": f"00000x{number}"}))
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
+    assert "wrong codes in browsers that you have used before" in answers[-1].content.decode()
+    assert ask(9).status_code == 200  # other browsers have a count of their own
+
+
+@pytest.mark.parametrize("end", ["an app is set up", "log out everywhere else"])
+def test_what_ends_other_sessions_makes_other_browsers_unknown(alice: User, end: str) -> None:
+    before, owner = [known("alice") for _ in range(3)], known("alice")
+    log_in("alice", owner)
+    owner.post(f"{AGAIN}?next=/", {"password": "alice"})
+    if end == "an app is set up":
+        secret = owner.get("/accounts/2fa/totp/activate/").context["form"].secret
+        assert owner.post("/accounts/2fa/totp/activate/", {"code": totp(secret)}).status_code == 302
+    else:
+        assert owner.post("/accounts/me/sessions/", {"end": "others"}).status_code == 303
+    alice.refresh_from_db()
+    assert [is_known(browser, alice) for browser in (owner, *before)] == [True, False, False, False]
+
+
+def is_known(browser: Client, user: User) -> bool:
+    request = RequestFactory().get("/")
+    request.COOKIES[known_browsers.COOKIE] = browser.cookies[known_browsers.COOKIE].value
+    return known_browsers.known_as(request, user) is not None
 
 
 def test_a_browser_of_one_person_is_not_known_to_another(alice: User, bob: User) -> None:
