@@ -355,6 +355,11 @@ def use_totp_step(*, user_id: int, step: int) -> bool:
     return bool(User.objects.filter(pk=user_id, last_totp_step__lt=step).update(last_totp_step=step))
 
 
+def drop_recovery_codes(*, user: User) -> None:
+    """Delete the recovery codes of this person."""
+    Authenticator.objects.filter(user=user, type=Authenticator.Type.RECOVERY_CODES).delete()
+
+
 class Reencrypted(NamedTuple):
     """The number of second factors encrypted with the newest key, and the owners of those that no key decrypts."""
 
@@ -369,9 +374,10 @@ def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
     """
     done = 0
     unreadable: set[str] = set()
-    for number in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
+    for number, owner in Authenticator.objects.order_by("pk").values_list("pk", "user_id"):
         with transaction.atomic():
-            # Locked, because using a recovery code at this moment writes the same column.
+            # Locked, because new recovery codes must not outlive their app, and using one writes the same column.
+            lock_person(owner)
             factor = Authenticator.objects.select_for_update(of=("self",)).filter(pk=number).first()
             if factor is None:
                 continue

@@ -38,6 +38,11 @@ USED: Final = "This code was used already. Wait until your app shows the next on
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
     """Stores the secrets of apps and the seeds of recovery codes encrypted."""
 
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "cannot_generate_recovery_codes": "Recovery codes belong to an authenticator app, and you have none. Set one up"
+        " first: it makes the codes, too.",
+    }
+
     def encrypt(self, text: str) -> str:
         return encryption.encrypt(text)
 

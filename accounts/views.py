@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts import actions, confirmation_keys, known_browsers, log_ins, mails, queries
 from accounts.forms import ProfileForm, TokenForm
 from accounts.models import User
+from accounts.second_factor import SecondFactorAdapter
 
 JUST_CHANGED: Final = (
     "This password was changed a moment ago, in another tab or browser or by a double click. Log in with the new"
@@ -150,6 +151,7 @@ class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth
         # Whoever knows the password may have logged in before the app, and confirmed it a moment ago.
         if not log_ins.end_elsewhere(self.request):
             raise actions.AccountChanged
+        actions.drop_recovery_codes(user=form.user)  # allauth would keep them, and show none
         if form.cleaned_data.get("revoke_tokens"):
             actions.revoke_tokens(user=form.user)
         answer = super().make_change(form)
@@ -158,11 +160,24 @@ class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth
 
 
 class TurnAppOff(_NotAfterEnd, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types
-    """Turns the second factor off."""
+    """Turns the second factor off, once."""
+
+    def make_change(self, form: Any) -> HttpResponse:
+        if not queries.has_second_factor(cast("User", self.request.user)):
+            return redirect("mfa_index")
+        return super().make_change(form)
 
 
 class MakeRecoveryCodes(_NotAfterEnd, GenerateRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
     """Makes new recovery codes, which replace the old ones."""
+
+    def make_change(self, form: Any) -> HttpResponse:
+        # allauth checks it before the person is locked. Codes without an app would open a later one.
+        if not queries.has_second_factor(form.user):
+            form.add_error(None, SecondFactorAdapter().validation_error("cannot_generate_recovery_codes"))
+            refused: HttpResponse = cast("Any", self).form_invalid(form)
+            return refused
+        return super().make_change(form)
 
 
 def _save_profile(user_id: int, form: ProfileForm, on_new_zone: Callable[[int], object]) -> bool:

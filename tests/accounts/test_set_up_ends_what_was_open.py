@@ -195,6 +195,43 @@ def test_recovery_codes_without_an_app_confirm_nothing(alice: User) -> None:
     assert browser.get("/accounts/me/tokens/").headers["Location"].startswith(CONFIRM)
 
 
+# Recovery codes
+
+
+def test_a_set_up_replaces_recovery_codes_that_were_left(alice: User) -> None:
+    left = RecoveryCodes.activate(alice).get_unused_codes()
+    owner = logged_in(alice)
+    assert set_up(owner).headers["Location"] == CODES
+    shown = owner.get(CODES).context["unused_codes"]
+    assert len(shown) == len(left)
+    assert not set(shown) & set(left)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", ["make recovery codes", "turn the app off"])
+def test_a_change_that_waits_while_the_app_is_turned_off_leaves_no_codes(
+    monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    alice, (page, form) = person("alice"), CHANGES[change]
+    TOTP.activate(alice, SECRET)
+    first, second, lock = confirmed_browser(alice), confirmed_browser(alice), actions.lock_person
+
+    def overtaken(user_id: int) -> User:
+        """Lock the person after another request has turned the app off."""
+        monkeypatch.setattr(actions, "lock_person", lock)
+        at_once([lambda wait: second.post("/accounts/2fa/totp/deactivate/")])
+        return lock(user_id)
+
+    monkeypatch.setattr(actions, "lock_person", overtaken)
+    answer = first.post(page, form)
+    if change == "turn the app off":
+        assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/2fa/")
+    else:
+        assert answer.status_code == 200
+        assert "Set one up first" in answer.content.decode()
+    assert not Authenticator.objects.exists()
+
+
 # Accounts from before
 
 
