@@ -12,7 +12,7 @@ from django.db import transaction
 from accounts.actions import lock_person
 from accounts.models import User
 from games import announce
-from games.models import Appeal, AuditEntry
+from games.models import Appeal, AuditEntry, Suspension
 from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS
 from games.notices import staff_notices
 from games.queries import conduct
@@ -24,20 +24,33 @@ from games.staff.cases import clean_text
 from games.staff.people import end_suspensions
 
 
-def appeal(*, person_id: int, text: str, now: datetime) -> Appeal:
+def appeal(*, person_id: int, text: str, now: datetime, suspension_id: int | None = None) -> Appeal:
     """Appeal against this person's current suspension. Possible once per suspension.
 
-    :raises Denied: `malformed`; `not_found` if the person is not suspended; `forbidden` the second time.
+    :param suspension_id: the suspension that the page showed (decision 133), or None for the current one.
+    :raises Denied: `malformed`; `not_found` if the person was not suspended; `over` if the suspension of the page has
+        ended; `stale` if another one is in force; `forbidden` the second time.
     """
-    text = clean_text(text)
     with transaction.atomic():
         person = lock_person(person_id)
         suspension = conduct.suspension_of(person, now)
         if suspension is None:
-            raise Denied("not_found", "You are not suspended.")
+            raise _no_suspension(person, suspension_id)
+        if suspension_id not in (None, suspension.pk):
+            message = "The suspension has changed since you opened this page. Read it, and send your appeal again."
+            raise Denied("stale", message)
         if conduct.appeal_of(suspension) is not None:
-            raise Denied("forbidden", "You have already appealed. The answer will appear on this page.")
-        return Appeal.objects.create(suspension=suspension, at=now, text=text)
+            raise Denied("forbidden", "You have already appealed against this suspension. Your appeal is shown below.")
+        return Appeal.objects.create(suspension=suspension, at=now, text=clean_text(text))
+
+
+def _no_suspension(person: User, suspension_id: int | None) -> Denied:
+    """Return the refusal of an appeal of a person who is not suspended. `suspension_id`: see `appeal`."""
+    shown = Suspension.objects.filter(person=person, pk=suspension_id or 0).first()
+    if shown is None:
+        return Denied("not_found", "You are not suspended.")
+    how = "Staff have lifted your suspension" if shown.lifted_at else "Your suspension has ended"
+    return Denied("over", f"{how} since you opened this page, so you need no appeal.")
 
 
 def check_appeal(appeal: Appeal, *, by: User, now: datetime) -> None:

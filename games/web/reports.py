@@ -19,7 +19,7 @@ from games.staff import appeals, cases, people
 from games.web import report_form
 from games.web.http import SeeOther
 from games.web.idempotent_forms import form_key
-from games.web.viewer import table_for, viewer_as
+from games.web.viewer import number, table_for, viewer_as
 
 
 @login_required
@@ -27,24 +27,29 @@ from games.web.viewer import table_for, viewer_as
 def suspended(request: HttpRequest) -> HttpResponse:
     """Show why and until when the user is suspended, and the decisions on earlier appeals. POST appeals, once.
 
-    Without a suspension it shows the decisions, or redirects to the front page if there are none.
+    Without a suspension it shows the decisions, or redirects to the front page if there are none. An appeal that is
+    refused stays on the page.
     """
-    user, now = cast("User", request.user), timezone.now()
-    suspension = conduct.suspension_of(user, now)
-    earlier = conduct.decided_appeals_of(user, other_than=suspension)
-    if suspension is None:
-        return render(request, "conduct/appeals.html", {"appeals": earlier}) if earlier else redirect("home")
-    refusal = None
+    user, now, text, refusal = cast("User", request.user), timezone.now(), request.POST.get("text", ""), None
     if request.method == "POST":
+        shown = number(request.POST.get("suspension"), digits=18) or 0
         try:
-            appeals.appeal(person_id=user.pk, text=request.POST.get("text", ""), now=now)
+            appeals.appeal(person_id=user.pk, suspension_id=shown, text=text, now=now)
         except Denied as denied:
             refusal = denied
+            user.refresh_from_db(fields=["suspended_until"])
         else:
             messages.success(request, "Appeal sent. The answer will appear on this page.")
             return SeeOther.to("suspended")
-    page = SuspendedPage(suspension, conduct.appeal_of(suspension), earlier, refusal, request.POST.get("text", ""))
-    return render(request, "conduct/suspended.html", {"page": page}, status=refusal.status if refusal else 200)
+    suspension = conduct.suspension_of(user, now)
+    earlier = conduct.decided_appeals_of(user, other_than=suspension)
+    if suspension is not None:
+        page = SuspendedPage(suspension, conduct.appeal_of(suspension), earlier, refusal, text)
+        return render(request, "conduct/suspended.html", {"page": page}, status=refusal.status if refusal else 200)
+    if refusal is not None and refusal.code == "over":
+        context = {"appeals": earlier, "refusal": refusal, "text": text}
+        return render(request, "conduct/appeals.html", context, status=refusal.status)
+    return render(request, "conduct/appeals.html", {"appeals": earlier}) if earlier else redirect("home")
 
 
 @login_required

@@ -20,7 +20,7 @@ from psycopg import sql
 from accounts import actions as account_actions
 from accounts.models import FOR_GOOD, User
 from games.actions import lobby
-from games.models import AuditEntry, Seat, Suspension, Warned
+from games.models import Appeal, AuditEntry, Seat, Suspension, Warned
 from games.queries import conduct
 from games.refusals import Denied
 from games.staff import accounts, appeals, people, tables
@@ -266,14 +266,74 @@ def test_the_page_shows_the_decision_on_an_appeal_first(shut_out: Client, ann: U
     assert page.index("The suspension stays.") < page.index(why)
 
 
+APPEAL = "It was my little brother who wrote that."
+
+
+def form_of(browser: Client, text: str = APPEAL) -> dict[str, str]:
+    """Open the page of a suspended person; return what its form sends, with a text."""
+    found = re.search(r'name="suspension" value="(\d+)"', browser.get("/suspended/").content.decode())
+    assert found is not None
+    return {"suspension": found[1], "text": text}
+
+
 def test_a_suspension_can_be_appealed_once(shut_out: Client) -> None:
-    short = shut_out.post("/suspended/", {"text": "No!"})
+    form = form_of(shut_out)
+    short = shut_out.post("/suspended/", form | {"text": "No!"})
     assert short.status_code == 400
     assert "at least a sentence" in short.content.decode()
-    text = "It was my little brother who wrote that."
-    assert shut_out.post("/suspended/", {"text": text}).status_code == 303
-    assert text in shut_out.get("/suspended/").content.decode()
-    assert shut_out.post("/suspended/", {"text": text}).status_code == 403
+    assert shut_out.post("/suspended/", form).status_code == 303
+    assert APPEAL in shut_out.get("/suspended/").content.decode()
+    assert shut_out.post("/suspended/", form).status_code == 403
+
+
+def test_an_appeal_is_not_sent_against_a_suspension_that_the_person_never_saw(
+    shut_out: Client, ann: User, alice: User
+) -> None:
+    form = form_of(shut_out)
+    people.suspend(person_id=alice.pk, by=ann, days=20, reason="They did it once more.", now=timezone.now())
+    answer = shut_out.post("/suspended/", form)
+    assert (answer.status_code, Appeal.objects.count()) == (409, 0)
+    assert "The suspension has changed since you opened this page" in text_of(answer)
+    assert "They did it once more." in text_of(answer)
+    assert f">{APPEAL}</textarea>" in answer.content.decode()
+    assert shut_out.post("/suspended/", form).status_code == 409
+    assert shut_out.post("/suspended/", form_of(shut_out)).status_code == 303
+    assert Appeal.objects.get().suspension.reason == "They did it once more."
+
+
+@pytest.mark.parametrize("sent", [{}, {"suspension": ""}, {"suspension": "x"}, {"suspension": "9" * 30}])
+def test_a_form_that_does_not_name_the_suspension_is_not_sent(shut_out: Client, sent: dict[str, str]) -> None:
+    answer = shut_out.post("/suspended/", {"text": APPEAL, **sent})
+    assert (answer.status_code, Appeal.objects.count()) == (409, 0)
+    assert f">{APPEAL}</textarea>" in answer.content.decode()
+
+
+def test_a_second_appeal_is_refused_and_its_text_kept_on_the_page(shut_out: Client) -> None:
+    first, second = form_of(shut_out), form_of(shut_out, "What I forgot to say in the first text.")
+    shut_out.post("/suspended/", first)
+    shut_out.get("/suspended/")  # the message that it was sent
+    answer = shut_out.post("/suspended/", second)
+    assert answer.status_code == 403
+    assert "You have already appealed against this suspension." in text_of(answer)
+    assert second["text"] in text_of(answer)
+    assert Appeal.objects.get().text == APPEAL
+
+
+@pytest.mark.parametrize(("how", "said"), [("lift", "Staff have lifted"), ("end", "has ended")])
+def test_an_appeal_after_the_suspension_is_not_sent_and_its_text_kept_on_the_page(
+    shut_out: Client, ann: User, alice: User, how: str, said: str
+) -> None:
+    form, now = form_of(shut_out), timezone.now()
+    if how == "lift":
+        people.lift(person_id=alice.pk, by=ann, reason=REASON, now=now)
+    else:
+        Suspension.objects.update(at=now - timedelta(days=3), until=now)
+        User.objects.filter(pk=alice.pk).update(suspended_until=now)
+    answer = shut_out.post("/suspended/", form)
+    assert (answer.status_code, Appeal.objects.count()) == (409, 0)
+    assert said in text_of(answer)
+    assert "You are not suspended." in text_of(answer)
+    assert APPEAL in text_of(answer)
 
 
 def test_only_suspended_people_can_appeal(alice: User) -> None:
