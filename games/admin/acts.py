@@ -1,6 +1,7 @@
 """The page of a staff act: it says what will happen, asks for a reason, and performs the act.
 
 If staff have acted on the same subject since the page was made, it says what they did, and does nothing (decision 122).
+It does the same if somebody has reported in the same case.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from games.models import AuditEntry, Seat
+from games.models import AuditEntry, Report, Seat
 from games.queries import Table
 from games.refusals import Denied
 from games.staff import newer_acts
@@ -68,13 +69,17 @@ def _chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
     return seat
 
 
-def _seen(request: HttpRequest) -> int:
-    """Return the id of the newest audit entry that the form knew of, or 0 if the form does not say.
+def _seen(request: HttpRequest, field: str) -> int:
+    """Return the id of the newest audit entry or report that the form knew of, or 0 if the form does not say.
 
     With 0, every act on the subject is newer. A page of an earlier release is refused if there is one.
     """
-    text = request.POST.get("seen", "")
+    text = request.POST.get(field, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
+
+
+def _newest(rows: Sequence[AuditEntry] | Sequence[Report], otherwise: int) -> int:
+    return rows[-1].pk if rows else otherwise
 
 
 def _sentences(entries: Iterable[AuditEntry], reader: User) -> list[str]:
@@ -122,8 +127,8 @@ def act_page(
 ) -> HttpResponse:
     """Show the page of an act, or perform the act and redirect to `back`.
 
-    A form that is sent when staff have acted on the subject since its page was made is shown again, with those acts. If
-    it is sent again, it is performed.
+    A form that is sent when staff have acted on the subject since its page was made, or its case has new reports, is
+    shown again, with those acts and reports. If it is sent again, it is performed.
 
     :param perform: the function of the act. Called with `subject`, `by`, `now` and the arguments of the form.
     :param subject: keyword arguments that name the subject, like `{"game_id": 5}`.
@@ -137,7 +142,8 @@ def act_page(
     if not may(request.user, act):
         raise PermissionDenied
     by, sent = cast("User", request.user), request.method == "POST"
-    seen = _seen(request) if sent else newer_acts.newest(subject, reader=by)
+    seen = _seen(request, "seen") if sent else newer_acts.newest(subject, reader=by)
+    seen_report = _seen(request, "seen_report") if sent else newer_acts.newest_report(subject)
     title, options = act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = _chosen_seat(request, table)
@@ -149,16 +155,17 @@ def act_page(
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:
         form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
-    status, newer = 200, []
+    status, newer, reports = 200, [], []
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
             if act.one_click:  # its button has no page that could be out of date
                 result = perform(**subject, **arguments)
             else:
-                result = newer_acts.perform(perform, subject, seen=seen, **arguments)
+                result = newer_acts.perform(perform, subject, seen=seen, seen_report=seen_report, **arguments)
         except NewerActs as denied:
-            newer, seen, status = _sentences(denied.entries, by), denied.entries[-1].pk, denied.status
+            newer, reports, status = _sentences(denied.entries, by), denied.reports, denied.status
+            seen, seen_report = _newest(denied.entries, seen), _newest(reports, seen_report)
         except Denied as denied:
             form.add_error(None, denied.message)
             status = denied.status
@@ -178,7 +185,9 @@ def act_page(
         "consequences": [*act.consequences, *([IN_THE_LOG] if in_the_log else []), *also],
         "form": form,
         "seen": seen,
+        "seen_report": seen_report,
         "newer": newer,
+        "newer_reports": reports,
         "back": back,
     }
     return render(request, "admin/staff/act.html", context, status=status)

@@ -1,7 +1,9 @@
-"""Refuse an act if staff have acted on the same subject since its page was made (decision 122).
+"""Refuse an act if staff have acted on the same subject since its page was made, or it has new reports (decision 122).
 
 The page of an act has the id of the newest audit entry about its subject, and the form sends it as `seen`. Entries
-about a subject are written under the lock of one row, so their ids are in the order of the acts.
+about a subject are written under the lock of one row, so their ids are in the order of the acts. The page of an act on
+a case has the id of its newest report, too, which the form sends as `seen_report`. Reports are written under the lock
+of the case.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from django.db.models import Q, QuerySet
 from accounts.models import User
 from games import queries
 from games.locks import lock_game
-from games.models import AuditEntry
+from games.models import AuditEntry, Report
 from games.queries import conduct
 from games.refusals import Denied
 from games.render.words import counted, waited
@@ -24,7 +26,7 @@ from games.staff import acts, appeals, cases, people
 from games.staff.audit import check_outside, check_person
 
 LISTED: Final = 10
-"""How many newer acts a refusal lists."""
+"""How many newer acts and reports a refusal lists."""
 
 
 class _Kind(NamedTuple):
@@ -67,11 +69,15 @@ _KINDS: Final[Mapping[str, _Kind]] = {
 
 
 class NewerActs(Denied):
-    """An act was refused, because staff have acted on its subject since. `entries` are those acts, oldest first."""
+    """An act was refused, because staff have acted on its subject since, or somebody has reported in its case.
 
-    def __init__(self, entries: list[AuditEntry]) -> None:
-        super().__init__("stale", "Staff have acted here since you opened this page.")
+    `entries` are those acts and `reports` those reports, oldest first.
+    """
+
+    def __init__(self, entries: list[AuditEntry], reports: list[Report]) -> None:
+        super().__init__("stale", "This has changed since you opened this page.")
         self.entries = entries
+        self.reports = reports
 
 
 def _about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
@@ -93,21 +99,43 @@ def since(seen: int, subject: Mapping[str, int], *, reader: User) -> list[AuditE
     return list(_about(subject, reader).filter(pk__gt=seen)[:LISTED])[::-1]
 
 
+def _reports_in(subject: Mapping[str, int]) -> QuerySet[Report]:
+    """Return the reports of a case, newest first. Other subjects have none."""
+    case_id = subject.get("case_id")
+    reports = Report.objects.none() if case_id is None else Report.objects.filter(case=case_id)
+    return reports.select_related("reporter", "game").order_by("-pk")
+
+
+def newest_report(subject: Mapping[str, int]) -> int:
+    """Return the id of the newest report in a case, or 0."""
+    return _reports_in(subject).values_list("pk", flat=True).first() or 0
+
+
 def perform(
-    act: Callable[..., Any], subject: Mapping[str, int], *, seen: int, by: User, now: datetime, **arguments: Any
+    act: Callable[..., Any],
+    subject: Mapping[str, int],
+    *,
+    seen: int,
+    seen_report: int = 0,
+    by: User,
+    now: datetime,
+    **arguments: Any,
 ) -> Any:
-    """Perform an act and return its result, if there is no audit entry about its subject after the one `seen`.
+    """Perform an act and return its result, if nothing is newer than what its page knew.
 
-    Locks the subject first, as the act does. So of two acts with the same `seen`, one is performed.
+    That is an audit entry about its subject after the one `seen`, or a report in its case after `seen_report`. Locks
+    the subject first, as the act does. So of two acts with the same `seen`, one is performed.
 
-    :raises NewerActs: there is one.
+    :raises NewerActs: something is newer.
     :raises Denied: as the function of the act. That `by` may not act on this subject is said first.
     """
     [(name, number)] = subject.items()
     with transaction.atomic():
         _KINDS[name].lock(number, by)
-        if newer := since(seen, subject, reader=by):
-            raise NewerActs(newer)
+        newer = since(seen, subject, reader=by)
+        reports = list(_reports_in(subject).filter(pk__gt=seen_report)[:LISTED])[::-1]
+        if newer or reports:
+            raise NewerActs(newer, reports)
         return act(**subject, by=by, now=now, **arguments)
 
 

@@ -143,7 +143,8 @@ def pages_of_a_case(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     cases.report(code=code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
     case = Case.objects.get(closed_at=None)
-    return 0, [(f"games/case/{case.pk}/act/close_case", {"outcome": "nothing", "answer": ""})] * 8
+    fields = {"outcome": "nothing", "answer": "", "seen_report": newer_acts.newest_report({"case_id": case.pk})}
+    return 0, [(f"games/case/{case.pk}/act/close_case", fields)] * 8
 
 
 def pages_of_an_appeal(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:

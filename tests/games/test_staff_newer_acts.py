@@ -17,7 +17,7 @@ from games.refusals import Denied
 from games.staff import acts, appeals, cases, newer_acts, people, tables
 from tests.conftest import staff
 from tests.support.codes import staff_browser
-from tests.support.staff import REASON, act, dealt, seen_in
+from tests.support.staff import REASON, act, dealt, known_by, seen_in
 from tests.support.tables import TWO_HANDS, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -41,7 +41,7 @@ def on_table(table: Table, name: str) -> str:
 
 def opened(browser: Client, url: str) -> dict[str, str]:
     """Open the page of an act; return what its form sends by itself, with a reason."""
-    return {"reason": MINE, "seen": seen_in(browser.get(url))}
+    return {"reason": MINE, **known_by(browser.get(url))}
 
 
 def done() -> list[str]:
@@ -147,6 +147,39 @@ def test_a_case_that_a_colleague_has_closed_or_taken(mo: User, ann: User, alice:
     assert "You have closed the case" in text_of(again)
     assert browser.post(url, form | {"seen": seen_in(again)}).status_code == 409  # it is closed
     assert done() == ["hold", "close_case"]
+
+
+def test_a_report_that_nobody_has_read_is_not_closed_with_its_case(
+    mo: User, alice: User, charlie: User, dealt: Table
+) -> None:
+    def reported(by: User, text: str) -> Case:
+        filed = cases.report(
+            code=dealt.game.code, viewer=Viewer(by), seat=1, kind="name", text=text, now=timezone.now()
+        )
+        return filed.case
+
+    case, browser = reported(alice, TEXT), staff_browser(mo)
+    url = f"/admin/games/case/{case.pk}/act/close_case/"
+    form = opened(browser, url) | {"outcome": "nothing", "answer": "We found nothing."}
+    reported(charlie, "Now he calls me names at another table.")
+    answer = browser.post(url, form)
+    assert (answer.status_code, done()) == (409, [])
+    assert (
+        "Nothing has been done. New reports since you opened this page: "
+        f"charlie, game {dealt.game.code}: Now he calls me names at another table." in text_of(answer)
+    )
+    assert "We found nothing." in answer.content.decode()
+    assert browser.post(url, form).status_code == 409
+    assert browser.post(url, form | known_by(answer)).status_code == 302
+    assert done() == ["close_case"]
+
+
+def test_a_form_that_does_not_say_which_reports_it_knew_is_refused(mo: User, alice: User, dealt: Table) -> None:
+    cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
+    url = f"/admin/games/case/{Case.objects.get().pk}/act/close_case/"
+    answer = staff_browser(mo).post(url, {"reason": MINE, "outcome": "nothing"})
+    assert answer.status_code == 409
+    assert f"alice, game {dealt.game.code}: {TEXT}" in text_of(answer)
 
 
 def test_taking_a_case_needs_no_page(mo: User, ann: User, alice: User, dealt: Table) -> None:

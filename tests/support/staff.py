@@ -49,9 +49,16 @@ def seen_in(page: Any) -> str:
     return found[1]
 
 
+def known_by(page: Any) -> dict[str, str]:
+    """Return what the form of an act sends to say what its page knew."""
+    found = re.findall(r'name="(seen|seen_report)" value="(\d+)"', page.content.decode())
+    assert len(found) == 2
+    return dict(found)
+
+
 def confirm(browser: Client, url: str, fields: dict[str, Any]) -> Any:
     """Open the page of an act, send its form with these fields, and return the answer."""
-    return browser.post(url, {"seen": seen_in(browser.get(url)), **fields})
+    return browser.post(url, {**known_by(browser.get(url)), **fields})
 
 
 def act(table: Table, by: User, **more: Any) -> dict[str, Any]:
