@@ -124,6 +124,7 @@ def act_page(
     form_options: Mapping[str, Any] | None = None,
     table: Table | None = None,
     show: Callable[[Any], HttpResponse] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     """Show the page of an act, or perform the act and redirect to `back`.
 
@@ -137,6 +138,7 @@ def act_page(
     :param also: more sentences under "What will happen".
     :param form_options: keyword arguments of the form.
     :param table: the table of an act at a table. If the act is on one seat, the page first asks for the seat.
+    :param more: more values for the page's template.
     :param show: makes the response from the result of `perform`, instead of the redirect.
     """
     if not may(request.user, act):
@@ -176,6 +178,8 @@ def act_page(
             return redirect(back)
     elif sent:
         status = 422
+    # A refusal lists what is newer. Staff who may not act on the subject are told only that.
+    recent = newer_acts.recent(subject, reader=by, now=timezone.now()) if status in (200, 422) else []
     in_the_log = act.log_sentence is not None and not act.after_the_end
     context = {
         **admin.site.each_context(request),
@@ -186,8 +190,10 @@ def act_page(
         "form": form,
         "seen": seen,
         "seen_report": seen_report,
+        "recent": _sentences(recent, by),
         "newer": newer,
         "newer_reports": reports,
         "back": back,
+        **(more or {}),
     }
     return render(request, "admin/staff/act.html", context, status=status)

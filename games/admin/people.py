@@ -19,10 +19,12 @@ from common.read_only_admin import ReadOnlyAdmin
 from games.admin.acts import act_page, buttons, refusal_of
 from games.queries import conduct
 from games.staff import accounts, people
-from games.staff.acts import MUTE, PERSON_ACTS
+from games.staff.acts import LIFT, MUTE, PERSON_ACTS, SUSPEND, SUSPEND_FOR_GOOD
 from games.staff.audit import check_person
 
 PERFORM: Final = {**people.PERFORM, **accounts.PERFORM}
+ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
+"""The acts that close the appeal against a suspension in force."""
 
 
 class Account(admin.SimpleListFilter):
@@ -114,6 +116,7 @@ class PersonAdmin(ReadOnlyAdmin):
             back=back,
             also=["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
             form_options={"initial": initial},
+            more={"waiting": conduct.waiting_appeals_of(person)} if found in ON_SUSPENSIONS else {},
         )
 
     def change_view(
@@ -142,5 +145,6 @@ class PersonAdmin(ReadOnlyAdmin):
                 person.pk,
             ),
             "conduct": conduct.conduct_of(person, now, reader=request.user.pk),
+            "waiting": conduct.waiting_appeals_of(person),
         }
         return render(request, "admin/staff/person.html", context)

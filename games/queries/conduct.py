@@ -37,6 +37,11 @@ def appeal_of(suspension: Suspension) -> Appeal | None:
     return getattr(suspension, "appeal", None)
 
 
+def waiting_appeals_of(person: User) -> QuerySet[Appeal]:
+    """Return the appeals of a person that staff have not decided, oldest first."""
+    return Appeal.objects.filter(suspension__person=person, decided_at=None).order_by("at", "pk")
+
+
 def suspended_by(suspension: Suspension) -> int | None:
     """Return the id of the staff member who made this suspension, or None if no audit entry says so."""
     # Both rows are written in one transaction, with the same time.

@@ -9,7 +9,7 @@ of the case.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from django.db import transaction
@@ -27,6 +27,9 @@ from games.staff.audit import check_outside, check_person
 
 LISTED: Final = 10
 """How many newer acts and reports a refusal lists."""
+RECENT: Final = 3
+"""How many acts within `RECENTLY` the page of an act lists."""
+RECENTLY: Final = timedelta(days=1)
 
 
 class _Kind(NamedTuple):
@@ -97,6 +100,15 @@ def since(seen: int, subject: Mapping[str, int], *, reader: User) -> list[AuditE
     Leaves out what this reader may not see.
     """
     return list(_about(subject, reader).filter(pk__gt=seen)[:LISTED])[::-1]
+
+
+def recent(subject: Mapping[str, int], *, reader: User, now: datetime) -> list[AuditEntry]:
+    """Return the newest audit entries about a subject within a day, oldest first, which its page lists.
+
+    After an act, Back makes its page anew. So the page shows that the act has just been done. Leaves out what this
+    reader may not see.
+    """
+    return list(_about(subject, reader).filter(at__gt=now - RECENTLY)[:RECENT])[::-1]
 
 
 def _reports_in(subject: Mapping[str, int]) -> QuerySet[Report]:

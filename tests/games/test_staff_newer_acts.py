@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -74,6 +75,43 @@ def test_a_form_sent_twice_warns_once(mo: User, bob: User) -> None:
     assert done() == ["warn"]
     assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 302
     assert done() == ["warn", "warn"]
+
+
+def test_the_page_of_an_act_shows_the_latest_acts_so_that_back_does_not_warn_twice(
+    mo: User, ann: User, alice: User, bob: User
+) -> None:
+    browser, url, now = staff_browser(mo), on_person(bob, "warn"), timezone.now()
+    people.warn(person_id=bob.pk, by=ann, reason="An old reason of two days ago.", now=now - timedelta(days=2))
+    assert "within the last day" not in text_of(browser.get(url))
+    for n in range(3):
+        people.warn(person_id=bob.pk, by=ann, reason=f"Reason number {n}.", now=now - timedelta(hours=9 - n))
+    people.warn(person_id=alice.pk, by=ann, reason="About somebody else.", now=now)
+    browser.post(url, opened(browser, url))
+    for page in (url, on_person(bob, "suspend")):
+        said = text_of(browser.get(page))
+        assert "Staff have acted here within the last day: ann has warned bob" in said
+        assert f"You have warned bob (less than a minute ago): {MINE}" in said
+        assert [n for n in range(3) if f"Reason number {n}." in said] == [1, 2]
+        assert "An old reason" not in said
+        assert "About somebody else." not in said
+    assert f"You have warned bob (less than a minute ago): {MINE}" in text_of(browser.post(url, {"reason": "short"}))
+
+
+def test_the_pages_that_would_close_an_appeal_say_that_it_waits(mo: User, ann: User, bob: User) -> None:
+    now = timezone.now()
+    people.suspend(person_id=bob.pk, by=ann, days=7, reason=REASON, now=now)
+    appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
+    waits = f"An appeal has waited since {timezone.localtime(now):%Y-%m-%d %H:%M}"
+    pages = [f"/admin/accounts/user/{bob.pk}/change/", on_person(bob, "suspend")]
+    of_admins = [*pages, on_person(bob, "suspend_for_good"), on_person(bob, "lift")]
+    for browser, urls in ((staff_browser(mo), pages), (staff_browser(ann), of_admins)):
+        for url in urls:
+            page = browser.get(url)
+            assert waits in text_of(page), url
+            assert f'href="/admin/games/appeal/{appeal.pk}/change/"' in page.content.decode()
+    assert waits not in text_of(staff_browser(mo).get(on_person(bob, "warn")))
+    people.lift(person_id=bob.pk, by=ann, reason=REASON, now=now)
+    assert waits not in text_of(staff_browser(mo).get(pages[0]))
 
 
 def test_an_act_at_a_table_is_refused_after_a_newer_one(mo: User, ann: User, dealt: Table) -> None:
