@@ -496,7 +496,11 @@ def test_a_backup_of_an_empty_database_is_refused(db: None, file: Path) -> None:
 
 
 def test_the_settings_can_be_read_back(
-    games: list[Game], file: Path, passphrase: str, monkeypatch: pytest.MonkeyPatch
+    games: list[Game],
+    file: Path,
+    passphrase: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("EMAIL_FROM", "It's \\ me <me@example.org>")
     back_up(file, passphrase)
@@ -511,6 +515,8 @@ def test_the_settings_can_be_read_back(
         "RATE_LIMITS": "0",
         "EMAIL_FROM": "It's \\ me <me@example.org>",
     }
+    for said in (written.read_text(), capsys.readouterr().out):
+        assert "Add BACKUP_PASSPHRASE or BACKUP_PASSPHRASE_FILE, or the next backups are not encrypted." in said
     with pytest.raises(CommandError, match=r"exists already\. Choose another name\. Nothing was written\."):
         call_command("verify_backup", str(file), passphrase, write_settings=written)
 
@@ -521,7 +527,9 @@ def test_another_key_is_said(games: list[Game], file: Path, settings: Any, capsy
     settings.SECRET_KEY = "another key, also only for tests " * 2
     call_command("restore", str(file), replace=True)
     said = capsys.readouterr().out
-    assert "SECRET_KEY here is not that of the backup, without which second factors cannot be read." in said
+    assert "SECRET_KEY here is not that of the backup." in said
+    assert "everybody is logged out, links in sent mails are invalid, and second factors cannot be read." in said
+    assert "put it into SECRET_KEY_FALLBACKS" in said
     assert settings.SECRET_KEY not in said
 
 

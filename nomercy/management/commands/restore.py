@@ -77,7 +77,8 @@ class Command(BaseCommand):
         keys = {here[KEY], *here.get(FALLBACKS, "").split(",")}
         if found[KEY] not in keys:
             self.stdout.write(
-                f"{KEY} here is not that of the backup, without which second factors cannot be read. {advice(path)}"
+                f"{KEY} here is not that of the backup. Without it everybody is logged out, links in sent mails are"
+                f" invalid, and second factors cannot be read. Set it, or put it into {FALLBACKS}. {advice(path)}"
             )
         others = [name for name in sorted(found) if name != KEY and found[name] != here.get(name)]
         if others:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
 from nomercy.backup import manifest
-from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
+from nomercy.backup.command import OR_ITS_FILE, add_reading_options, known_passphrase, one_sentence
 from nomercy.backup.files import new_file
+
+ADD_PASSPHRASE: Final = (
+    f"The backup was encrypted, but no backup holds its own passphrase. Add {OR_ITS_FILE}, or the next backups are not"
+    " encrypted."
+)
 
 
 class Command(BaseCommand):
@@ -33,10 +38,13 @@ class Command(BaseCommand):
             passphrase = known_passphrase(path, options)
             found = manifest.verify(path, passphrase=passphrase)
             if options["write_settings"]:
+                text = manifest.as_environment_file(found.settings)
                 with new_file(options["write_settings"]) as file:
-                    file.write(manifest.as_environment_file(found.settings).encode())
+                    file.write((text + (f"# {ADD_PASSPHRASE}\n" if passphrase else "")).encode())
         kind = "encrypted" if passphrase else "not encrypted"
         self.stdout.write(f"{path} is whole and {kind}: {found.site_url}, {found.made}, {len(found.tables)} tables.")
         if options["write_settings"]:
             names = ", ".join(sorted(found.settings))
             self.stdout.write(f"{options['write_settings']} has the settings {names}.")
+            if passphrase:
+                self.stdout.write(ADD_PASSPHRASE)
