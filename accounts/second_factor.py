@@ -6,8 +6,7 @@ The forms count wrong codes and raise `TooManyTries` when a limit of `accounts.l
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import structlog
 from allauth.core import context
@@ -23,6 +22,7 @@ from allauth.mfa.totp.internal.auth import (
 )
 from allauth.mfa.utils import decrypt, encrypt
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.utils import timezone
 
 from accounts import actions, encryption, queries, tries, try_keys
@@ -32,6 +32,7 @@ from accounts.models import User
 log = structlog.get_logger(__name__)
 
 UNREADABLE: Final = "a second factor cannot be decrypted: is an old SECRET_KEY missing in SECRET_KEY_FALLBACKS?"
+TURNED_OFF: Final = "The second factor was turned off a moment ago. Load this page again to continue without a code."
 USED: Final = "This code was used already. Wait until your app shows the next one."
 
 
@@ -78,18 +79,31 @@ class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no type
         return code
 
 
-class LogInByCode(AuthenticateForm):  # type: ignore[misc]  # allauth ships no types
+class _UsesCodeUnderLock:
+    """Checks a code and uses it at once, with the person locked, so that no other request removes its factor."""
+
+    def clean_code(self) -> str:
+        return _counted(cast("Any", self).user, self._use_code)
+
+    def _use_code(self) -> str:
+        form, allauths = cast("Any", self), cast("Any", super())
+        with transaction.atomic():
+            if not queries.has_second_factor(actions.lock_person(form.user.pk)):
+                raise ValidationError(TURNED_OFF, code="turned_off")
+            code = _clean_once(form, allauths.clean_code)
+            allauths.save()
+        return code
+
+    def save(self) -> None:
+        """Do nothing: a right code is used by then."""
+
+
+class LogInByCode(_UsesCodeUnderLock, AuthenticateForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a code to complete a log-in."""
 
-    def clean_code(self) -> str:
-        return _counted(self.user, partial(_clean_once, self, super().clean_code))
 
-
-class ConfirmByCode(ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
+class ConfirmByCode(_UsesCodeUnderLock, ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a code before a change to security settings."""
-
-    def clean_code(self) -> str:
-        return _counted(self.user, partial(_clean_once, self, super().clean_code))
 
 
 def _counted(user: User, check: Callable[[], str]) -> str:

@@ -20,5 +20,7 @@ urlpatterns = [
     ),
     path("2fa/totp/activate/", views.SetUpApp.as_view(), name="mfa_activate_totp"),
     path("2fa/totp/deactivate/", views.TurnAppOff.as_view(), name="mfa_deactivate_totp"),
+    path("2fa/recovery-codes/", views.ShowRecoveryCodes.as_view(), name="mfa_view_recovery_codes"),
+    path("2fa/recovery-codes/download/", views.DownloadRecoveryCodes.as_view(), name="mfa_download_recovery_codes"),
     path("2fa/recovery-codes/generate/", views.MakeRecoveryCodes.as_view(), name="mfa_generate_recovery_codes"),
 ]

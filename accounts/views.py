@@ -6,7 +6,11 @@ from typing import Any, Final, cast
 from allauth.account.decorators import reauthentication_required
 from allauth.account.models import EmailConfirmationHMAC
 from allauth.account.views import ConfirmEmailView, PasswordChangeView, PasswordResetFromKeyView
-from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
+from allauth.mfa.recovery_codes.views import (
+    DownloadRecoveryCodesView,
+    GenerateRecoveryCodesView,
+    ViewRecoveryCodesView,
+)
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -145,7 +149,29 @@ class SetNewPassword(_RefusesOutdatedForm, _NoLogout, PasswordResetFromKeyView):
 
 
 class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
-    """Sets up an app as the second factor, logs out everywhere else, and revokes the API tokens if that is ticked."""
+    """Sets up an app as the second factor, logs out everywhere else, and revokes the API tokens if that is ticked.
+
+    A request that another one has overtaken leads to the page that says that there is an app.
+    """
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        try:
+            return super().form_valid(form)
+        except actions.AccountChanged:
+            if not queries.has_second_factor(form.user):
+                raise
+            return self._has_app()
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        if queries.has_second_factor(form.user):  # a double click: the first one has used the code
+            return self._has_app()
+        refused: HttpResponse = super().form_invalid(form)
+        return refused
+
+    def _has_app(self) -> HttpResponse:
+        # Saving this session, which the set-up has ended, would replace the cookie of the one that continues it.
+        self.request.session.modified = False
+        return redirect("mfa_index")
 
     def make_change(self, form: Any) -> HttpResponse:
         # Whoever knows the password may have logged in before the app, and confirmed it a moment ago.
@@ -157,6 +183,28 @@ class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth
         answer = super().make_change(form)
         known_browsers.remember(self.request, answer, form.user)
         return answer
+
+
+@method_decorator(login_required, name="dispatch")
+class _ReadsCodes:
+    """Reads recovery codes with the person locked, so that no other request replaces or removes them meanwhile.
+
+    :raises AccountChanged: after the request began, the sessions of the account were ended or it was closed.
+    """
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        with transaction.atomic():
+            actions.lock_unchanged(cast("User", request.user))
+            answer: HttpResponse = cast("Any", super()).dispatch(request, *args, **kwargs)
+        return answer
+
+
+class ShowRecoveryCodes(_ReadsCodes, ViewRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
+    """Shows the unused recovery codes."""
+
+
+class DownloadRecoveryCodes(_ReadsCodes, DownloadRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
+    """Sends the unused recovery codes as a file."""
 
 
 class TurnAppOff(_NotAfterEnd, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types
