@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from common.fixed_sql import prepared_cursor
 from games import rules
@@ -196,6 +197,19 @@ def closed(table: Table, text: str, *, now: datetime) -> None:
     """Notify the people at a table, in this text, that the game is over. The caller holds the game's lock."""
     people = [seat.user_id for seat in people_at(table) if seat.user_id is not None]
     write(table.game, [NewNotice(user_id, GAME_OVER, text) for user_id in people], now=now)
+
+
+def replace_name(games: QuerySet[Game], *, before: str, after: str) -> None:
+    """Replace the name of a person in the notices about these games, also in mails that have not been sent.
+
+    Names are found as whole words.
+    """
+    word = re.compile(rf"(?<!\w){re.escape(before)}(?!\w)")
+    # Locked in the order of their ids, so that two replacements cannot deadlock.
+    rows = Notice.objects.select_for_update(of=("self",), no_key=True).filter(game__in=games, text__contains=before)
+    for row in rows.order_by("pk"):
+        row.text = word.sub(lambda _: after, row.text)[:TEXT_LENGTH]
+        row.save(update_fields=["text"])
 
 
 def bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:

@@ -106,11 +106,6 @@ def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
     ).order_by("-waiting", "-going", F("deadline").asc(nulls_last=True), F("finished_at").desc(nulls_last=True), "-pk")
 
 
-def unfinished_games_of(user: User) -> QuerySet[Game]:
-    """Return the tables that have not ended at which a person has a seat, also if they have left the match."""
-    return Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING), seats__user=user)
-
-
 def running_games_of(user: User) -> QuerySet[Game]:
     """Return the running games that a person has not left."""
     return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)

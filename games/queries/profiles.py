@@ -45,10 +45,10 @@ def tables_to_report(person: User, reader: User) -> QuerySet[Game]:
     Staff may have taken the seat of either. A reader without a seat may see public tables.
     """
     seen = Game.objects.filter(Q(is_public=True) | Q(pk__in=Seat.objects.filter(user=reader).values("game")))
-    return _going_first(seen.filter(pk__in=_ever_of(person)).filter(pk__in=_ever_of(reader)))
+    return _going_first(seen.filter(pk__in=games_ever_of(person)).filter(pk__in=games_ever_of(reader)))
 
 
-def _ever_of(user: User) -> QuerySet[Seat, int]:
+def games_ever_of(user: User) -> QuerySet[Seat, int]:
     """Return the numbers of the games in which a person has a seat, or had one that staff took."""
     lost = conduct.games_with_seat_lost_by(User.objects.filter(pk=user.pk).values("pk"))
     # A union, because PostgreSQL would try every game for two conditions joined by OR.

@@ -13,10 +13,10 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from accounts.actions import free_neutral_name, lock_person
 from accounts.models import FOR_GOOD, User
 from games import announce
-from games.models import Appeal, AuditEntry, Seat, Suspension, Warned
+from games.models import Appeal, AuditEntry, Game, Seat, Suspension, Warned
 from games.models.moderation import LONGEST_DAYS, REMOVE
-from games.notices import staff_notices
-from games.queries import lists
+from games.notices import player_notices, staff_notices
+from games.queries import profiles
 from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct
@@ -126,11 +126,13 @@ def _save_shown_name(person: User) -> None:
 
 
 def erase_old_name(person: User) -> None:
-    """Replace the name in all seats that this person has, or had when staff removed them, and update open pages.
+    """Replace the name in all seats that this person has, or had when staff removed them, and in notices about those
+    games, and update open pages.
 
     Seats store a name for when the account is deleted or staff have given the seat to a bot. The caller has locked the
     person and saves them afterwards.
     """
+    before, games = User.objects.get(pk=person.pk).name, Game.objects.filter(pk__in=profiles.games_ever_of(person))
     # Seats are updated before the person is saved. A move locks seats first and the person when it commits, so a
     # changed username that waited for seats could deadlock with it.
     Seat.objects.filter(user=person).update(name=person.name)
@@ -138,7 +140,8 @@ def erase_old_name(person: User) -> None:
     last = removed.filter(game=OuterRef("game"), seat=OuterRef("index")).order_by("-pk").values("person_id")[:1]
     theirs = Seat.objects.filter(user=None, game__in=removed.filter(person_id=person.pk).values("game"))
     theirs.alias(last=Subquery(last)).filter(last=person.pk).update(name=person.name)
-    for game in lists.unfinished_games_of(person):
+    player_notices.replace_name(games, before=before, after=person.name)
+    for game in games.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING)):
         announce.after_commit(game, wake=False)
 
 
