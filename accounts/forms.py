@@ -8,6 +8,7 @@ from django.core.validators import MaxLengthValidator, validate_email
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html
 
 from accounts import actions
@@ -38,6 +39,10 @@ class ProfileForm(forms.Form):
             otherwise,
             reverse("person", args=[user.username]),
         )
+        if user.muted_until is not None and user.muted(timezone.now()):
+            until = date_format(timezone.localtime(user.muted_until), "j F Y, H:i")
+            muted = f"Staff have muted you: you can choose a name again from {until}, when your mute ends."
+            self.fields["display_name"].help_text += f" {muted}"
         _choose_from(self, user.time_zone)
 
 

@@ -41,6 +41,9 @@ OUTCOME_CHANGED: Final = "outcome_changed"
 FACTOR_DROPPED: Final = "factor_dropped"
 APPEAL_DECIDED: Final = "appeal_decided"
 NAME_CHANGED: Final = "name_changed"
+WARNED: Final = "warned"
+MUTED: Final = "muted"
+SUSPENDED: Final = "suspended"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
@@ -57,6 +60,7 @@ class Reason(TextChoices):
     READ = "read", "You had already read it."
     BACK = "back", "You already had your seat back."
     STAFF = "staff", "Staff had changed your seat since."
+    ENDED = "ended", "The suspension had ended."
     REMINDED = "reminded", "A reminder about the same turn was sent instead."
     ASKED = "asked", "The same person had invited you by email less than a day before."
     OFF = "off", "This is switched off in your notice settings."
@@ -79,7 +83,7 @@ class Reason(TextChoices):
 EXPECTED: Final = frozenset(
     {
         Reason.MOVED, Reason.MOVED_ON, Reason.JOINED, Reason.LOOKING, Reason.REMINDED, Reason.READ, Reason.BACK,
-        Reason.STAFF, Reason.OFF, Reason.ASKED,
+        Reason.STAFF, Reason.ENDED, Reason.OFF, Reason.ASKED,
     }
 )  # fmt: skip
 """Reasons that need no attention. Pages hide notices that were dropped for one of these."""
@@ -153,6 +157,10 @@ def _bot_plays_the_seat(notice: Notice, facts: Facts) -> Verdict:
     if index is None or table.seats[index].left:
         return Verdict(Reason.STAFF)  # only staff can take away a seat that a bot plays for its owner
     return SEND if table.seats[index].held_for_owner else Verdict(Reason.BACK)
+
+
+def _is_suspended(notice: Notice, facts: Facts) -> Verdict:
+    return SEND if notice.user.suspended(facts.now) else Verdict(Reason.ENDED)
 
 
 def _has_digest_content(notice: Notice, facts: Facts) -> Verdict:
@@ -321,6 +329,34 @@ _ROWS: Final = (
         "Staff changed your name",
         "Staff replaced your username by a neutral name on pages, with their reason, or show it again.",
         page="me",
+        while_suspended=True,
+        several="times",
+    ),
+    NoticeKind(
+        WARNED,
+        "Staff warned you",
+        "Staff sent you a warning about your conduct, with their reason.",
+        page="warnings",
+        on_vacation=True,  # it is not about a game
+        while_suspended=True,
+        several="warnings",
+    ),
+    NoticeKind(
+        MUTED,
+        "Staff muted you",
+        "Staff removed your name at the table, and you cannot choose another for some time.",
+        page="me",
+        on_vacation=True,  # as above
+        while_suspended=True,
+        several="times",
+    ),
+    NoticeKind(
+        SUSPENDED,
+        "Staff suspended your account",
+        "Until when, with their reason. You can log in to read it and appeal. Your clocks keep running.",
+        still_needed=_is_suspended,
+        page="suspended",
+        on_vacation=True,  # as above
         while_suspended=True,
         several="times",
     ),

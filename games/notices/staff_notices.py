@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
-from games.models import Appeal, Case, Game, Report, Seat
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from games.models import Appeal, Case, Game, Report, Seat, Suspension
 from games.notices.kinds import (
     APPEAL_DECIDED,
     FACTOR_DROPPED,
+    MUTED,
     NAME_CHANGED,
     OUTCOME_CHANGED,
     REPORT_SETTLED,
     ROUND_CANCELLED,
     SEAT_MOVED,
+    SUSPENDED,
     TURN_KINDS,
+    WARNED,
     Reason,
 )
 from games.notices.player_notices import NewNotice, closed, of_turn, people_at, write
@@ -122,14 +129,43 @@ def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:
     write(None, [NewNotice(person.pk, APPEAL_DECIDED, text)], now=now, mark=appeal.pk)
 
 
+def _day(person: User, at: datetime) -> str:
+    """Return a date and time in the time zone of this person."""
+    return date_format(timezone.localtime(at, ZoneInfo(person.time_zone)), "j F Y, H:i")
+
+
+def warned(person: User, reason: str, *, mark: int, now: datetime) -> None:
+    """Notify a person of a warning, with its reason. `mark` is the id of the act's audit entry."""
+    write(None, [NewNotice(person.pk, WARNED, f"Staff warned you about your conduct: {reason}")], now=now, mark=mark)
+
+
+def muted(person: User, *, mark: int, now: datetime) -> None:
+    """Notify a person of their new mute. `mark` is the id of the act's audit entry."""
+    assert person.muted_until is not None
+    until = _day(person, person.muted_until)
+    text = f"Staff muted you: you are shown as {person.name}, and can choose a name at the table again from {until}."
+    write(None, [NewNotice(person.pk, MUTED, text)], now=now, mark=mark)
+
+
+def suspended(suspension: Suspension, person: User, *, mark: int, now: datetime) -> None:
+    """Notify a person of their new suspension, with its reason. `mark` is the id of the act's audit entry."""
+    until = "for good" if suspension.until is None else f"until {_day(person, suspension.until)}"
+    # No longer, so that the longest reason fits.
+    text = f"Staff suspended you {until}. You can log in to read this and to appeal. {suspension.reason}"
+    write(None, [NewNotice(person.pk, SUSPENDED, text)], now=now, mark=mark)
+
+
 def username_replaced(person: User, reason: str, *, mark: int, now: datetime) -> None:
     """Notify a person of the name that staff put in place of their username, and why.
 
     `mark` is the id of the act's audit entry.
     """
+    when = ""
+    if person.muted_until is not None and person.muted(now):
+        when = f" from {_day(person, person.muted_until)}, when your mute ends"
     text = (
         f"Staff show you as {person.neutral_name} instead of your username. You still log in with your username, and"
-        f" can choose another name at the table in your account. Their reason: {reason}"
+        f" can choose another name at the table in your account{when}. Their reason: {reason}"
     )
     write(None, [NewNotice(person.pk, NAME_CHANGED, text)], now=now, mark=mark)
 

@@ -326,7 +326,7 @@ WARN: Final[StaffAct[User]] = StaffAct(
     "Warn",
     MODERATOR,
     (
-        "The reason is shown to this person word for word.",
+        "The reason is shown to this person word for word, also by bell and mail.",
         "Every page links to it until they confirm that they have read it.",
     ),
     "You have warned {about}.",
@@ -340,6 +340,7 @@ MUTE: Final[StaffAct[User]] = StaffAct(
     (
         "Their name at the table is removed: they are shown by their username.",
         "They cannot choose another name until the mute ends.",
+        "They are told until when by bell and mail, without your reason.",
     ),
     "You have muted {about}.",
     "muted {person} for {days}",
@@ -362,7 +363,7 @@ NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
         "They are shown by a neutral name, like “Player 48213”, instead of their username on pages and in the API.",
         "So are their moves in earlier games, and a seat that a bot took. Their name at the table is removed.",
         "They still log in with their username, and the address of their page keeps it.",
-        "They are notified, and can choose a name at the table in their account unless you mute them.",
+        "They are notified, and can choose a name at the table in their account unless they are muted.",
     ),
     "The username is replaced.",
     "replaced the username of {person}",
@@ -378,7 +379,9 @@ END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
     "restored the username of {person}",
     offered=lambda person, by, now: bool(person.neutral_name),
 )
-_ONE_PAGE: Final = "They can log in to one page only. It shows the reason word for word and lets them appeal."
+_ONE_PAGE: Final = (
+    "They can log in to one page only. It shows the reason word for word and lets them appeal. A mail says the same."
+)
 _CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
 _REPLACES: Final = "This replaces a suspension in force. An appeal that waits against that one is closed."
 SUSPEND: Final[StaffAct[User]] = StaffAct(

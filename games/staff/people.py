@@ -40,7 +40,7 @@ def _check_days(days: int) -> None:
 
 
 def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Warn this person: every page links to the reason until they acknowledge it.
+    """Warn this person, and notify them: every page links to the reason until they acknowledge it.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
@@ -51,8 +51,10 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         Warned.objects.create(person=person, at=now, text=reason)
         person.warned = True
         person.save(update_fields=["warned"])
+        entry = record(acts.WARN, by=by, reason=reason, now=now, person=person)
+        staff_notices.warned(person, reason, mark=entry.pk, now=now)
         announce.person_news(person.pk)
-        return record(acts.WARN, by=by, reason=reason, now=now, person=person)
+        return entry
 
 
 def acknowledge(*, person_id: int, now: datetime) -> int:
@@ -66,7 +68,7 @@ def acknowledge(*, person_id: int, now: datetime) -> int:
 
 
 def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> AuditEntry:
-    """Remove this person's name at the table, and let them choose no other until the mute ends.
+    """Remove this person's name at the table, let them choose no other until the mute ends, and notify them.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
@@ -80,6 +82,8 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
         person.display_name = ""
         erase_old_name(person)
         person.save(update_fields=["muted_until", "display_name"])
+        staff_notices.muted(person, mark=entry.pk, now=now)
+        announce.person_news(person.pk)
         return entry
 
 
@@ -160,7 +164,7 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
 
 
 def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: datetime) -> AuditEntry:
-    """Suspend this person for some days, or for good if `days` is None.
+    """Suspend this person for some days, or for good if `days` is None, and notify them.
 
     They can only read why, and appeal, on one page; the API and sockets are closed to them. The clocks of their games
     keep running. The suspension replaces one in force, and closes the appeal against that.
@@ -185,11 +189,13 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
         ):
             raise Denied("forbidden", f"{person.name} is already suspended for longer. Only an admin can shorten that.")
         closed = _close_suspensions(person, Appeal.Answer.REPLACED, now)
-        Suspension.objects.create(person=person, at=now, until=until, reason=reason)
+        suspension = Suspension.objects.create(person=person, at=now, until=until, reason=reason)
         person.suspended_until = until or FOR_GOOD
         person.save(update_fields=["suspended_until"])
         announce.close_sockets_of_suspended(person.pk)
-        return record(act, by=by, reason=reason, now=now, person=person, days=days, **closed)
+        entry = record(act, by=by, reason=reason, now=now, person=person, days=days, **closed)
+        staff_notices.suspended(suspension, person, mark=entry.pk, now=now)
+        return entry
 
 
 def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:

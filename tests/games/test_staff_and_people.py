@@ -6,21 +6,26 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from importlib import import_module
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
+from django.conf import settings
+from django.core import mail
 from django.db import ProgrammingError, connection, transaction
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
 from psycopg import sql
 
 from accounts import actions as account_actions
 from accounts.models import FOR_GOOD, User
 from games.actions import lobby
-from games.models import Appeal, AuditEntry, Seat, Suspension, Warned
+from games.models import Appeal, AuditEntry, Notice, Seat, Suspension, Warned
+from games.notices import outbox
 from games.queries import conduct
 from games.refusals import Denied
 from games.staff import accounts, appeals, people, tables
@@ -32,6 +37,7 @@ from tests.support.tables import NOON, TWO_HANDS, table_at
 
 AUDIT_MIGRATIONS = ("0004_audit_is_append_only", "0019_audit_is_emptied_in_tests_alone")
 REASON = "Rude words at two tables"
+DAY = timedelta(days=1)
 
 
 def refused(code: str, act: Callable[..., Any], **arguments: Any) -> None:
@@ -353,6 +359,57 @@ def test_a_mute_removes_the_name_and_blocks_a_new_one(mo: User, alice: User, bob
     assert logged_in(alice).post("/accounts/me/", {"display_name": "", "time_zone": "UTC"}).status_code == 302
     people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=now)
     assert logged_in(alice).post("/accounts/me/", {"display_name": "Kind", "time_zone": "UTC"}).status_code == 302
+
+
+def letters_to(who: User, now: datetime) -> list[str]:
+    """Deliver all notices, and return the mails to this person."""
+    mail.outbox.clear()
+    outbox.deliver(clock=lambda: now)
+    return [" ".join(str(letter.body).split()) for letter in mail.outbox if letter.to == [who.email]]
+
+
+def test_people_are_told_of_a_warning_a_mute_and_a_suspension(mo: User, ann: User, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(time_zone="Asia/Tokyo", vacation_from=NOON, vacation_until=NOON + DAY)
+    people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+    [letter] = letters_to(alice, NOON)
+    assert f"Staff warned you about your conduct: {REASON}" in letter
+    assert f"{settings.SITE_URL}/warnings/" in letter
+    people.mute(person_id=alice.pk, by=mo, days=7, reason="He called Bob names.", now=NOON)
+    [letter] = letters_to(alice, NOON)
+    until = date_format((NOON + 7 * DAY).astimezone(ZoneInfo("Asia/Tokyo")), "j F Y, H:i")
+    assert f"you are shown as alice, and can choose a name at the table again from {until}." in letter
+    assert "Bob" not in letter
+    people.replace_username(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+    [letter] = letters_to(alice, NOON + DAY)
+    assert f"can choose another name at the table in your account from {until}, when your mute ends." in letter
+    longest = "x" * 499 + "!"
+    people.suspend(person_id=alice.pk, by=mo, days=7, reason=longest, now=NOON + DAY)
+    until = date_format((NOON + 8 * DAY).astimezone(ZoneInfo("Asia/Tokyo")), "j F Y, H:i")
+    [letter] = letters_to(alice, NOON + DAY)
+    assert f"Staff suspended you until {until}. You can log in to read this and to appeal. {longest}" in letter
+    assert f"{settings.SITE_URL}/suspended/" in letter
+    people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=NOON + DAY)
+    [letter] = letters_to(alice, NOON + DAY)
+    assert f"Staff suspended you for good. You can log in to read this and to appeal. {REASON}" in letter
+    shown = Notice.objects.filter(user=alice, channel="site", state="sent").values_list("kind", flat=True)
+    assert sorted(shown) == ["muted", "name_changed", "suspended", "suspended", "warned"]
+
+
+def test_no_mail_tells_of_a_suspension_that_has_been_lifted(mo: User, ann: User, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(quiet_from=time(11), quiet_to=time(15))
+    people.suspend(person_id=alice.pk, by=mo, days=7, reason=REASON, now=NOON)
+    assert letters_to(alice, NOON) == []
+    people.lift(person_id=alice.pk, by=ann, reason=REASON, now=NOON)
+    assert letters_to(alice, NOON + DAY) == []
+    assert Notice.objects.get(user=alice, kind="suspended", channel="email").reason == "ended"
+
+
+def test_the_account_page_says_until_when_a_person_is_muted(mo: User, alice: User) -> None:
+    people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=timezone.now())
+    page = logged_in(alice).get("/accounts/me/").content.decode()
+    assert "Staff have muted you: you can choose a name again from" in page
+    people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=timezone.now())
+    assert "muted" not in logged_in(alice).get("/accounts/me/").content.decode()
 
 
 @pytest.mark.parametrize("how", ["mute", "rename"])
