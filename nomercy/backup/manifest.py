@@ -85,19 +85,25 @@ def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, 
 
 
 def _is_sound(manifest: Manifest) -> bool:
-    """Return True if the types are right, and the settings are those of a backup.
+    """Return True if the types are right, texts can be printed, and the settings are those of a backup.
 
-    They become environment variables. Another name there could run any program as the site.
+    Other wrong manifests raise one of the errors that `read` catches. The settings become environment variables.
+    Another name there could run any program as the site.
     """
     datetime.fromisoformat(manifest.created)
     names = {"SITE_URL", KEY}
-    texts: list[object] = [manifest.version, manifest.site_url, *manifest.settings.values()]
-    texts += [name for columns in manifest.tables.values() for name in columns]
-    texts += [name for migration in manifest.migrations for name in migration]
+    # Control characters could make a terminal show something else.
+    shown: list[object] = [manifest.version, manifest.created, manifest.site_url, *manifest.tables]
+    shown += [name for columns in manifest.tables.values() for name in columns]
+    shown += [name for migration in manifest.migrations for name in migration]
+    if not all(isinstance(text, str) and text.isprintable() for text in shown):
+        return False
     if not names <= manifest.settings.keys() <= names.union(SETTINGS):
         return False
     types = {tuple(map(type, sequence)) for sequence in manifest.sequences}
-    return all(isinstance(text, str) for text in texts) and types <= {(str, str, int, bool)}
+    values = list(manifest.settings.values())
+    "".join(values).encode()  # half of a surrogate pair is an error
+    return types <= {(str, str, int, bool)} and not any("\0" in value for value in values)
 
 
 def verify(path: Path, *, passphrase: str) -> Manifest:

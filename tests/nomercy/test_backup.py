@@ -300,13 +300,35 @@ def test_a_hostile_file_takes_little_memory(header: bytes, zeros: int, file: Pat
 
 @pytest.mark.parametrize(
     "change",
-    [{"tables": 5}, {"tables": {"a": 5}}, {"tables": {"a": [1]}}, {"sequences": [[1]]}, {"migrations": [[[], 2]]}],
-    ids=str,
+    [
+        {"tables": 5},
+        {"tables": {"a": 5}},
+        {"tables": {"a": [1]}},
+        {"sequences": [[1]]},
+        {"migrations": [[[], 2]]},
+        {"version": "0.1.0\x1b[2K\rother.backup is whole and encrypted"},
+        {"site_url": "https://good.example\x9b2K"},
+        {"site_url": "\ud800"},
+        {"tables": {"\x1b]0;owned\x07": []}},
+    ],
+    ids=ascii,
 )
-def test_a_manifest_of_other_types_is_damage(games: list[Game], file: Path, change: dict[str, Any]) -> None:
+def test_a_manifest_of_other_types_or_with_control_characters_is_damage(
+    games: list[Game], file: Path, change: dict[str, Any]
+) -> None:
     back_up(file)
     with pytest.raises(CommandError, match="damaged"):
         call_command("verify_backup", str(rewritten(file, **change)))
+
+
+@pytest.mark.parametrize("value", ["\ud800", "a\0b"], ids=ascii)
+def test_settings_that_no_file_can_have_are_damage(games: list[Game], file: Path, tmp_path: Path, value: str) -> None:
+    back_up(file)
+    kept = {"SITE_URL": "https://uno.example", "SECRET_KEY": "k" * 50, "EMAIL_FROM": value}
+    hostile, written = rewritten(file, settings=kept), tmp_path / "written.env"
+    with pytest.raises(CommandError, match="damaged"):
+        call_command("verify_backup", str(hostile), write_settings=written)
+    assert not written.exists()
 
 
 def test_deeply_nested_json_is_damage(file: Path) -> None:
