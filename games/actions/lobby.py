@@ -219,7 +219,7 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         game = table.game
         if table.seat_of(user) is not None:
             raise Denied("already_seated", "You already have a seat at this table.", version=game.version)
-        if conduct.removed_by_staff(game, user):
+        if conduct.removed_by_staff(game.code, user):
             raise Denied("forbidden", TAKEN_OFF, version=game.version)
         seat = _person(game, _free_seat(table), user)
         table_limits.check_all(user)

@@ -204,9 +204,9 @@ def audit_of_person(person: User) -> Q:
     return Q(person_id=person.pk) | Q(act=MOVE_SEAT, details__before_id=person.pk)
 
 
-def removed_by_staff(game: Game, user: User) -> bool:
-    """Return True if staff have removed a person from a table."""
-    return AuditEntry.objects.filter(game_id=game.pk, act=REMOVE, person_id=user.pk).exists()
+def removed_by_staff(code: str, user: User) -> bool:
+    """Return True if staff have removed a person from the table with this code."""
+    return AuditEntry.objects.filter(game__code=code, act=REMOVE, person_id=user.pk).exists()
 
 
 def replaced_by_bots(game: Game) -> dict[int, User | None]:

@@ -169,7 +169,9 @@ def may_see(table: Table, viewer: Viewer[User | None]) -> bool:
     if user is None:
         return by_link
     return (
-        not conduct.removed_by_staff(table.game, user) if by_link else table.game.pk in _invited(user, [table.game.pk])
+        not conduct.removed_by_staff(table.game.code, user)
+        if by_link
+        else table.game.pk in _invited(user, [table.game.pk])
     )
 
 

@@ -69,7 +69,7 @@ def lobby_page(
     """
     user = person(request)
     is_open = view.status == Game.Status.OPEN
-    barred = is_open and view.you is None and user is not None and conduct.removed_by_staff(table.game, user)
+    barred = is_open and view.you is None and user is not None and conduct.removed_by_staff(table.game.code, user)
     asked = LobbyRequest(
         path=request.path,
         invitation=reverse("invite", args=[key]) if key else "",

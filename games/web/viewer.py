@@ -14,6 +14,10 @@ from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
 
 LINKS_KEPT: Final = 50
+SEAT_GIVEN_AWAY: Final = (
+    "Staff gave your seat at this table to somebody else. It is private, so you can only watch it by its invitation"
+    " link. Your notices say more."
+)
 SEAT_TAKEN: Final = "Staff removed you from this table, so you can’t see it any more. Your notices say more."
 BACKEND: Final = "accounts.backends.ByUsername"
 """The authentication backend that logs a guest in."""
@@ -44,14 +48,15 @@ def table_for(request: HttpRequest, code: str) -> Table:
     """Return the table with this code, from one snapshot.
 
     :raises Http404: there is none, or the viewer may not see it.
-    :raises PermissionDenied: the viewer may not see it because staff removed them.
+    :raises PermissionDenied: the viewer may not see it because staff removed them or gave their seat away.
     """
     asker = viewer(request)
     try:
         return queries.load_for(code, asker)
     except Denied as denied:
         if asker.user is not None and conduct.lost_seat_to_staff(code, asker.user):
-            raise PermissionDenied(SEAT_TAKEN) from denied
+            removed = conduct.removed_by_staff(code, asker.user)
+            raise PermissionDenied(SEAT_TAKEN if removed else SEAT_GIVEN_AWAY) from denied
         raise Http404(denied.message) from denied
 
 

@@ -142,6 +142,19 @@ def test_a_removed_person_sees_the_table_again_when_staff_give_them_a_seat(
     assert logged_in(bob).get(f"/games/{private.game.code}/").status_code == 200
 
 
+def test_a_person_whose_seat_was_given_away_reads_that_the_link_still_works(
+    private: Table, ann: User, bob: User
+) -> None:
+    person("dora")
+    tables.move_seat(**act(private, ann, seat=1, username="dora"))
+    browser = logged_in(bob)
+    shown = browser.get(f"/games/{private.game.code}/")
+    assert shown.status_code == 403
+    assert "Staff gave your seat at this table to somebody else." in shown.content.decode()
+    assert "you can only watch it by its invitation link" in shown.content.decode()
+    join_by_link(browser, private.game)
+
+
 def test_a_public_table_stays_open_to_a_removed_person(dealt: Table, mo: User, bob: User) -> None:
     tables.remove(**act(dealt, mo, seat=1, bot=False))
     assert logged_in(bob).get(f"/games/{dealt.game.code}/").status_code == 200
