@@ -1,4 +1,4 @@
-"""The lock order: the row of the game first, then any other row of that game.
+"""The lock order: the row of the game first, then any other row of that game. People come before cases, by number.
 
 Games, people and cases are locked `FOR NO KEY UPDATE`, so that inserting a row that refers to one of them does not
 wait. With `FOR UPDATE` a report (locks the person, refers to the game) and a move (locks the game, refers to the

@@ -123,8 +123,14 @@ def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, t
 def lock_case(case_id: int) -> Case:
     """Lock this case until the transaction ends, and return it.
 
+    The person and the reporters are locked first, as in `report`: closing the case changes the reporters.
+
     :raises Denied: `not_found`.
     """
+    reporters = Report.objects.filter(case=case_id).values("reporter")
+    involved = reporters.union(Case.objects.filter(pk=case_id).values("person"))
+    people = User.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=involved)
+    list(people.order_by("pk").values_list("pk"))
     case = Case.objects.select_for_update(of=("self",), no_key=True).select_related("person").filter(pk=case_id).first()
     if case is None:
         raise Denied("not_found", "There is no such case.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import threading
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -29,6 +31,7 @@ from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of
 from tests.support.staff import confirm
 from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.web import at_once
 
 TEXT = "He wrote a rude word as his name, twice."
 REASON = "Seen in the log of the game"
@@ -61,6 +64,46 @@ def test_a_report_is_sent_with_the_form_of_a_table(table: Table, as_alice: Clien
     assert TEXT in as_alice.get("/reports/").content.decode()
     case = Case.objects.get()
     assert (case.person, case.kind, case.reports.get().reporter) == (bob, "name", alice)
+
+
+@pytest.mark.long  # the two meet only if they could deadlock, and otherwise wait
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("act", ["close", "change"])
+def test_a_report_at_the_moment_of_a_decision_does_not_deadlock(
+    table: Table, alice: User, bob: User, ann: User, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    again = table_at(TWO_HANDS, [alice, bob])
+    case = cases.report(**report_arguments(table, alice)).case
+    if act == "change":
+        cases.close_case(case_id=case.pk, by=ann, outcome="nothing", answer="", reason=REASON, now=NOON)
+        monkeypatch.setattr(conduct, "appeal_granted_since", lambda case: True)
+        Case.objects.filter(pk=case.pk).update(closed_at=None)  # so that the report joins it
+    meet, open_case, set_outcome = threading.Barrier(2), cases._open_case, cases._set_outcome
+
+    def wait() -> None:
+        with suppress(threading.BrokenBarrierError):
+            meet.wait(timeout=2)
+
+    def open_later(*args: Any) -> Case:
+        wait()
+        return open_case(*args)
+
+    def set_later(*args: Any) -> None:
+        wait()
+        set_outcome(*args)
+
+    monkeypatch.setattr(cases, "_open_case", open_later)
+    monkeypatch.setattr(cases, "_set_outcome", set_later)
+    decide = cases.close_case if act == "close" else cases.change_outcome
+    outcome: dict[str, Any] = {"by": ann, "outcome": "acted", "answer": "", "reason": REASON, "now": NOON}
+    at_once(
+        [
+            lambda ready: (ready(), cases.report(**report_arguments(again, alice))),
+            lambda ready: (ready(), decide(case_id=case.pk, **outcome)),
+        ]
+    )
+    assert Report.objects.filter(reporter=alice).count() == 2
+    assert Case.objects.get(pk=case.pk).outcome == "acted"
 
 
 def test_a_person_at_an_open_table_can_be_reported(as_alice: Client, bob: User) -> None:
