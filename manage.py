@@ -16,7 +16,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from games.refusals import does_not_fit
 from nomercy.checks import Environment
-from nomercy.launcher.data import folders
+from nomercy.launcher.data import folders, kept_secret_key
 from nomercy.launcher.given import require_reachable
 from nomercy.launcher.place import EmbeddedError, place_for
 from nomercy.launcher.postgres import running
@@ -60,6 +60,8 @@ def main() -> None:
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # releases the server
     try:
+        if sys.argv[1] != "makemigrations" and folders(place_for()) and not Environment().text("SECRET_KEY"):
+            kept_secret_key(place_for())
         with running(create=False):
             execute()
     except EmbeddedError as error:

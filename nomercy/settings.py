@@ -21,8 +21,7 @@ from nomercy.checks import (
     host_of,
     refuse,
 )
-from nomercy.launcher.data import folders
-from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, EmbeddedError, place_for, secret_key
+from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, place_for, secret_key
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
 from nomercy.launcher.programs import wanted_source
@@ -83,9 +82,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 given_secret_key = environment.text("SECRET_KEY")
 check_secret_key(given_secret_key, embedded=EMBEDDED)
 try:
-    # A command that finds no site here, like `collectstatic`, leaves nothing behind.
-    SECRET_KEY = given_secret_key or secret_key(PLACE, create=bool(folders(PLACE)))
-except (EmbeddedError, OSError) as error:
+    # Only a start makes one: a command that finds no site here, like `collectstatic`, leaves nothing behind.
+    SECRET_KEY = given_secret_key or secret_key(PLACE, create=False)
+except OSError as error:
     refuse(f"{error}.")
 SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
 check_secret_key_fallbacks(SECRET_KEY_FALLBACKS)

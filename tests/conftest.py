@@ -25,6 +25,7 @@ from games import randomness
 from games.models import rows
 from nomercy import limits
 from nomercy.counting import Limiter
+from nomercy.launcher.place import place_for, secret_key
 from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database
@@ -140,6 +141,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     if os.environ.get("DATABASE_URL"):
         yield
         return
+    secret_key(place_for())  # for a site that is started in this checkout later
     with running() as place:
         drop_databases_of_the_dead(place.url)
         yield

@@ -6,7 +6,15 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from nomercy.launcher.place import ROLE, EmbeddedError, Place, make_private_folder, private_file, run_and_wait
+from nomercy.launcher.place import (
+    ROLE,
+    EmbeddedError,
+    Place,
+    make_private_folder,
+    private_file,
+    run_and_wait,
+    secret_key,
+)
 from nomercy.launcher.programs import Programs, reachable
 
 
@@ -33,6 +41,24 @@ def folder_for(place: Place, programs: Programs) -> Path:
     """Return the data folder for the major version of `programs`. It may not exist yet."""
     version = str(programs.major)
     return folders(place).get(version) or place.base.with_name(f"{place.base.name}-{version}")
+
+
+def kept_secret_key(place: Place) -> str:
+    """Return the stored `SECRET_KEY`. It is made before the data; a later one would not be that of the data.
+
+    :raises EmbeddedError: there is data, but no key.
+    """
+    found = folders(place)  # read first, because another start may be making both
+    path = place.beside("secret_key")
+    if found and not path.exists():
+        raise EmbeddedError(
+            f"The secret key of the data in {' and '.join(map(str, found.values()))} is lost: there is no {path}, and"
+            " SECRET_KEY is not set. With another key everybody is logged out, links in sent mails are invalid, and"
+            " second factors cannot be read. Put the file back, or get SECRET_KEY out of a backup: manage.py"
+            " verify_backup FILE --write-settings NEW_FILE. To start with another key all the same, set SECRET_KEY to"
+            " a long random text."
+        )
+    return secret_key(place)
 
 
 def initialise(place: Place, programs: Programs, data: Path) -> None:

@@ -22,6 +22,7 @@ from channels.layers import InMemoryChannelLayer
 
 from nomercy.checks import Environment
 from nomercy.launcher import postgres
+from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.given import require_reachable, require_redis_log_in
 from nomercy.launcher.place import (
     CHECKOUT,
@@ -30,7 +31,6 @@ from nomercy.launcher.place import (
     lock_alone,
     open_lock,
     place_for,
-    secret_key,
     undisturbed,
 )
 from nomercy.launcher.processes import QUEUES
@@ -170,7 +170,7 @@ def _serve(stack: ExitStack) -> None:
 
     environment = Environment()
     if not environment.text("DATABASE_URL") and not environment.text("SECRET_KEY"):
-        secret_key(place_for())  # the settings read it
+        kept_secret_key(place_for())  # the settings read it
     address = settings.SITE_URL
     if not settings.EMBEDDED:
         require_reachable()

@@ -24,8 +24,9 @@ from django.conf import settings
 
 from nomercy.checks import Environment, refuse
 from nomercy.launcher import postgres
+from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.given import require_reachable, require_redis_log_in
-from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for, secret_key
+from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for
 from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, redis_command
 from nomercy.launcher.proxy import Proxy
 from nomercy.server.limits import LIMITS, widened
@@ -140,7 +141,7 @@ def prepare(exit_stack: ExitStack) -> dict[str, str]:
     """Return the environment of the processes. Start PostgreSQL if no `DATABASE_URL` is set, until `exit_stack` closes.
 
     :raises SystemExit: a setting is wrong, or the database of `DATABASE_URL` cannot be used.
-    :raises EmbeddedError: PostgreSQL does not start.
+    :raises EmbeddedError: PostgreSQL does not start, or the secret key of its data is lost.
     """
     given = Environment()
     own = {"HOST": settings.HOST, "PORT": str(settings.PORT), "SITE_URL": settings.SITE_URL, "BEHIND_PROXY": "1"}
@@ -153,10 +154,10 @@ def prepare(exit_stack: ExitStack) -> dict[str, str]:
     if given.text("DATABASE_URL"):
         require_reachable()
     else:
+        if not given.text("SECRET_KEY"):
+            environment["SECRET_KEY"] = kept_secret_key(place_for())
         place = exit_stack.enter_context(postgres.kept_up(place_for(), say))
         environment["DATABASE_URL"] = place.url
-        if not given.text("SECRET_KEY"):
-            environment["SECRET_KEY"] = secret_key(place)
     return environment
 
 

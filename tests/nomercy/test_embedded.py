@@ -23,7 +23,7 @@ from games.notices import sending
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.launcher import postgres as launcher_postgres
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
-from nomercy.launcher.place import CHECKOUT, Place, place_for
+from nomercy.launcher.place import CHECKOUT, Place, place_for, secret_key
 from nomercy.launcher.postmaster import postmaster_pid
 from nomercy.launcher.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
 from nomercy.launcher.programs import system
@@ -317,6 +317,7 @@ def programs_on(data: Path) -> list[str]:
 @pytest.mark.long
 def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> None:
     place = place_for(checkout)
+    secret_key(place)
     with launcher_postgres.running(place):
         pass
 
@@ -324,6 +325,28 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
 
     assert "[ ] 0001_initial" in shown.stdout, shown.stderr
     assert postmaster_pid(place) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("-m", "nomercy.launcher.embedded"), ("-m", "nomercy.launcher.stack"), ("manage.py", "health")],
+    ids=["run", "stack", "command"],
+)
+def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path, command: tuple[str, ...]) -> None:
+    place = place_for(checkout)
+    data = data_of(place)
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text(data.name.rpartition("-")[2])
+
+    refused = run(checkout, 8000, *command)
+
+    assert refused.returncode == 1
+    assert f"The secret key of the data in {data} is lost: there is no {place.beside('secret_key')}" in refused.stderr
+    for said in ("everybody is logged out", "verify_backup FILE --write-settings NEW_FILE", "set SECRET_KEY to"):
+        assert said in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert not place.beside("secret_key").exists()
+    assert run(checkout, 8000, "manage.py", "verify_backup", "none").stderr.startswith("CommandError: none: No such")
 
 
 @pytest.mark.parametrize("command", [("migrate",), ("shell", "--command", "pass"), ("freeze", "--if-restored")])
