@@ -97,7 +97,10 @@ def _seat_page(
     within: tuple[str, str],
     back: str,
 ) -> HttpResponse:
-    """Ask for the seat. `newer`: what staff have done since. The other parameters are those of `act_page`."""
+    """Ask for the seat, and show a reason that was sent.
+
+    :param newer: what staff have done since. The other parameters are those of `act_page`.
+    """
     context = {
         **admin.site.each_context(request),
         "title": act.title,
@@ -106,6 +109,7 @@ def _seat_page(
         "back": back,
         "seats": [(seat.index, _seat_title(act, seat)) for seat in seats],
         "refused": request.method == "POST",
+        "reason": request.POST.get("reason", ""),
         "newer": newer,
     }
     return render(request, "admin/staff/seat.html", context, status=422 if request.method == "POST" else 200)
@@ -117,6 +121,7 @@ def act_page(
     perform: Callable[..., Any],
     *,
     subject: Mapping[str, int],
+    possible: Callable[[], bool],
     about: str,
     within: tuple[str, str],
     back: str,
@@ -133,6 +138,7 @@ def act_page(
 
     :param perform: the function of the act. Called with `subject`, `by`, `now` and the arguments of the form.
     :param subject: keyword arguments that name the subject, like `{"game_id": 5}`.
+    :param possible: return True if the act is still possible after what others have done.
     :param about: the name of the subject on the page.
     :param within: the title and the URL name of the list that the subject belongs to.
     :param also: more sentences under "What will happen".
@@ -157,7 +163,7 @@ def act_page(
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:
         form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
-    status, newer, reports = 200, [], []
+    status, newer, reports, impossible = 200, [], [], False
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
@@ -168,6 +174,7 @@ def act_page(
         except NewerActs as denied:
             newer, reports, status = _sentences(denied.entries, by), denied.reports, denied.status
             seen, seen_report = _newest(denied.entries, seen), _newest(reports, seen_report)
+            impossible = not possible()
         except Denied as denied:
             form.add_error(None, denied.message)
             status = denied.status
@@ -193,6 +200,7 @@ def act_page(
         "recent": _sentences(recent, by),
         "newer": newer,
         "newer_reports": reports,
+        "impossible": f"“{act.title}” is not possible now." if impossible else "",
         "back": back,
         **(more or {}),
     }

@@ -114,14 +114,17 @@ class CaseAdmin(ReadOnlyAdmin):
         if found is None or case is None:
             raise Http404
         back, within = reverse("admin:games_case_change", args=[case_id]), ("Cases", "admin:games_case_changelist")
+        by, reports = cast("User", request.user), conduct.reports_of(case, reader=request.user.pk)
         return act_page(
             request,
             found,
             cases.PERFORM[found],
             subject={"case_id": case_id},
+            possible=lambda: found.offered(Case.objects.get(pk=case_id), by, timezone.now()),
             about=f"Case about {case.about}",
             within=within,
             back=back,
+            more={"reports": reports},
         )
 
     def change_view(
@@ -167,16 +170,18 @@ class AppealAdmin(ReadOnlyAdmin):
         found, appeal = APPEAL_ACTS.get(act), self.get_object(request, str(appeal_id))
         if found is None or appeal is None:
             raise Http404
-        back = reverse("admin:games_appeal_change", args=[appeal_id])
+        back, by = reverse("admin:games_appeal_change", args=[appeal_id]), cast("User", request.user)
         about, within = f"Appeal of {appeal.suspension.person.name}", ("Appeals", "admin:games_appeal_changelist")
         return act_page(
             request,
             found,
             appeals.PERFORM[found],
             subject={"appeal_id": appeal_id},
+            possible=lambda: found.offered(Appeal.objects.get(pk=appeal_id), by, timezone.now()),
             about=about,
             within=within,
             back=back,
+            more={"appeal": appeal, "suspending": conduct.entry_of(appeal.suspension)},
         )
 
     def change_view(
@@ -196,8 +201,15 @@ class AppealAdmin(ReadOnlyAdmin):
             **self.admin_site.each_context(request),
             "title": f"Appeal of {appeal.suspension.person.name}",
             "appeal": appeal,
+            "suspending": conduct.entry_of(appeal.suspension),
+            "cases": conduct.cases_of(appeal.suspension.person, reader=by.pk),
             "refusal": refusal,
-            "acts": buttons(request, APPEAL_ACTS.values(), "games_appeal_act", appeal.pk) if open_ else [],
+            "acts": buttons(
+                request,
+                [act for act in APPEAL_ACTS.values() if act.offered(appeal, by, now)],
+                "games_appeal_act",
+                appeal.pk,
+            ),
             "notes": notes,
         }
         return render(request, "admin/staff/appeal.html", context)

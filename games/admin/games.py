@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from django.contrib import admin, messages
@@ -21,6 +21,7 @@ from games.admin.acts import act_page, buttons, may, refusal_of
 from games.models import AuditEntry, Game
 from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
+from games.refusals import Denied
 from games.render import words
 from games.rules.cards import card_name, color_name, names_of_both_faces
 from games.staff import tables
@@ -134,13 +135,23 @@ class GameAdmin(ReadOnlyAdmin):
         found, table = TABLE_ACTS.get(act), queries.find(game_id)
         if found is None or table is None:
             raise Http404
-        game = table.game
+        game, by = table.game, cast("User", request.user)
+        perform: Callable[..., object] = tables.PERFORM[found]
         back = reverse("admin:games_game_change", args=[game_id])
-        if may(request.user, found) and game.status not in found.statuses:
-            messages.error(
-                request, f"“{found.title}” is not possible at a table that is {game.get_status_display().lower()}."
-            )
-            return redirect(back)
+        if may(by, found) and game.status not in found.statuses:
+            message = f"“{found.title}” is not possible at a table that is {game.get_status_display().lower()}."
+            if request.method != "POST":
+                messages.error(request, message)
+                return redirect(back)
+
+            def refuse(**arguments: Any) -> None:
+                raise Denied("over", message, version=game.version)
+
+            perform = refuse
+
+        def possible() -> bool:
+            changed = queries.find(game_id)
+            return changed is not None and found in _offered(changed, by)
 
         def hands(result: tuple[AuditEntry, list[tuple[str, ...]]]) -> HttpResponse:
             entry, cards = result
@@ -154,8 +165,9 @@ class GameAdmin(ReadOnlyAdmin):
         return act_page(
             request,
             found,
-            tables.PERFORM[found],
+            perform,
             subject={"game_id": game_id},
+            possible=possible,
             about=f"Game {game.code}",
             within=("Games", "admin:games_game_changelist"),
             back=back,

@@ -105,12 +105,14 @@ class PersonAdmin(ReadOnlyAdmin):
         back = reverse("admin:accounts_user_change", args=[person_id])
         role = person.groups.values_list("name", flat=True).first() if person.is_staff else ""
         initial = {"username": person.username, "display_name": person.display_name, "role": role}
+        by = cast("User", request.user)
         nameless = found is MUTE and not person.display_name
         return act_page(
             request,
             found,
             PERFORM[found],
             subject={"person_id": person_id},
+            possible=lambda: found.offered(User.objects.get(pk=person_id), by, timezone.now()),
             about=person.name,
             within=("People", "admin:accounts_user_changelist"),
             back=back,

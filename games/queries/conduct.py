@@ -42,13 +42,24 @@ def waiting_appeals_of(person: User) -> QuerySet[Appeal]:
     return Appeal.objects.filter(suspension__person=person, decided_at=None).order_by("at", "pk")
 
 
-def suspended_by(suspension: Suspension) -> int | None:
-    """Return the id of the staff member who made this suspension, or None if no audit entry says so."""
+def entry_of(suspension: Suspension) -> AuditEntry | None:
+    """Return the audit entry of the act that made this suspension, or None if there is none."""
     # Both rows are written in one transaction, with the same time.
     entries = AuditEntry.objects.filter(
         person_id=suspension.person_id, act__in=(SUSPEND, SUSPEND_FOR_GOOD), at=suspension.at
     )
-    return entries.order_by("-pk").values_list("actor_id", flat=True).first()
+    return entries.order_by("-pk").first()
+
+
+def suspended_by(suspension: Suspension) -> int | None:
+    """Return the id of the staff member who made this suspension, or None if no audit entry says so."""
+    entry = entry_of(suspension)
+    return entry.actor_id if entry else None
+
+
+def cases_of(person: User, *, reader: int | None) -> QuerySet[Case]:
+    """Return the cases about a person, newest first; none to the person."""
+    return _without_rows_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
 
 
 def appeal_granted_since(case: Case) -> bool:
@@ -246,12 +257,11 @@ class ConductRecord:
 def conduct_of(person: User, now: datetime, *, reader: int | None) -> ConductRecord:
     """Return the conduct of a person, newest first. A person who reads their own gets no cases and no audit entries."""
     audit = without_entries_about(AuditEntry.objects.filter(audit_of_person(person)), reader)
-    cases = _without_rows_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
     return ConductRecord(
         suspension=suspension_of(person, now),
         suspensions=list(Suspension.objects.filter(person=person).order_by("-pk")),
         warnings=list(warnings_of(person)),
-        cases=list(cases),
+        cases=list(cases_of(person, reader=reader)),
         audit=list(audit.order_by("-pk")[:100]),
     )
 

@@ -94,6 +94,11 @@ def waited(since: datetime, now: datetime, *, depth: int = 2) -> str:
     return timesince(since, now, depth=depth) if now - since >= timedelta(minutes=1) else "less than a minute"
 
 
+def inside(sentence: str) -> str:
+    """Return a sentence with a small first letter, for use inside another one."""
+    return sentence[:1].lower() + sentence[1:]
+
+
 def duration(seconds: int) -> str:
     """Return a duration in one unit that suits it: `45 s`, `90 min`, `14 h` or `5 days`."""
     for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (3 * DAY, HOUR, "h")):

@@ -505,7 +505,7 @@ CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
         "This does nothing to the person. To warn, mute or suspend them, use the person’s page first.",
     ),
     "The case is closed.",
-    "closed the case",
+    "closed the case: {outcome}",
     form=forms.OutcomeForm,
     offered=lambda case, by, now: case.closed_at is None,
 )
@@ -518,7 +518,7 @@ CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
         "The weight of their reports in other cases changes with the outcome.",
     ),
     "The outcome has been changed.",
-    "changed the outcome of the case",
+    "changed the outcome of the case: {outcome}",
     form=forms.OutcomeForm,
     offered=lambda case, by, now: conduct.appeal_granted_since(case),
 )
@@ -532,8 +532,9 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
         "The outcomes of cases about them that were closed before can then be changed, on the page of each case.",
     ),
     "The appeal is decided.",
-    "decided the appeal of {person}",
+    "decided the appeal of {person}: {decision}",
     form=forms.AppealForm,
+    offered=lambda appeal, by, now: appeal.decided_at is None,
 )
 
 

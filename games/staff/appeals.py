@@ -17,6 +17,7 @@ from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS
 from games.notices import staff_notices
 from games.queries import conduct
 from games.refusals import Denied
+from games.render.words import inside
 from games.staff import acts
 from games.staff.acts import StaffAct
 from games.staff.audit import check, check_person, record
@@ -108,7 +109,8 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         person = lock_person_of(appeal_id)
         appeal = Appeal.objects.select_related("suspension").get(pk=appeal_id)
         if appeal.decided_at is not None:
-            raise Denied("over", "This appeal has already been decided.")
+            how = "has already been decided" if appeal.answer else "is closed"
+            raise Denied("over", f"This appeal {how}: {inside(appeal.get_decision_display())}.")
         check_appeal(appeal, by=by, now=now)
         in_force = conduct.suspension_of(person, now)
         if lift and (in_force is None or in_force.pk != appeal.suspension_id):

@@ -24,6 +24,7 @@ from tests.support.tables import TWO_HANDS, table_at
 __all__ = ["dealt"]  # the fixture
 
 MINE = "I read every word of the report"
+AGAIN = "To go ahead all the same, confirm again."
 TOLD = "Nothing has been done. Staff have acted here since you opened this page:"
 TEXT = "He wrote a rude word as his name, twice."
 
@@ -56,6 +57,7 @@ def test_an_act_on_a_person_is_refused_after_a_newer_one(mo: User, ann: User, bo
     answer = browser.post(url, form)
     assert answer.status_code == 409
     assert TOLD in text_of(answer)
+    assert AGAIN in text_of(answer)
     assert f"ann has suspended bob for 7 days (less than a minute ago): {REASON}" in text_of(answer)
     assert MINE in answer.content.decode()
     assert 'name="days" value="3"' in answer.content.decode()
@@ -182,7 +184,9 @@ def test_a_case_that_a_colleague_has_closed_or_taken(mo: User, ann: User, alice:
     assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 302
     again = browser.post(url, form | {"seen": seen_in(answer)})
     assert again.status_code == 409
-    assert "You have closed the case" in text_of(again)
+    assert "You have closed the case: we found nothing against the rules (" in text_of(again)
+    assert "“Close the case” is not possible now." in text_of(again)
+    assert AGAIN not in text_of(again)
     assert browser.post(url, form | {"seen": seen_in(again)}).status_code == 409  # it is closed
     assert done() == ["hold", "close_case"]
 
@@ -235,9 +239,64 @@ def test_an_appeal_is_refused_after_an_act_on_its_person(mo: User, ann: User, bo
     people.lift(person_id=bob.pk, by=ann, reason=REASON, now=timezone.now())
     answer = browser.post(url, form)
     assert answer.status_code == 409
-    assert "ann has lifted the suspension of bob" in text_of(answer)
+    assert "ann has lifted the suspension of bob, which closed the appeal (" in text_of(answer)
     assert "We looked at the log once more." in answer.content.decode()
+    assert "“Decide the appeal” is not possible now." in text_of(answer)
+    assert AGAIN not in text_of(answer)
+    again = text_of(browser.post(url, form | known_by(answer)))
+    assert "Nothing has been done. This appeal is closed: the suspension is lifted." in again
     assert Appeal.objects.get().decision == "lifted"
+
+
+@pytest.mark.parametrize(
+    ("lift", "said"), [(False, "the suspension stays"), (True, "the suspension is lifted")], ids=["upheld", "lifted"]
+)
+def test_a_refusal_says_what_a_colleague_decided(mo: User, ann: User, bob: User, lift: bool, said: str) -> None:
+    now, more = timezone.now(), {"answer": "We looked at the log once more.", "reason": REASON}
+    people.suspend(person_id=bob.pk, by=mo, days=7, reason=REASON, now=now)
+    appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
+    browser, url = staff_browser(staff("abe", "admin")), f"/admin/games/appeal/{appeal.pk}/act/decide_appeal/"
+    form = opened(browser, url) | more | {"decision": "upheld"}
+    appeals.decide_appeal(appeal_id=appeal.pk, by=ann, lift=lift, now=now, **more)
+    answer = browser.post(url, form)
+    assert f"ann has decided the appeal of bob: {said} (less than a minute ago): {REASON}" in text_of(answer)
+    assert AGAIN not in text_of(answer)
+    again = text_of(browser.post(url, form | known_by(answer)))
+    assert f"This appeal has already been decided: {said}." in again
+
+
+def test_the_pages_of_an_appeal_and_of_a_case_show_what_is_decided(
+    mo: User, ann: User, alice: User, dealt: Table
+) -> None:
+    now = timezone.now()
+    filed = cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=now)
+    assert TEXT in text_of(staff_browser(mo).get(f"/admin/games/case/{filed.case_id}/act/close_case/"))
+    bob_id = filed.case.person_id
+    assert bob_id is not None
+    people.suspend(person_id=bob_id, by=mo, days=7, reason=REASON, now=now)
+    appeal = appeals.appeal(person_id=bob_id, text="It was my little brother.", now=now)
+    for name in ("change", "act/decide_appeal"):
+        page = staff_browser(ann).get(f"/admin/games/appeal/{appeal.pk}/{name}/")
+        assert "It was my little brother." in text_of(page)
+        assert REASON in text_of(page)
+        assert ">by mo</a>" in page.content.decode()
+    page = staff_browser(ann).get(f"/admin/games/appeal/{appeal.pk}/change/")
+    assert f'href="/admin/games/case/{filed.case_id}/change/"' in page.content.decode()
+
+
+def test_an_act_at_a_table_that_has_ended_since_says_what_a_colleague_did(mo: User, ann: User, dealt: Table) -> None:
+    browser, url = staff_browser(mo), on_table(dealt, "pause")
+    form = opened(browser, url)
+    tables.void_game(**act(dealt, ann))
+    answer = browser.post(url, form)
+    assert (answer.status_code, done()) == (409, ["void_game"])
+    assert "ann has voided the game (" in text_of(answer)
+    assert f"{MINE}</textarea>" in answer.content.decode()
+    assert "“Pause the game” is not possible now." in text_of(answer)
+    again = browser.post(url, form | known_by(answer))
+    assert again.status_code == 409
+    assert "Nothing has been done. “Pause the game” is not possible at a table that is" in text_of(again)
+    assert f"{MINE}</textarea>" in again.content.decode()
 
 
 def test_the_seat_of_a_removed_player_cannot_be_taken_again(mo: User, ann: User, dealt: Table) -> None:
@@ -251,6 +310,7 @@ def test_the_seat_of_a_removed_player_cannot_be_taken_again(mo: User, ann: User,
     assert answer.status_code == 422
     assert "ann has removed bob (" in text_of(answer)
     assert REASON in text_of(answer)
+    assert f"{MINE}</textarea>" in answer.content.decode()
     assert done() == ["remove"]
 
 
@@ -284,7 +344,7 @@ def test_an_act_of_a_later_release_is_named(mo: User, ann: User, dealt: Table) -
 
 
 def test_every_act_can_be_said(ann: User, bob: User) -> None:
-    now, details = timezone.now(), {"before": "carl", "round": 2, "days": 3, "minutes": 1}
+    now, details = timezone.now(), {"before": "carl", "round": 2, "days": 3, "minutes": 1, "outcome": "acted"}
     for name in acts.ACTS:
         entry = AuditEntry(at=now, act=name, actor=ann, actor_name="ann", reason="", person_name="bob", details=details)
         sentence = newer_acts.said(entry, reader=bob, now=now)

@@ -80,7 +80,11 @@ def test_misses_can_be_forgiven_only_in_a_running_game(ann: User, alice: User) -
     refused("not_started", tables.forgive, **act(table, ann, seat=0))
     browser, back = staff_browser(ann), f"/admin/games/game/{table.game.pk}/change/"
     url = f"/admin/games/game/{table.game.pk}/act/forgive/"
-    for answer in (browser.get(url), browser.post(url, {"seat": "0", "reason": REASON})):
-        assert (answer.status_code, answer.headers.get("Location")) == (302, back)
+    page = browser.get(url)
+    assert (page.status_code, page.headers.get("Location")) == (302, back)
     assert "is not possible at a table that is open" in browser.get(back).content.decode().lower()
+    sent = browser.post(url, {"seat": "0", "reason": REASON})
+    assert sent.status_code == 409
+    assert "is not possible at a table that is open" in sent.content.decode().lower()
+    assert REASON in sent.content.decode()
     assert not AuditEntry.objects.exists()
