@@ -11,9 +11,9 @@ import warnings
 
 from django.conf import settings
 from django.core.management import execute_from_command_line
-from django.db import ProgrammingError, connection
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import ProgrammingError
 
+from common.schema import what_to_do
 from games.refusals import does_not_fit
 from nomercy.checks import Environment
 from nomercy.launcher.data import folders, kept_secret_key
@@ -78,9 +78,7 @@ def execute() -> None:
     except ProgrammingError as error:
         if not does_not_fit(error):
             raise
-        known = MigrationRecorder(connection).has_table()
-        what = "does not have the tables of this release" if known else "has no tables yet"
-        sys.exit(f"The database {what}. Run manage.py migrate.")
+        sys.exit(what_to_do())
 
 
 if __name__ == "__main__":

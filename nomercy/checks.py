@@ -26,6 +26,7 @@ NUMBER = re.compile(r"[0-9]{1,12}")
 HOST_NAME = re.compile(r"[a-z0-9.-]+|\[[a-f0-9:.]+\]", re.IGNORECASE)  # as Django checks the header `Host`
 HIGHEST_PORT = 65_535
 BROKER_SOCKET = "redis+socket"
+STATIC_FILES = "staticfiles.json"  # as Django calls it
 MAIL_SCHEMES = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
@@ -222,6 +223,15 @@ def check_secret_key_fallbacks(values: Sequence[str]) -> None:
         refuse(
             f"SECRET_KEY_FALLBACKS must be former keys, separated by commas, each at least {SHORTEST_SECRET_KEY}"
             " characters long."
+        )
+
+
+def check_static_files(root: Path | None) -> None:
+    """Refuse to serve pages without the list of the files in `STATIC_ROOT`, which every page reads."""
+    if root is not None and not (root / STATIC_FILES).is_file():
+        refuse(
+            f"STATIC_ROOT is {root}, and no static files are there. Run manage.py collectstatic --noinput, or remove"
+            " STATIC_ROOT."
         )
 
 

@@ -2,22 +2,16 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from importlib import import_module
-from importlib.util import find_spec
-from pkgutil import iter_modules
 
 import redis
-from django.apps import apps
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
-from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 import nomercy
+from common.schema import migrated
 from games import alarm
 from games.models.rows import database_time
 from games.queries import backlog
@@ -34,7 +28,6 @@ WRITE_A_LITTLE = (
 )
 REDIS_KEY = "nomercy.readyz"
 REDIS_KEY_SECONDS = 60
-_known_to_be_migrated: list[bool] = []
 
 
 @require_safe
@@ -141,33 +134,3 @@ def _unless_it_fails(ask: Callable[[], str]) -> str:
         return ask()
     except Error:
         return "database unavailable"
-
-
-def migrated() -> bool:
-    """Return True if the database has all migrations of this release. Cached, because True stays true."""
-    if not _known_to_be_migrated:
-        if not _all_recorded() and _plan():
-            return False
-        _known_to_be_migrated.append(True)
-    return True
-
-
-def _all_recorded() -> bool:
-    """Return True if the database has recorded each migration that there is a file of. No migration is imported."""
-    recorded = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).applied_migrations()
-    return all((app.label, name) in recorded for app in apps.get_app_configs() for name in _migrations_of(app.label))
-
-
-def _migrations_of(app_label: str) -> list[str]:
-    package, _ = MigrationLoader.migrations_module(app_label)
-    if package is None or find_spec(package) is None:
-        return []
-    # The same names as Django's loader takes.
-    modules = iter_modules(import_module(package).__path__)
-    return [module.name for module in modules if not module.ispkg and module.name[0] not in "_~"]
-
-
-def _plan() -> list[object]:
-    """Return the migrations that `migrate` would apply. It may be none where one replaces others."""
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    return list(executor.migration_plan(executor.loader.graph.leaf_nodes()))

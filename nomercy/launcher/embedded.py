@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from channels.layers import InMemoryChannelLayer
 
-from nomercy.checks import Environment
+from nomercy.checks import Environment, check_static_files
 from nomercy.launcher import postgres
 from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.given import require_reachable, require_redis_log_in
@@ -172,6 +172,7 @@ def _serve(stack: ExitStack) -> None:
     if not environment.text("DATABASE_URL") and not environment.text("SECRET_KEY"):
         kept_secret_key(place_for())  # the settings read it
     address = settings.SITE_URL
+    check_static_files(settings.STATIC_ROOT)
     if not settings.EMBEDDED:
         require_reachable()
     require_redis_log_in()
@@ -228,7 +229,7 @@ def _migrate() -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from nomercy.health import migrated
+    from common.schema import migrated
 
     if not migrated():
         with connection.cursor() as cursor:

@@ -24,7 +24,7 @@ from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from nomercy.checks import HIGHEST_PORT, check_services_given
+from nomercy.checks import HIGHEST_PORT, check_services_given, check_static_files
 from nomercy.logs import log_start
 from nomercy.server import listening
 from nomercy.server.config import config
@@ -41,6 +41,8 @@ def main() -> None:
     parser.add_argument("--bind", default="127.0.0.1:8000", help="host:port or unix:path")
     arguments = parser.parse_args()
     check_services_given(embedded=settings.EMBEDDED, redis_url=settings.REDIS_URL)
+    if arguments.kind == "pages":
+        check_static_files(settings.STATIC_ROOT)
     if arguments.bind.startswith("unix:") and not settings.BEHIND_PROXY:
         raise SystemExit("No Mercy cannot tell clients of a Unix socket apart. Set BEHIND_PROXY=1, or use host:port.")
     listening.raise_file_limit()

@@ -17,10 +17,12 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from psycopg import sql
 
 from accounts.models import User
+from common import schema
 from games import queries
 from games.actions import lobby, restore
 from games.actions.play import play_move
@@ -93,6 +95,26 @@ CLOCKS = "SELECT code, deadline, time_left, paused_reasons FROM games_game WHERE
 def read(url: str, query: str) -> list[tuple[Any, ...]]:
     with psycopg.connect(url) as there:
         return there.execute(query.encode()).fetchall()
+
+
+@pytest.mark.parametrize("command", ["freeze", "release"])
+def test_an_old_schema_is_refused_before_anything_is_done(
+    alice: User, bob: User, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_game_in_play([alice, bob], 0, timezone.now(), players=2)
+    if command == "release":
+        call_command("freeze")
+    before = (Outbox.objects.values_list("held_since").first(), Game.objects.get().paused_reasons)
+    monkeypatch.setattr(schema, "_known", schema.Known())
+    recorder = MigrationRecorder(connection)
+    newest = max(key for key in recorder.applied_migrations() if key[0] == "games")
+    recorder.record_unapplied(*newest)
+    try:
+        with pytest.raises(SystemExit, match="does not have the tables of this release"):
+            call_command(command)
+    finally:
+        recorder.record_applied(*newest)
+    assert (Outbox.objects.values_list("held_since").first(), Game.objects.get().paused_reasons) == before
 
 
 @pytest.mark.long

@@ -2,6 +2,9 @@
 
 import os
 import runpy
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -182,6 +185,19 @@ def test_with_a_mail_server_addresses_are_confirmed(variables: dict[str, str], a
     settings = read_settings(**variables)
 
     assert (settings["ACCOUNT_EMAIL_VERIFICATION"], settings["MAIL_NEEDS_VERIFIED"]) == (asked, needed)
+
+
+@pytest.mark.parametrize("module", ["nomercy.server pages", "nomercy.launcher.embedded"])
+def test_pages_are_not_served_without_the_collected_files(module: str, tmp_path: Path) -> None:
+    services = {"DATABASE_URL": "postgres://u:p@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    own = {"SECRET_KEY": "k" * 40, "NOMERCY_ENV_FILE": "", "STATIC_ROOT": str(tmp_path)}
+    refused = subprocess.run(
+        [sys.executable, "-m", *module.split()],
+        cwd=CHECKOUT, env={"PATH": os.defpath, **services, **own},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert f"STATIC_ROOT is {tmp_path}, and no static files are there. Run manage.py collectstatic" in refused.stderr
 
 
 def read_settings(**variables: str) -> dict[str, Any]:

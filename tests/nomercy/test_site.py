@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.core.management import CommandError, call_command
 from django.db import InterfaceError, InternalError, OperationalError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
@@ -31,10 +32,10 @@ from structlog.testing import capture_logs
 import nomercy
 from accounts import actions
 from accounts.models import Session, User
+from common import schema
 from games import refusals
 from games.models import Move
 from games.refusals import Denied
-from nomercy import health
 from nomercy.cache import FailOpenRedisCache
 from nomercy.launcher.place import CHECKOUT
 from nomercy.mail import FolderAndConsole
@@ -69,7 +70,7 @@ def test_a_healthy_site_says_so_with_its_version(client: Client, db: None) -> No
 def test_a_site_with_missing_migrations_is_not_healthy(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "_known_to_be_migrated", [])
+    monkeypatch.setattr(schema, "_known", schema.Known())
     recorded = MigrationRecorder(connections["default"]).applied_migrations()
     newest = max(key for key in recorded if key[0] == "games")
     del recorded[newest]
@@ -80,18 +81,36 @@ def test_a_site_with_missing_migrations_is_not_healthy(
     assert (answer.status_code, answer.json()["status"]) == (503, "migrations missing")
 
 
+def test_migrations_that_go_missing_are_noticed(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "_known", schema.Known())
+    assert client.get("/healthz").status_code == 200
+    recorder = MigrationRecorder(connections["default"])
+    newest = max(key for key in recorder.applied_migrations() if key[0] == "games")
+    recorder.record_unapplied(*newest)
+
+    schema._known.until -= schema.SECONDS
+
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()["status"]) == (503, "migrations missing")
+    assert client.get("/readyz").json()["parts"]["migrations"] == "migrations missing"
+    with pytest.raises(CommandError, match="migrations are missing, until: manage"):
+        call_command("health")
+    recorder.record_applied(*newest)
+    assert client.get("/healthz").status_code == 200
+
+
 def test_no_migration_is_loaded_when_all_are_recorded(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "_known_to_be_migrated", [])
+    monkeypatch.setattr(schema, "_known", schema.Known())
     monkeypatch.setattr(MigrationExecutor, "__init__", lambda *_: pytest.fail("migrations were loaded"))
 
-    assert health.migrated()
+    assert schema.migrated()
 
 
 def test_a_migration_that_others_replace_need_not_be_recorded(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "_known_to_be_migrated", [])
-    monkeypatch.setattr(health, "_all_recorded", lambda: False)
+    monkeypatch.setattr(schema, "_known", schema.Known())
+    monkeypatch.setattr(schema, "_has_all", lambda recorded: False)
 
-    assert health.migrated()
+    assert schema.migrated()
 
 
 def test_a_site_without_its_database_is_not_healthy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

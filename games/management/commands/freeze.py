@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 from django.utils import timezone
 
+from common.schema import migrated, what_to_do
 from games.actions import restore
 from games.batch import BatchResult
 from games.refusals import does_not_fit
@@ -48,9 +50,12 @@ class Command(BaseCommand):
 def database_errors(done: str, command: str) -> Iterator[None]:
     """Say what to do if the database fails before all games are `done`, which is "stopped" or "released".
 
+    :raises SystemExit: it does not have the tables of this release. Nothing was done.
     :raises CommandError: it failed.
-    :raises ProgrammingError: its tables are missing, for which manage.py has a sentence.
+    :raises ProgrammingError: its tables are missing all the same, for which manage.py has a sentence.
     """
+    if not migrated():
+        sys.exit(what_to_do())
     try:
         yield
     except Error as fault:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from common.schema import migrated
 from games.queries.backlog import LATE, Backlog, Overdue, backlog
 from games.render.words import duration
+
+MISSING: Final = "migrations are missing, until: manage.py migrate"
 
 
 class Command(BaseCommand):
     help = (
-        "Prints the last sweep and the overdue clocks, bots, notices and mails. Exits 1 if one of them is late, or if"
-        " the site is frozen after a restore."
+        "Prints the last sweep and the overdue clocks, bots, notices and mails. Exits 1 if one of them is late, if"
+        " the site is frozen after a restore, or if migrations are missing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
         found = backlog(timezone.now(), grace=grace)
-        failures = failing(found, grace)
+        failures = [*([] if migrated() else [MISSING]), *failing(found, grace)]
         if options["json"]:
             self.stdout.write(json.dumps(as_json(found, failures)))
         else:

@@ -1,0 +1,72 @@
+"""Whether the database has the tables of this release."""
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Final
+
+from django.apps import apps
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+SECONDS: Final = 5.0
+"""How long an answer holds that nothing is missing."""
+
+
+@dataclass
+class Known:
+    """Migrations that were all that this release needs, and until when the database is known to have them."""
+
+    enough: frozenset[tuple[str, str]] = frozenset()
+    until: float = 0.0
+
+
+_known: Final = Known()
+
+
+def migrated() -> bool:
+    """Return True if the database has all migrations of this release. Runs two queries every `SECONDS`.
+
+    They are repeated, because somebody may migrate back or restore an old database while the site runs.
+    """
+    now = time.monotonic()
+    if now < _known.until:
+        return True
+    recorded = frozenset(MigrationRecorder(connections[DEFAULT_DB_ALIAS]).applied_migrations())
+    known = bool(_known.enough) and _known.enough <= recorded
+    if not known and not _has_all(recorded) and _plan():
+        return False
+    _known.enough, _known.until = recorded, now + SECONDS
+    return True
+
+
+def what_to_do() -> str:
+    """Return the sentence about a database that has not the tables of this release."""
+    known = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).has_table()
+    what = "does not have the tables of this release" if known else "has no tables yet"
+    return f"The database {what}. Run manage.py migrate."
+
+
+def _has_all(recorded: Collection[tuple[str, str]]) -> bool:
+    """Return True if each migration that there is a file of is recorded. No migration is imported."""
+    return all((app.label, name) in recorded for app in apps.get_app_configs() for name in _migrations_of(app.label))
+
+
+def _migrations_of(app_label: str) -> list[str]:
+    package, _ = MigrationLoader.migrations_module(app_label)
+    if package is None or find_spec(package) is None:
+        return []
+    # The same names as Django's loader takes.
+    modules = iter_modules(import_module(package).__path__)
+    return [module.name for module in modules if not module.ispkg and module.name[0] not in "_~"]
+
+
+def _plan() -> list[object]:
+    """Return the migrations that `migrate` would apply. It may be none where one replaces others."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return list(executor.migration_plan(executor.loader.graph.leaf_nodes()))
