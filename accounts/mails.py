@@ -210,7 +210,7 @@ def _counted_as(kind: str, address: str) -> str:
     # A confirmed address has its own count of mails for a new password. Others can claim other spellings of the
     # mailbox, but must not use up what its owner may need.
     if kind == RESET and queries.holder_of(address) is not None:
-        return f"={canonical(address)}"[:LONGEST_ADDRESS]  # no address starts with =
+        return f":{canonical(address)}"[:LONGEST_ADDRESS]  # no address here has a colon
     return mailbox_of(address)
 
 

@@ -459,6 +459,17 @@ def test_reset_requests_of_strangers_do_not_delay_the_owner_of_a_mailbox(limits:
     assert deliver(2 * HOUR) == spellings[6:9]
 
 
+def test_no_other_address_counts_as_a_confirmed_one(limits: None, alice: User) -> None:
+    confirmed(alice)
+    other = f"={alice.email}"
+    claim("mallory", other)
+    for _ in range(3):
+        ask_reset(other)
+        assert deliver() == [other]
+    ask_reset(alice.email)
+    assert deliver() == [alice.email]
+
+
 def test_a_confirmed_address_gets_three_reset_mails_an_hour(limits: None, alice: User) -> None:
     confirmed(alice)
     for _ in range(3):

@@ -68,6 +68,14 @@ def test_the_wheel_is_installed_with_the_rest_once(checkout: Path) -> None:
     assert bootstrap(checkout, "nothing")[1] == [["requirements/run.lock", WHEEL]]
 
 
+def test_nobody_else_can_hold_the_lock_of_an_installation(checkout: Path) -> None:
+    lock = checkout / ".venv" / ".lock"
+    lock.write_text("")
+    lock.chmod(0o666)
+    bootstrap(checkout, "nothing")
+    assert lock.stat().st_mode & 0o777 == 0o600
+
+
 def test_without_the_wheel_the_rest_is_installed_with_a_warning(checkout: Path) -> None:
     done, tried = bootstrap(checkout, "*postgresql.lock*")
     assert (done.returncode, tried) == (0, [["requirements/run.lock", WHEEL], ["requirements/run.lock"]])
