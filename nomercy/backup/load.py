@@ -45,7 +45,8 @@ def load(path: Path, *, passphrase: str, replace: bool, other_site: bool, now: d
     """
     contents = manifest.verify(path, passphrase=passphrase)
     _require_known(contents)
-    if contents.site_url != settings.SITE_URL and not other_site:
+    both_default = manifest.SITE_URL not in {**contents.settings, **manifest.site_settings()}
+    if contents.site_url != settings.SITE_URL and not other_site and not both_default:
         raise BackupError(
             f"The backup is of the site {contents.site_url}, and SITE_URL is {settings.SITE_URL}. If that is meant, run"
             " this again with --other-site."

@@ -18,12 +18,13 @@ FORMAT: Final = 1
 LARGEST: Final = 1024 * 1024
 NAME: Final = "manifest.json"
 KEY: Final = "SECRET_KEY"
+SITE_URL: Final = "SITE_URL"
 FALLBACKS: Final = "SECRET_KEY_FALLBACKS"
 SETTINGS: Final = (
     "ALLOWED_HOSTS", "BEHIND_PROXY", "EMAIL_FROM", "EMAIL_URL", "EMAIL_VERIFICATION", "HSTS_PRELOAD", "HSTS_SUBDOMAINS",
-    "RATE_LIMITS", FALLBACKS, "SWEEP_GRACE_SECONDS", "SWEEP_SECONDS", "VACATION_DAYS",
+    "RATE_LIMITS", FALLBACKS, SITE_URL, "SWEEP_GRACE_SECONDS", "SWEEP_SECONDS", "VACATION_DAYS",
 )  # fmt: skip
-"""The settings of a site that are kept if they are set, besides its URL and key. Others belong to a machine."""
+"""The settings of a site that are kept if they are set, besides its key. Others belong to a machine."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Manifest:
 def site_settings() -> dict[str, str]:
     """Return the settings of this site that belong into a backup."""
     environment = Environment()
-    own = {"SITE_URL": settings.SITE_URL, KEY: settings.SECRET_KEY}
+    own = {KEY: settings.SECRET_KEY}
     return own | {name: value for name in SETTINGS if (value := environment.text(name))}
 
 
@@ -91,14 +92,13 @@ def _is_sound(manifest: Manifest) -> bool:
     Another name there could run any program as the site.
     """
     datetime.fromisoformat(manifest.created)
-    names = {"SITE_URL", KEY}
     # Control characters could make a terminal show something else.
     shown: list[object] = [manifest.version, manifest.created, manifest.site_url, *manifest.tables]
     shown += [name for columns in manifest.tables.values() for name in columns]
     shown += [name for migration in manifest.migrations for name in migration]
     if not all(isinstance(text, str) and text.isprintable() for text in shown):
         return False
-    if not names <= manifest.settings.keys() <= names.union(SETTINGS):
+    if not {KEY} <= manifest.settings.keys() <= {KEY, *SETTINGS}:
         return False
     types = {tuple(map(type, sequence)) for sequence in manifest.sequences}
     values = list(manifest.settings.values())

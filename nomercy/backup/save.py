@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -58,7 +59,7 @@ def _manifest(columns: dict[str, list[str]], now: datetime) -> Manifest:
     return Manifest(
         version=nomercy.__version__,
         created=now.isoformat(),
-        site_url=manifest.site_settings()["SITE_URL"],
+        site_url=settings.SITE_URL,
         postgresql=tables.server_version(),
         migrations=migrations,
         tables=columns,

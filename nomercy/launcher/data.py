@@ -29,6 +29,15 @@ def folders(place: Place) -> dict[str, Path]:
     return {version: folder for folder in (*numbered, place.base) if (version := version_of(folder))}
 
 
+def of_others(place: Place) -> list[Path]:
+    """Return the folders in which a start by other users has made data. The current user may not be able to read it."""
+    if place.others is None:
+        return []
+    numbered = place.others.parent.glob(f"{place.others.name}-*")
+    found = [folder for folder in sorted(numbered) if folder.name.rpartition("-")[2].isdecimal()]
+    return [folder for folder in (*found, place.others) if folder.is_dir()]
+
+
 def version_of(folder: Path) -> str:
     """Return the major version of the data in a folder, or "" if there is no data."""
     try:

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from channels.layers import InMemoryChannelLayer
 
-from nomercy.checks import Environment, check_static_files
+from nomercy.checks import LOCAL_HOSTS, Environment, check_static_files, host_of
 from nomercy.launcher import postgres
 from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.given import require_reachable, require_redis_log_in
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from nomercy.server.front import FrontServer
 
 GOODBYE_SECONDS = 3
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class ServerLoopLayer(InMemoryChannelLayer):
@@ -176,6 +177,8 @@ def _serve(stack: ExitStack) -> None:
     if not settings.EMBEDDED:
         require_reachable()
     require_redis_log_in()
+    if wrong := _wrong_port():
+        _say(wrong)
     stack.enter_context(_only_one(address))
     listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
     # The pages are loaded while PostgreSQL starts. A signal must come to the main thread, which can hold it back.
@@ -188,7 +191,7 @@ def _serve(stack: ExitStack) -> None:
     _migrate()
 
     async def ready() -> None:
-        print(_welcome(address, settings.EMAIL_HOST), flush=True)
+        print(_welcome(address, f"{settings.HOST} port {settings.PORT}", settings.EMAIL_HOST), flush=True)
         # After the first requests, which would wait for them: they take a fifth of a second.
         await asyncio.to_thread(stack.enter_context, Workers())
         log_start("site", queues=sorted(QUEUES))
@@ -255,11 +258,25 @@ async def _run(server: "FrontServer", listening: socket.socket) -> None:
         ServerLoopLayer.loop = None
 
 
-def _welcome(address: str, mail_host: str) -> str:
+def _wrong_port() -> str:
+    """Return what is wrong if `SITE_URL` is this machine, but another port than that of this site, else ""."""
+    from django.conf import settings
+
+    port = settings.SITE.port or DEFAULT_PORTS[settings.SITE.scheme]
+    if host_of(settings.SITE) not in LOCAL_HOSTS or port == settings.PORT or settings.BEHIND_PROXY:
+        return ""
+    return (
+        f"SITE_URL is {settings.SITE_URL}, but No Mercy listens on port {settings.PORT}, so links in mails lead to the"
+        f" wrong port. Set PORT={port}, or change SITE_URL."
+    )
+
+
+def _welcome(address: str, listening: str, mail_host: str) -> str:
     mail = f"is sent through {mail_host}" if mail_host else "is shown here and kept in var/mail/"
     return f"""
   No Mercy is running at {address}
 
+  Listens    on {listening}
   Play now   one click on the front page, no account needed
   Sign up    {address}/accounts/signup/
   Staff      .venv/bin/python manage.py createsuperuser, then {address}/admin/

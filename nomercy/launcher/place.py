@@ -42,12 +42,15 @@ class EmbeddedError(Exception):
 class Place:
     """The paths of one checkout's server. `user` is the system user that runs it, None for the current one.
 
+    `others` is the `base` of other users: for root that of an ordinary user, and the other way round.
+
     `sockets` is the folder of its Unix socket. All other paths begin with `base`. `data.folders` lists the data.
     """
 
     base: Path
     sockets: Path
     user: str | None
+    others: Path | None = None
 
     def beside(self, suffix: str) -> Path:
         """Return the path of `base` with a suffix, for files that all data folders share: locks, log and key."""
@@ -66,13 +69,14 @@ class Place:
 def place_for(checkout: Path = CHECKOUT) -> Place:
     """Return the paths of this checkout's server for the current user. Reads and writes no file."""
     digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
-    if os.geteuid() == 0:
-        return Place(base=ROOT_HOME / digest, sockets=ROOT_HOME / f"{digest}.sock", user=ROOT_USER)
     base = checkout / "var" / "pg"
+    roots = ROOT_HOME / digest
+    if os.geteuid() == 0:
+        return Place(base=roots, sockets=ROOT_HOME / f"{digest}.sock", user=ROOT_USER, others=base)
     sockets = base.with_name("pg.sock")
     if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER:
         sockets = Path(tempfile.gettempdir()) / f"nomercy-{os.geteuid()}-{digest}"
-    return Place(base=base, sockets=sockets, user=None)
+    return Place(base=base, sockets=sockets, user=None, others=roots)
 
 
 def secret_key(place: Place, *, create: bool = True) -> str:

@@ -16,7 +16,7 @@ from typing import IO
 import psycopg
 
 from nomercy.checks import Environment
-from nomercy.launcher.data import folder_for, folders, version_of
+from nomercy.launcher.data import folder_for, folders, of_others, version_of
 from nomercy.launcher.pids import EndWatch
 from nomercy.launcher.place import (
     EmbeddedError,
@@ -84,6 +84,7 @@ class Server:
             for version, folder in folders(self.place).items()
             if folder != self.data
         )
+        others += "".join(f"; data of another user is in {folder}" for folder in of_others(self.place))
         self._say(f"PostgreSQL {runs} runs, with its data in {self.data}{others}.")
 
     def pid(self) -> int | None:

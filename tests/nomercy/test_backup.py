@@ -379,7 +379,8 @@ def test_a_backup_of_a_newer_release_is_refused(games: list[Game], file: Path) -
 
 
 @pytest.mark.long
-def test_a_backup_of_another_site_needs_a_flag(games: list[Game], file: Path) -> None:
+def test_a_backup_of_another_site_needs_a_flag(games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SITE_URL", settings.SITE_URL)
     back_up(file)
     other = rewritten(file, site_url="https://other.example.org")
     assert refusal(str(other), "--replace").startswith("The backup is of the site https://other.example.org, and")
@@ -533,7 +534,6 @@ def test_the_settings_can_be_read_back(
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
     assert dotenv_values(written, interpolate=False) == {
         "SECRET_KEY": settings.SECRET_KEY,
-        "SITE_URL": settings.SITE_URL,
         "RATE_LIMITS": "0",
         "EMAIL_FROM": "It's \\ me <me@example.org>",
     }
@@ -541,6 +541,24 @@ def test_the_settings_can_be_read_back(
         assert "Add BACKUP_PASSPHRASE or BACKUP_PASSPHRASE_FILE, or the next backups are not encrypted." in said
     with pytest.raises(CommandError, match=r"exists already\. Choose another name\. Nothing was written\."):
         call_command("verify_backup", str(file), passphrase, write_settings=written)
+
+
+def test_a_site_url_is_kept_only_if_it_is_set(
+    games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    back_up(file)
+    assert "SITE_URL" not in manifest.verify(file, passphrase="").settings
+    file.unlink()
+    monkeypatch.setenv("SITE_URL", settings.SITE_URL)
+    back_up(file)
+    assert manifest.verify(file, passphrase="").settings["SITE_URL"] == settings.SITE_URL
+
+
+@pytest.mark.long
+def test_another_port_of_this_machine_is_no_other_site(games: list[Game], file: Path, settings: Any) -> None:
+    back_up(file)
+    settings.SITE_URL = "http://127.0.0.1:8461"
+    call_command("restore", str(file), replace=True)
 
 
 @pytest.mark.long

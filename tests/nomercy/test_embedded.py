@@ -15,12 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from celery.beat import Scheduler, Service
+from pytest_django.fixtures import Settings
 
 from games.notices import sending
 from nomercy.celery import BEAT, SWEEP, app
+from nomercy.launcher import embedded
 from nomercy.launcher import postgres as launcher_postgres
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
 from nomercy.launcher.place import CHECKOUT, Place, place_for, secret_key
@@ -301,6 +304,23 @@ def test_a_second_start_after_an_interrupted_one_serves(checkout: Path) -> None:
     assert health(port)["status"] == "ok"
     end(second, signal.SIGINT)
     assert_nothing_runs(place, port)
+
+
+@pytest.mark.parametrize(
+    ("site", "behind", "warned"),
+    [
+        ("http://127.0.0.1:8461", False, True),
+        ("http://127.0.0.1:8000", False, False),
+        ("http://127.0.0.1:8461", True, False),
+        ("https://cards.example.org", False, False),
+    ],
+)
+def test_a_local_site_url_with_another_port_is_said(settings: Settings, site: str, behind: bool, warned: bool) -> None:
+    settings.SITE, settings.SITE_URL, settings.PORT, settings.BEHIND_PROXY = urlsplit(site), site, 8000, behind
+    said = "SITE_URL is http://127.0.0.1:8461, but No Mercy listens on port 8000"
+    assert embedded._wrong_port().startswith(said) is warned
+    assert bool(embedded._wrong_port()) is warned
+    assert "Listens    on 127.0.0.1 port 8000" in embedded._welcome(site, "127.0.0.1 port 8000", "")
 
 
 def programs_on(data: Path) -> list[str]:

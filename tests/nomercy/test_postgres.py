@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,16 @@ def test_it_runs_while_used_and_leaves_nothing_running(initialised: Place) -> No
     assert postmaster_pid(initialised) is None
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_the_start_says_where_data_of_another_user_is(initialised: Place, tmp_path: Path) -> None:
+    (tmp_path / "pg-18").mkdir()
+    (tmp_path / "pg-old").mkdir()
+    said: list[str] = []
+    server = Server(replace(initialised, others=tmp_path / "pg"), said.append)
+    server.acquire()
+    server.release()
+    assert said[-1].endswith(f"; data of another user is in {tmp_path / 'pg-18'}.")
 
 
 @pytest.mark.long
@@ -387,4 +398,5 @@ def test_as_root_the_server_runs_as_the_system_user(monkeypatch: pytest.MonkeyPa
     place = place_for(Path("/srv/no-mercy"))
 
     assert place.base == Path("/var/lib/nomercy/eca3cfb4c73c")
+    assert place.others == Path("/srv/no-mercy/var/pg")
     assert place.user == "nomercy"
