@@ -139,6 +139,7 @@ class CaseAdmin(ReadOnlyAdmin):
             **self.admin_site.each_context(request),
             "title": f"Case about {case.about}",
             "case": case,
+            "changed": conduct.outcome_changes([case]).get(case.pk),
             "reports": conduct.reports_of(case, reader=request.user.pk),
             "refusal": refusal_of(
                 cases.check_outcome_change if CHANGE_OUTCOME in offered else cases.check_case, case, by=by

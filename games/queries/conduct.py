@@ -6,7 +6,7 @@ rows about them are left out. With `reader` None nothing is left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
@@ -19,7 +19,7 @@ from django.db.models.functions import Cast, Coalesce
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
 from games.models.log_rows import EventRow, read_between_moves
-from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE, SUSPEND, SUSPEND_FOR_GOOD
+from games.models.moderation import CHANGE_OUTCOME, CLOSE, LOOK, MOVE_SEAT, REMOVE, SUSPEND, SUSPEND_FOR_GOOD
 
 M = TypeVar("M", bound=Model)
 
@@ -84,6 +84,20 @@ def decided_appeals_of(user: User, *, other_than: Suspension | None) -> list[App
 def reports_by(user: User) -> QuerySet[Report]:
     """Return the reports of a person, newest first."""
     return Report.objects.filter(reporter=user).select_related("case__person", "game").order_by("-pk")
+
+
+def outcome_changes(cases: Iterable[Case]) -> dict[int, datetime]:
+    """Return when the outcomes of these cases were last changed, by the number of the case. Runs one query."""
+    people = {case.person_id for case in cases if case.closed_at is not None and case.person_id is not None}
+    entries = AuditEntry.objects.filter(person__in=people, act=CHANGE_OUTCOME).order_by("pk")
+    return {entry.details["case"]: entry.at for entry in entries} if people else {}
+
+
+def only_changed_outcomes(user: User) -> bool:
+    """Return True if all outcomes that this person has not marked as read are changes of earlier ones."""
+    unread = Case.objects.filter(reports__reporter=user, reports__seen_at=None, closed_at__isnull=False).distinct()
+    changes = outcome_changes(unread)
+    return bool(unread) and all(case.pk in changes for case in unread)
 
 
 def warnings_of(user: User) -> QuerySet[Warned]:

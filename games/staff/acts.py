@@ -510,11 +510,12 @@ CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
     offered=lambda case, by, now: case.closed_at is None,
 )
 CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
-    "change_outcome",
+    stored.CHANGE_OUTCOME,
     "Change the outcome",
     MODERATOR,
     (
         "The new outcome and answer replace the old ones. Everyone who reported is told.",
+        "If you write no answer, the earlier one stays.",
         "The weight of their reports in other cases changes with the outcome.",
     ),
     "The outcome has been changed.",

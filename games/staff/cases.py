@@ -197,11 +197,14 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
         case.closed_at = now
         _set_outcome(case, outcome, answer)
         staff_notices.settled(case, now=now)
-        return record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk, outcome=outcome)
+        details: dict[str, Any] = {"case": case.pk, "outcome": outcome, "answer": case.answer}
+        return record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, **details)
 
 
 def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
     """Change the outcome of a closed case after a granted appeal, and notify everyone who reported.
+
+    An empty `answer` keeps the earlier one.
 
     :raises Denied: `malformed`, `not_found`; `forbidden` also without such an appeal, or if the outcome is the same.
     """
@@ -212,8 +215,8 @@ def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason:
         before = case.outcome
         if outcome == before:
             raise Denied("forbidden", "The case has this outcome already.")
-        _set_outcome(case, outcome, answer)
-        details: dict[str, Any] = {"case": case.pk, "before": before, "outcome": outcome}
+        _set_outcome(case, outcome, answer if answer.strip() else case.answer)
+        details: dict[str, Any] = {"case": case.pk, "before": before, "outcome": outcome, "answer": case.answer}
         entry = record(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now, person=case.person, **details)
         staff_notices.outcome_changed(case, mark=entry.pk, now=now)
         return entry

@@ -81,7 +81,10 @@ def reports(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         cases.mark_answers_read(person_id=user.pk, now=timezone.now())
         return SeeOther.to("reports")
-    return render(request, "conduct/reports.html", {"reports": conduct.reports_by(user)})
+    filed = conduct.reports_by(user)
+    changes = conduct.outcome_changes(one.case for one in filed)
+    context = {"reports": [(one, changes.get(one.case_id)) for one in filed]}
+    return render(request, "conduct/reports.html", context)
 
 
 @login_required

@@ -17,6 +17,7 @@ from django.core import mail
 from django.core.mail import EmailMultiAlternatives
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.models import User
 from games.actions import lobby
@@ -46,6 +47,11 @@ def refused(expected: str, act: Any, **arguments: Any) -> None:
 @pytest.fixture
 def table(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob])
+
+
+def text(answer: Any) -> str:
+    """Return the source of a page with single spaces."""
+    return " ".join(answer.content.decode().split())
 
 
 def report_arguments(table: Table, reporter: User, **more: Any) -> dict[str, Any]:
@@ -446,13 +452,36 @@ def test_a_granted_appeal_lets_staff_change_the_outcome(
     assert confirm(browser, url, form).status_code == 302
     assert other.get().weight == pytest.approx(2 / 3)
     entry = AuditEntry.objects.latest("pk")
-    assert entry.details == {"case": case.pk, "before": "acted", "outcome": "nothing"}
+    assert entry.details == {"case": case.pk, "before": "acted", "outcome": "nothing", "answer": "We were wrong."}
+    assert AuditEntry.objects.get(act="close_case").details["answer"] == "The name is gone."
     assert "Read the outcome" in logged_in(alice).get("/rules/").content.decode()
     assert "We were wrong." in logged_in(alice).get("/reports/").content.decode()
     [letter] = outbox_of(timezone.now())
     assert "Staff have changed the outcome of your report: we found nothing" in everything_in(letter)
     cases.mark_answers_read(person_id=alice.pk, now=NOON)
     assert not Notice.objects.filter(channel="site", user=alice, state="sent", read_at=None).exists()
+
+
+def test_a_changed_outcome_keeps_the_answer_and_is_dated_and_called_a_change(
+    table: Table, mo: User, ann: User, alice: User, bob: User
+) -> None:
+    case = cases.report(**report_arguments(table, alice)).case
+    closed_at = timezone.now() - timedelta(days=3)
+    close(case, mo, now=closed_at)
+    reporter, browser = logged_in(alice), staff_browser(mo)
+    assert "Staff have closed a report of yours." in text(reporter.get("/rules/"))
+    assert f"{closed_at:%Y-%m-%d %H:%M}" in text(browser.get(f"/admin/games/case/{case.pk}/change/"))
+    assert f"{date_format(closed_at, 'j F Y, H:i')}</span>" in text(reporter.get("/reports/"))
+    cases.mark_answers_read(person_id=alice.pk, now=closed_at)
+    grant_appeal(bob, ann)
+    now = timezone.now()
+    change: dict[str, Any] = {"case_id": case.pk, "outcome": "nothing", "answer": " ", "reason": REASON, "now": now}
+    assert cases.change_outcome(by=ann, **change).details["answer"] == "The name is gone."
+    assert "Staff have changed the outcome of a report of yours." in text(reporter.get("/rules/"))
+    own, page = text(reporter.get("/reports/")), text(browser.get(f"/admin/games/case/{case.pk}/change/"))
+    assert f'The name is gone. <span class="soft">Changed on {date_format(now, "j F Y, H:i")}</span>' in own
+    assert f"changed {now:%Y-%m-%d %H:%M}" in page
+    assert "The name is gone." in page
 
 
 def test_a_member_of_staff_who_reported_cannot_change_the_outcome(table: Table, mo: User, ann: User, bob: User) -> None:
