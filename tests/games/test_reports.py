@@ -462,6 +462,12 @@ def test_a_granted_appeal_lets_staff_change_the_outcome(
     assert not Notice.objects.filter(channel="site", user=alice, state="sent", read_at=None).exists()
 
 
+def test_the_account_page_links_to_the_reports_of_a_person(table: Table, alice: User, as_alice: Client) -> None:
+    assert 'href="/reports/"' not in text(as_alice.get("/accounts/me/"))
+    cases.report(**report_arguments(table, alice))
+    assert 'href="/reports/"' in text(as_alice.get("/accounts/me/"))
+
+
 def test_a_changed_outcome_keeps_the_answer_and_is_dated_and_called_a_change(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:
