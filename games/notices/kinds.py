@@ -44,6 +44,7 @@ NAME_CHANGED: Final = "name_changed"
 WARNED: Final = "warned"
 MUTED: Final = "muted"
 SUSPENDED: Final = "suspended"
+LINK_CHANGED: Final = "link_changed"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
@@ -289,6 +290,13 @@ _ROWS: Final = (
         "Staff changed your seat",
         "Staff gave your seat to another player or a bot, or gave you someone else’s seat.",
         while_viewing=True,  # an open page shows that the seat is gone, but not why
+    ),
+    NoticeKind(
+        LINK_CHANGED,
+        "Your table has a new link",
+        "Staff removed somebody from your private table, so the link that you sent no longer works.",
+        _SITE_ONLY,
+        while_viewing=True,  # an open page shows the new link, but not that the old one is dead
     ),
     NoticeKind(
         REPORT_SETTLED,

@@ -13,6 +13,7 @@ from games.models import Appeal, Case, Game, Report, Seat, Suspension
 from games.notices.kinds import (
     APPEAL_DECIDED,
     FACTOR_DROPPED,
+    LINK_CHANGED,
     MUTED,
     NAME_CHANGED,
     OUTCOME_CHANGED,
@@ -93,6 +94,18 @@ def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -
     """
     notices, settled = [NewNotice(person.pk, SEAT_MOVED, text)], (*TURN_KINDS, SEAT_MOVED)
     write(game, notices, now=now, mover=person.pk, settled=settled, reason=Reason.STAFF, mark=mark)
+
+
+def link_changed(game: Game, host_id: int, removed: User, *, mark: int, now: datetime) -> None:
+    """Notify the host of an open private table that its link is another one, because staff removed a person.
+
+    `mark` is the id of the act's audit entry.
+    """
+    text = (
+        f"Staff removed {removed.name} from your table. The old link no longer works: send the new one, on the page of"
+        " the table, to the people you invited."
+    )
+    write(game, [NewNotice(host_id, LINK_CHANGED, text)], now=now, mark=mark)
 
 
 def settled(case: Case, *, now: datetime) -> None:

@@ -133,7 +133,8 @@ def _voided(done: DoneAct) -> str:
 
 def _removed(done: DoneAct) -> str:
     then = ", and a bot took over the seat" if done.details.get("bot") else ""
-    return f"Staff removed {_who(done.person)} from the table{then}."
+    link = " The old link to the table no longer works." if done.details.get("new_link") else ""
+    return f"Staff removed {_who(done.person)} from the table{then}.{link}"
 
 
 def _moved(done: DoneAct) -> str:
@@ -240,9 +241,12 @@ REMOVE: Final[StaffAct[Table]] = StaffAct(
     "Remove a player",
     MODERATOR,
     (
-        "The person leaves this game for good and cannot take the seat back.",
+        "The person leaves this game and cannot come back by themselves.",
         "Either a bot continues under their name, or their hand is set aside as if they had resigned.",
+        "If a bot takes the seat, an admin can return it to them with “Give a seat to someone else”.",
         "At a table that has not started, the seat becomes free.",
+        "A private table gets a new link, and the old one no longer works for anyone.",
+        "Before the start, the bell tells the host to send the new link to the people they invited.",
     ),
     "The player has been removed.",
     "removed {person}",
@@ -276,6 +280,7 @@ VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
     (
         "The round does not count, and its hands and shuffle are shown to everyone.",
         "A new round is dealt by the same dealer. Scores stay, and players who left stay out.",
+        "Every player is told by bell and mail.",
     ),
     "The round is void and has been dealt again.",
     "voided round {round}",
@@ -338,7 +343,7 @@ MUTE: Final[StaffAct[User]] = StaffAct(
     "Mute",
     MODERATOR,
     (
-        "Their name at the table is removed: they are shown by their username.",
+        "Their name at the table is removed: they are shown by their username, or by the neutral name in its place.",
         "They cannot choose another name until the mute ends.",
         "They are told until when by bell and mail, without your reason.",
     ),

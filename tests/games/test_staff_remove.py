@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.test import Client
 
 from accounts.models import User
 from games import queries
@@ -190,6 +191,24 @@ def test_a_person_removed_from_an_open_table_is_notified(mo: User, alice: User, 
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
     assert Notice.objects.get(user=bob, channel="site").text == "Staff removed you from the table with alice."
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_the_host_and_the_log_are_told_that_the_link_of_a_private_table_changed(
+    mo: User, alice: User, bob: User, public: bool
+) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, public=public), now=NOON)
+    old = table.game.invite_key
+    lobby.join(code=table.game.code, viewer=Viewer(bob, (old,)), now=NOON)
+    tables.remove(**act(table, mo, seat=1, bot=False))
+    outbox.deliver(clock=lambda: NOON)
+    told = Notice.objects.filter(user=alice, kind="link_changed", channel="site", state="sent")
+    assert [row.text.startswith("Staff removed bob from your table. The old link no longer") for row in told] == (
+        [] if public else [True]
+    )
+    [note] = [one for one in notes_of(now_of(table), reader=alice) if "removed" in one.text]
+    assert ("The old link to the table no longer works." in note.text) is not public
+    assert Client().get(f"/join/{old}/").status_code == (302 if public else 404)
 
 
 def test_a_person_removed_twice_is_notified_twice(ann: User, alice: User, bob: User) -> None:
