@@ -123,7 +123,8 @@ class GamePage:
     - `fragment_url` is where the page fetches its next state.
     - `resign_url` is empty if the reader cannot leave the game.
     - `refresh_url` is where the page reloads itself without scripts, or empty. `refreshing`: it does so.
-    - `news` is what others did since the reader's last move, oldest first.
+    - `news` is what others did since the reader's last move, oldest first. `brief` is the line that is always in sight:
+      a round that staff cancelled, or else the newest.
     - `columns` are the names above the score sheet.
     - `options` are the table's options in words, and `rules_url` leads to its rules.
     - `refusal_url` leads to the rule of `refusal`. Empty without one.
@@ -146,6 +147,7 @@ class GamePage:
     refreshing: bool
     refusal: Denied | None
     news: Sequence[str]
+    brief: str
     move: YourMove | None
     hand: Hand | None
     table: Stage
@@ -192,6 +194,10 @@ def page_of(
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
+    news = since_your_move(view, lines)
+    cancelled = [words.round_cancelled(number) for number in view.cancelled]
+    if not (view.my_turn or view.status == "over" or any(line in cancelled for line in news)):
+        news = []
     return GamePage(
         code=view.id,
         version=view.version,
@@ -208,7 +214,8 @@ def page_of(
         refresh_url=here if others_move else "",
         refreshing=others_move and asked.refresh,
         refusal=asked.refusal,
-        news=since_your_move(view, lines) if view.my_turn or view.status == "over" else [],
+        news=news,
+        brief=next((line for line in reversed(news) if line in cancelled), news[-1] if news else ""),
         move=move,
         hand=hand,
         table=stage,

@@ -161,6 +161,9 @@ def test_the_news_after_a_void_round_are_those_of_the_new_deal(dealt: Table, mo:
             assert news[0] == CANCELLED
             assert len(news) == 2
             assert news[1].startswith(f"{first.name} ")
+            assert seat.user is not None
+            page = logged_in(seat.user).get(f"/games/{dealt.game.code}/").context["page"]
+            assert (page.news, page.brief) == (news, CANCELLED)  # also while it is somebody else's turn
     assert since_your_move(queries.view_of(now, None), queries.log_of(now, None)) == []
 
 
