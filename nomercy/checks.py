@@ -199,10 +199,14 @@ def broker_url(redis_url: str) -> str:
     return f"{BROKER_SOCKET}://{parts.netloc}{parts.path}?{parts.query.replace('db=', 'virtual_host=')}"
 
 
-def check_services_given(*, embedded: bool, redis_url: str) -> None:
-    """Refuse to start one of several processes of a site without a PostgreSQL and a Redis that all of them share."""
-    if embedded or not redis_url:
-        missing = "DATABASE_URL" if embedded else "REDIS_URL"
+def check_services_given(*, embedded: bool, redis_url: str | None = None) -> None:
+    """Refuse to start one of several processes of a site without the services that they share.
+
+    :param embedded: whether no PostgreSQL is given.
+    :param redis_url: the URL of Redis, or None for a process that works without it.
+    """
+    missing = "DATABASE_URL" if embedded else "REDIS_URL" if redis_url == "" else ""
+    if missing:
         refuse(f"{missing} is not set. Is the environment of the site loaded (NOMERCY_ENV_FILE)?")
 
 

@@ -216,9 +216,17 @@ def test_every_process_reads_the_file(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name.startswith(("nomercy", "celery"))])
-@pytest.mark.parametrize(("given", "missing"), [({}, "DATABASE_URL"), ({"DATABASE_URL": URL}, "REDIS_URL")])
-def test_a_process_without_a_database_or_redis_ends_at_once(command: str, given: dict[str, str], missing: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "given", "missing"),
+    [
+        ("nomercy.server", {}, "DATABASE_URL"),
+        *[(name, {}, "DATABASE_URL") for name in COMMANDS if name.startswith("celery")],
+        *[(name, {"DATABASE_URL": URL}, "REDIS_URL") for name in COMMANDS if name.startswith("celery")],
+    ],
+)
+def test_a_process_without_the_services_of_its_site_ends_at_once(
+    command: str, given: dict[str, str], missing: str
+) -> None:
     environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": KEY, **given}
 
     stopped = subprocess.run(

@@ -52,7 +52,7 @@ def test_workers_in_threads_leave_it_to_their_process() -> None:
 
 @pytest.mark.parametrize("kind", ["pages", "sockets"])
 def test_a_server_names_its_address(kind: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.EMBEDDED, settings.REDIS_URL = False, "redis://127.0.0.1:1/0"
+    settings.EMBEDDED = False
     monkeypatch.setattr(sys, "argv", ["nomercy.server", kind, "--bind", "127.0.0.1:0"])
     for name in ("Server", "Multiprocess"):
         monkeypatch.setattr(command, name, lambda *_, **__: SimpleNamespace(run=lambda *_: None))

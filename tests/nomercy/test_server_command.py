@@ -96,7 +96,6 @@ def test_it_shows_its_usage() -> None:
 
 def test_a_unix_socket_is_only_for_a_proxy(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.BEHIND_PROXY = settings.EMBEDDED = False
-    settings.REDIS_URL = "redis://127.0.0.1:1/0"
     monkeypatch.setattr(sys, "argv", ["nomercy.server", "pages", "--bind", f"unix:{tmp_path}/web.sock"])
     with pytest.raises(SystemExit, match="BEHIND_PROXY=1"):
         command.main()
