@@ -22,6 +22,9 @@ from games.rules import Refused
 
 log = structlog.get_logger(__name__)
 
+RESTORED: Final = "The site was restored from a backup: all games are paused until staff resume them."
+"""Why a game stands still until `manage.py release`."""
+
 RETRY_SECONDS: Final = 2
 """After how many seconds a client should try again if a table was busy."""
 

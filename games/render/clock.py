@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from games.models import Game
 from games.queries import GameView, SeatView
+from games.refusals import RESTORED
 from games.render.action import Action, action_at
 from games.render.words import duration, listed
 
@@ -45,7 +46,7 @@ def votes(seat: SeatView) -> bool:
 def _paused(view: GameView, *, has_say: bool) -> Clock:
     who = "The players have agreed to pause the game." if CONSENT in view.paused else "Staff have paused the game."
     if Game.PAUSED_BY_RESTORE in view.paused:
-        who = "The site was restored from a backup: all games are paused until staff resume them."
+        who = RESTORED
     if CONSENT in view.paused and len(view.paused) > 1:
         who = "The players have agreed to pause the game, and staff have paused it too."
     left = ""

@@ -10,13 +10,14 @@ from django.utils.functional import SimpleLazyObject
 from accounts.models import User
 from games.notices import inbox
 from games.notices.inbox import Badges
-from games.queries import conduct
+from games.queries import backlog, conduct
 
 
 def waiting(request: HttpRequest) -> dict[str, object]:
     """Return `turn_count` for the title, `next_count` for the link to the next game, and `notice_count` for the bell.
 
-    `only_changed_outcomes` is whether the banner about reports is about changed outcomes.
+    `only_changed_outcomes` is whether the banner about reports is about changed outcomes. `mail_is_held` is whether
+    mail waits for `manage.py release`.
 
     They are lazy, and one query counts all. The page of a game passes its own `next_count`, without that game.
     """
@@ -24,6 +25,7 @@ def waiting(request: HttpRequest) -> dict[str, object]:
     turns = SimpleLazyObject(lambda: badges.turns)
     return {
         "turn_count": turns,
+        "mail_is_held": backlog.is_frozen,
         "next_count": turns,
         "notice_count": SimpleLazyObject(lambda: badges.notices),
         "only_changed_outcomes": SimpleLazyObject(lambda: conduct.only_changed_outcomes(cast("User", request.user))),

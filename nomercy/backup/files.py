@@ -25,6 +25,8 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     :raises BackupError: `path` exists.
     :raises OSError: the file cannot be written. The error has `path`, not the unfinished name that nobody has given.
     """
+    if path == Path():
+        raise BackupError("The name of the new file is empty.")
     if path.exists():
         raise BackupError(f"{path} exists already. Choose another name.")
     try:

@@ -16,6 +16,7 @@ from games.clocks import pausing
 from games.locks import lock_game
 from games.models import Game, Hand, Notice, Seat
 from games.queries import Table, Viewer, lists
+from games.refusals import Denied
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, refused, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
@@ -166,6 +167,13 @@ def test_players_cannot_end_a_pause_of_staff(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     paused(table)
     assert refused(lambda: pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
+
+
+def test_players_are_told_that_a_restore_paused_the_game(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    locked(table, lambda here: pausing.pause(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
+    with pytest.raises(Denied, match="The site was restored from a backup: all games are paused"):
+        pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
 
 
 def test_votes_for_a_pause_are_cleared_when_a_player_leaves(alice: User, bob: User, charlie: User) -> None:

@@ -12,7 +12,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
-from django.test import override_settings
+from django.test import Client, override_settings
 from django.utils import timezone
 
 from accounts.models import User
@@ -466,3 +466,11 @@ def test_a_backlog_of_mail_is_sent_once_and_in_order(alice: User, bob: User, cha
 
     assert [found["To"] for found in deliver(later)] == [user.email for user in people]
     assert deliver(later + HOUR) == []
+
+
+def test_the_page_of_a_new_password_says_that_mail_is_held(client: Client, db: None) -> None:
+    assert "is on its way" in client.get("/accounts/password/reset/done/").content.decode()
+    outbox.hold(why="restored from a backup", now=NOON)
+    shown = client.get("/accounts/password/reset/done/").content.decode()
+    assert "sends no email yet" in shown
+    assert "is on its way" not in shown

@@ -543,6 +543,11 @@ def test_the_settings_can_be_read_back(
         call_command("verify_backup", str(file), passphrase, write_settings=written)
 
 
+def test_an_empty_name_is_refused(db: None) -> None:
+    with pytest.raises(CommandError, match=r"^The name of the new file is empty\. No backup was made\.$"):
+        call_command("backup", "")
+
+
 def test_a_site_url_is_kept_only_if_it_is_set(
     games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
