@@ -293,7 +293,11 @@ def test_names_can_be_taken_while_all_are_checked(
     def meanwhile(people: Iterable[Person]) -> Iterator[HeldName]:
         yield from held_names(people)
         with connection.cursor() as cursor:
-            cursor.execute("SELECT mode FROM pg_locks WHERE relation = 'accounts_nameskeleton'::regclass")
+            # Tables of other databases, as of tests that run beside this one, may have the same number.
+            cursor.execute(
+                "SELECT mode FROM pg_locks JOIN pg_database d ON d.oid = database AND datname = current_database()"
+                " WHERE relation = 'accounts_nameskeleton'::regclass"
+            )
             locks.extend(mode for (mode,) in cursor.fetchall())
         if not User.objects.filter(display_name="Zelda").exists():  # only in the first check, which is of everybody
             called(bob, "Zelda")

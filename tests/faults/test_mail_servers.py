@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from aiosmtpd.smtp import Envelope
+from django.core.mail import EmailMultiAlternatives
 from django.test import override_settings
 
 from accounts.models import User
@@ -75,15 +76,33 @@ def test_a_mail_at_which_the_server_hangs_up_does_not_stop_others(server: MailSe
 
 
 def test_a_mail_that_breaks_the_sender_is_retried_and_does_not_stop_others(
-    server: MailServer, two: tuple[User, User], caplog: pytest.LogCaptureFixture
+    server: MailServer,
+    two: tuple[User, User],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     alice, bob = two
-    User.objects.filter(pk=alice.pk).update(email="alice@example.org\nBcc: eve@example.org")
+    real = EmailMultiAlternatives.message
+
+    def breaks(mail: EmailMultiAlternatives, **options: Any) -> Any:
+        if mail.to == [alice.email]:
+            raise ValueError("this mail cannot be written")
+        return real(mail, **options)
+
+    monkeypatch.setattr(EmailMultiAlternatives, "message", breaks)
     deliver()
 
     assert [mail["To"] for mail in server.mails] == [bob.email]
     assert (mail_of(alice).state, mail_of(alice).reason, mail_of(alice).tries) == ("waiting", "again", 1)
     assert "a mail broke its sender" in caplog.text
+
+
+def test_an_address_with_a_line_break_gets_no_mail(server: MailServer, two: tuple[User, User]) -> None:
+    alice, bob = two
+    User.objects.filter(pk=alice.pk).update(email="alice@example.org\nBcc: eve@example.org")
+    deliver()
+    assert [mail["To"] for mail in server.mails] == [bob.email]
+    assert (mail_of(alice).state, mail_of(alice).reason) == ("dropped", "no_address")
 
 
 @pytest.mark.parametrize(("code", "counted"), [(451, 0), (530, 0), (552, 1)])

@@ -13,11 +13,11 @@ from html.parser import HTMLParser
 import pytest
 from django.urls import reverse
 
-from accounts.models import User
+from accounts.models import FOR_GOOD, User
 from games.actions import lobby
 from games.models import Case, Game, Notice, NoticeSettings, Report, Seat
 from games.notices import outbox, player_notices, preferences
-from games.notices.kinds import BOT_TOOK_OVER, DIGEST, INVITED, KINDS
+from games.notices.kinds import BOT_TOOK_OVER, DIGEST, INVITED, KINDS, SUSPENDED
 from tests.conftest import person
 from tests.support.codes import staff_browser
 from tests.support.mail import MailServer, parsed, text_of
@@ -79,12 +79,17 @@ def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]
     named(eve, name)
     for user, other in ((alice, eve), (eve, alice)):
         for kind in KINDS:
-            if kind != DIGEST:
+            if kind not in (DIGEST, SUSPENDED):
                 news(kind, user, other, name)
         named(eve, name)
         preferences.choose(user=user, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
     Notice.objects.filter(state="dropped", reason="off").update(state="waiting", reason="")
     outbox.deliver(clock=lambda: NOON + timedelta(minutes=5))
+    User.objects.update(suspended_until=FOR_GOOD)
+    for user, other in ((alice, eve), (eve, alice)):
+        news(SUSPENDED, user, other, name)
+    outbox.deliver(clock=lambda: NOON + timedelta(minutes=10))
+    User.objects.update(suspended_until=None)
     preferences.write_digests(now=LATER)
     outbox.deliver(clock=lambda: LATER)
     preferences.mark_bounced(address="eve@example.org", now=LATER)
