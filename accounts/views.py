@@ -174,7 +174,7 @@ class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth
         return redirect("mfa_index")
 
     def make_change(self, form: Any) -> HttpResponse:
-        # Whoever knows the password may have logged in before the app, and confirmed it a moment ago.
+        # Somebody who knows the password may have logged in before the app, and confirmed it a moment ago.
         if not log_ins.end_elsewhere(self.request):
             raise actions.AccountChanged
         actions.drop_recovery_codes(user=form.user)  # allauth would keep them, and show none

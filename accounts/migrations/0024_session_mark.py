@@ -13,7 +13,7 @@ from django.utils.crypto import get_random_string
 
 
 def close(apps: Any, schema_editor: Any) -> None:
-    """Mark the people with an app anew, and delete recovery codes without an app. Safe to repeat."""
+    """Give the people with an app a new mark, and delete recovery codes without an app. Safe to repeat."""
     factors = apps.get_model("mfa", "Authenticator").objects
     owners = list(factors.filter(type="totp").order_by("user").values_list("user", flat=True))
     people = apps.get_model("accounts", "User").objects

@@ -28,8 +28,12 @@ def suspension_of(user: User, now: datetime) -> Suspension | None:
     """Return the suspension that is in force, with its appeal; None if there is none."""
     if not user.suspended(now):
         return None
-    in_force = Suspension.objects.filter(person=user, lifted_at=None).exclude(until__lte=now)
-    return in_force.select_related("appeal").order_by("-at").first()
+    return suspensions_in_force(user, now).select_related("appeal").order_by("-at").first()
+
+
+def suspensions_in_force(user: User, now: datetime) -> QuerySet[Suspension]:
+    """Return the suspensions of a person that are neither lifted nor over."""
+    return Suspension.objects.filter(person=user, lifted_at=None).exclude(until__lte=now)
 
 
 def appeal_of(suspension: Suspension) -> Appeal | None:

@@ -46,7 +46,7 @@ def players_of(table: Table) -> list[Player]:
 
 
 def others_of(table: Table, user: User | None) -> list[Player]:
-    """Return the same people without this one: those whom they can report. Runs one query."""
+    """Return the same people without this one: the people who they can report. Runs one query."""
     return [player for player in players_of(table) if user is None or player.person_id != user.pk]
 
 

@@ -106,7 +106,7 @@ def lobby_of(
 ) -> LobbyPage:
     """Return the page of a table that has not started, for the reader of `view`.
 
-    `usual_bot` is the kind of bot that a table gets first. `reportable`: there is somebody whom the reader can report.
+    `usual_bot` is the kind of bot that a table gets first. `reportable`: there is somebody who the reader can report.
     `barred` says why the reader may not sit down, if they may not. `closed` is given for a table that is not open any
     more.
     """

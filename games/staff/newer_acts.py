@@ -105,8 +105,8 @@ def since(seen: int, subject: Mapping[str, int], *, reader: User) -> list[AuditE
 def recent(subject: Mapping[str, int], *, reader: User, now: datetime) -> list[AuditEntry]:
     """Return the newest audit entries about a subject within a day, oldest first, which its page lists.
 
-    After an act, Back makes its page anew. So the page shows that the act has just been done. Leaves out what this
-    reader may not see.
+    After an act, the browser's Back button loads its page again. So the page shows that the act has just been done.
+    Leaves out what this reader may not see.
     """
     return list(_about(subject, reader).filter(at__gt=now - RECENTLY)[:RECENT])[::-1]
 

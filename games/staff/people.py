@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Subquery
 
 from accounts.actions import free_neutral_name, lock_person
 from accounts.models import FOR_GOOD, User
@@ -16,7 +16,7 @@ from games import announce
 from games.models import Appeal, AuditEntry, Game, Seat, Suspension, Warned
 from games.models.moderation import LONGEST_DAYS, REMOVE
 from games.notices import player_notices, staff_notices
-from games.queries import profiles
+from games.queries import conduct, profiles
 from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct
@@ -215,7 +215,7 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 def end_suspensions(person: User, now: datetime) -> None:
     """End all suspensions in force of this person. The caller has locked the person."""
-    _in_force(person, now).update(lifted_at=now)
+    conduct.suspensions_in_force(person, now).update(lifted_at=now)
     person.suspended_until = None
     person.save(update_fields=["suspended_until"])
 
@@ -225,7 +225,8 @@ def _close_suspensions(person: User, decision: Appeal.Answer, now: datetime) -> 
 
     Returns the details of the audit entry: the number of the appeal, if there is one.
     """
-    appeal = Appeal.objects.filter(suspension__in=_in_force(person, now), decided_at=None).first()
+    in_force = conduct.suspensions_in_force(person, now)
+    appeal = Appeal.objects.filter(suspension__in=in_force, decided_at=None).first()
     end_suspensions(person, now)
     if appeal is None:
         return {}
@@ -234,10 +235,6 @@ def _close_suspensions(person: User, decision: Appeal.Answer, now: datetime) -> 
     staff_notices.appeal_decided(appeal, person, now=now)
     announce.person_news(person.pk)
     return {"appeal": appeal.pk}
-
-
-def _in_force(person: User, now: datetime) -> QuerySet[Suspension]:
-    return Suspension.objects.filter(person=person, lifted_at=None).exclude(until__lte=now)
 
 
 PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
