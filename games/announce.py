@@ -46,7 +46,7 @@ def person_group(user_id: int) -> str:
 
 
 def person_news(user_id: int) -> None:
-    """Refresh a person's open pages after the commit, because staff have written something to them."""
+    """Refresh a person's open pages after the commit, because their header has changed: the bell or news of staff."""
     transaction.on_commit(partial(_send_to_group, person_group(user_id), {"type": "person.news"}), robust=True)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from accounts.models import AccountMail, Delivery
+from games import announce
 from games.batch import run_all
 from games.models.notices import EMAIL, SITE, Notice, Outbox
 from games.notices import account_mails, notice_mails, recheck, sending
@@ -84,6 +85,9 @@ def claim(queue: Queue[Row], *, now: datetime) -> tuple[list[Row], int]:
             rows.append(row)
         fields = ["state", "reason", "since", "due_at", "claim", "tries"]
         queue.model._default_manager.bulk_update(rows, fields)
+        shown = {row.user_id for row in rows if isinstance(row, Notice) and row.state == Notice.State.SENT}
+        for reader in sorted(shown):
+            announce.person_news(reader)
         claimed = [row for row in rows if row.state == Delivery.State.SENDING]
         if claimed and box is not None and box.failures:
             box.retry_at = now + sending.LONGEST_SERVER_WAIT  # in case the one sender dies

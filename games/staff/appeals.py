@@ -11,7 +11,6 @@ from django.db import transaction
 
 from accounts.actions import lock_person
 from accounts.models import User
-from games import announce
 from games.models import Appeal, AuditEntry, Suspension
 from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS
 from games.notices import staff_notices
@@ -122,7 +121,6 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         if lift:
             end_suspensions(person, now)
         staff_notices.appeal_decided(appeal, person, now=now)
-        announce.person_news(person.pk)
         details: dict[str, Any] = {"lifted": lift}
         if conduct.suspended_by(appeal.suspension) == by.pk:
             details["own_suspension"] = True

@@ -83,7 +83,6 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
         erase_old_name(person)
         person.save(update_fields=["muted_until", "display_name"])
         staff_notices.muted(person, mark=entry.pk, now=now)
-        announce.person_news(person.pk)
         return entry
 
 
@@ -233,7 +232,6 @@ def _close_suspensions(person: User, decision: Appeal.Answer, now: datetime) -> 
     appeal.decided_at, appeal.decision = now, decision
     appeal.save(update_fields=["decided_at", "decision"])
     staff_notices.appeal_decided(appeal, person, now=now)
-    announce.person_news(person.pk)
     return {"appeal": appeal.pk}
 
 

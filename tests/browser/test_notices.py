@@ -67,7 +67,6 @@ def test_an_open_page_updates_the_bell_and_marks_its_reader_as_viewing(
     pair = (table.game.pk, cast.alice.pk)
     assert presence.viewing([pair]) == {pair}
     news(cast, "Bob catches you not calling UNO.")
-    page.evaluate("() => htmx.trigger('#main', 'poke')")
     expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
 
 

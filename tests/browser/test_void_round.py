@@ -57,6 +57,19 @@ def test_a_move_chosen_on_a_page_of_the_void_deal_is_not_played(
     assert (after.game.version, after.started.position) == (before.game.version, before.started.position)
 
 
+def test_the_bell_of_an_open_page_follows_at_once(
+    staff: Page, new_page: Pages, dealt: Table, alice: User, bob: User
+) -> None:
+    pages = [opened(new_page(user), dealt) for user in (alice, bob)]
+    void_round(staff, dealt)
+    for page in pages:
+        expect(page.locator("#main[data-deal='2']")).to_be_visible(timeout=PATIENCE * 1000)
+    outbox.deliver(clock=timezone.now)
+    for page in pages:
+        expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible(timeout=PATIENCE * 1000)
+        assert page.evaluate("() => window.stillHere") is True
+
+
 def test_players_who_come_later_read_it_in_mail_bell_and_log(
     staff: Page, new_page: Pages, dealt: Table, alice: User
 ) -> None:

@@ -21,11 +21,14 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from accounts.queries import valid_sessions
-from games import alarm, announce
+from games import alarm, announce, presence
 from games.actions.play import play_move
 from games.live import polling
 from games.live.polling import poller
-from games.models import Game
+from games.models import Game, Notice
+from games.notices import outbox, player_notices
+from games.notices.kinds import CAUGHT, SEAT_MOVED
+from games.notices.player_notices import NewNotice
 from games.queries import Viewer
 from games.queries.page_state import states_of
 from games.staff import people, tables
@@ -90,6 +93,47 @@ def test_a_name_taken_by_staff_disappears_from_open_pages(
         await other.leave()
 
     run(scenario())
+
+
+def test_notices_that_are_shown_refresh_the_pages_of_their_reader_once(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browsers = [logged_in(alice), logged_in(bob)]
+
+    def deliver() -> None:
+        for mark in (1, 2):
+            notice = NewNotice(alice.pk, SEAT_MOVED, "Staff gave you a seat.")
+            player_notices.write(table.game, [notice], now=NOON, mark=mark)
+        outbox.deliver(clock=lambda: NOON)
+
+    async def scenario() -> None:
+        hers, his = [await open_socket(table.game.code, browser) for browser in browsers]
+        await sync_to_async(deliver)()
+        assert await hers.receive() == {"game": table.game.code, "version": 0}
+        assert await hers.receives_nothing()
+        assert await his.receives_nothing()
+        await hers.leave()
+        await his.leave()
+
+    run(scenario())
+
+
+def test_a_notice_that_is_not_shown_refreshes_no_page(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(alice)
+
+    def deliver_while_she_looks() -> None:
+        presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
+        player_notices.write(table.game, [NewNotice(alice.pk, CAUGHT, "Bob catches you.")], now=NOON)
+        outbox.deliver(clock=lambda: NOON)
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, browser)
+        await sync_to_async(deliver_while_she_looks)()
+        assert await socket.receives_nothing()
+        await socket.leave()
+
+    run(scenario())
+    assert Notice.objects.filter(channel="site").get().reason == "looking"
 
 
 @pytest.fixture(autouse=True)
