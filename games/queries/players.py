@@ -29,20 +29,24 @@ class Player(NamedTuple):
         return f"{self.seat}.{self.owner}" if self.owner else f"{self.seat}"
 
 
+def _owners_of(table: Table) -> list[Player]:
+    """Return every person as the owner of each seat that they have or had, former owners first. Runs one query."""
+    changes = [(one.seat, one.owner, one.name, True) for one in read_owner_changes(table.game.pk)]
+    today = [(row.index, row.user_id, row.name, False) for row in table.seats]
+    owners, found = Counter[int](), list[Player]()
+    for seat, person_id, name, former in [*changes, *today]:
+        if person_id is not None and name is not None:  # neither a bot nor a deleted guest
+            found.append(Player(seat, owners[seat], person_id, name, former))
+        owners[seat] += 1
+    return found
+
+
 def players_of(table: Table) -> list[Player]:
     """Return the people with a seat, and after them the former owners, each person once. Runs one query."""
-    changes, owners = read_owner_changes(table.game.pk), Counter[int]()
-    former = dict[int, Player]()
-    for change in changes:
-        if change.owner is not None and change.name is not None:  # neither a bot nor a deleted guest
-            former[change.owner] = Player(change.seat, owners[change.seat], change.owner, change.name, former=True)
-        owners[change.seat] += 1
-    today = {
-        row.user_id: Player(row.index, owners[row.index], row.user_id, row.name, former=False)
-        for row in table.seats
-        if row.user_id is not None
-    }
-    return [*today.values(), *(player for player in former.values() if player.person_id not in today)]
+    owners = _owners_of(table)
+    today = {player.person_id: player for player in owners if not player.former}
+    former = {player.person_id: player for player in owners if player.person_id not in today}
+    return [*today.values(), *former.values()]
 
 
 def others_of(table: Table, user: User | None) -> list[Player]:
@@ -53,11 +57,8 @@ def others_of(table: Table, user: User | None) -> list[Player]:
 def owner_of(table: Table, seat: int, owner: int | None = None) -> int | None:
     """Return the number of the person who has this seat, or was its owner with this count (see `Player`).
 
-    None if that is a bot, or if there is no such seat or owner. Runs one query if `owner` is given.
+    None if that is a bot or a deleted guest, or if there is no such seat or owner. Runs one query if `owner` is given.
     """
-    row = next((row for row in table.seats if row.index == seat), None)
-    today = None if row is None else row.user_id
     if owner is None:
-        return today
-    owners = [*(change.owner for change in read_owner_changes(table.game.pk) if change.seat == seat), today]
-    return owners[owner] if 0 <= owner < len(owners) else None
+        return next((row.user_id for row in table.seats if row.index == seat), None)
+    return next((one.person_id for one in _owners_of(table) if (one.seat, one.owner) == (seat, owner)), None)
