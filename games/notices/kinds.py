@@ -44,6 +44,7 @@ NAME_CHANGED: Final = "name_changed"
 WARNED: Final = "warned"
 MUTED: Final = "muted"
 SUSPENDED: Final = "suspended"
+LIFTED: Final = "lifted"
 LINK_CHANGED: Final = "link_changed"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
@@ -366,6 +367,14 @@ _ROWS: Final = (
         page="suspended",
         on_vacation=True,  # as above
         while_suspended=True,
+        several="times",
+    ),
+    NoticeKind(
+        LIFTED,
+        "Staff lifted your suspension",
+        "Staff ended a suspension of your account early.",
+        page="suspended",
+        on_vacation=True,  # as above
         several="times",
     ),
     NoticeKind(

@@ -13,6 +13,7 @@ from games.models import Appeal, Case, Game, Report, Seat, Suspension
 from games.notices.kinds import (
     APPEAL_DECIDED,
     FACTOR_DROPPED,
+    LIFTED,
     LINK_CHANGED,
     MUTED,
     NAME_CHANGED,
@@ -166,6 +167,12 @@ def suspended(suspension: Suspension, person: User, *, mark: int, now: datetime)
     # No longer, so that the longest reason fits.
     text = f"Staff suspended you {until}. You can log in to read this and to appeal. {suspension.reason}"
     write(None, [NewNotice(person.pk, SUSPENDED, text)], now=now, mark=mark)
+
+
+def suspension_lifted(person: User, *, mark: int, now: datetime) -> None:
+    """Notify a person that staff ended their suspension. `mark` is the id of the act's audit entry."""
+    text = "Staff lifted your suspension. You can use the site again."
+    write(None, [NewNotice(person.pk, LIFTED, text)], now=now, mark=mark)
 
 
 def username_replaced(person: User, reason: str, *, mark: int, now: datetime) -> None:

@@ -77,6 +77,13 @@ def appeal_granted_since(case: Case) -> bool:
     return granted.filter(decided_at__gte=case.closed_at).exists()
 
 
+def lifted_suspension_of(user: User) -> Suspension | None:
+    """Return the last suspension of a person if staff lifted it, also by granting an appeal; else None."""
+    # A suspension that a new one replaced was lifted, too, but is not the last.
+    last = Suspension.objects.filter(person=user).order_by("-pk").first()
+    return None if last is None or last.lifted_at is None else last
+
+
 def decided_appeals_of(user: User, *, other_than: Suspension | None) -> list[Appeal]:
     """Return the decided appeals of a person with their suspensions, newest first, without that of `other_than`."""
     decided = Appeal.objects.filter(suspension__person=user, decided_at__isnull=False)

@@ -422,7 +422,10 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     "lift",
     "Lift the suspension",
     ADMIN,
-    ("They can use everything again immediately.", "If they have appealed, the appeal is closed, and they are told."),
+    (
+        "They can use everything again immediately. They are told by bell and mail, without your reason.",
+        "If an appeal waits, it is closed.",
+    ),
     "The suspension of {about} has ended.",
     "lifted the suspension of {person}",
     offered=lambda person, by, now: person.suspended(now),

@@ -198,7 +198,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
 
 
 def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End the suspension in force, and close the appeal against it.
+    """End the suspension in force, close the appeal against it, and notify the person.
 
     :raises Denied: `forbidden`, `malformed`; `not_found` also if the person is not suspended.
     """
@@ -209,7 +209,10 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")
         closed = _close_suspensions(person, Appeal.Answer.LIFTED, now)
-        return record(acts.LIFT, by=by, reason=reason, now=now, person=person, **closed)
+        entry = record(acts.LIFT, by=by, reason=reason, now=now, person=person, **closed)
+        if not closed:  # else the notice about the appeal says it
+            staff_notices.suspension_lifted(person, mark=entry.pk, now=now)
+        return entry
 
 
 def end_suspensions(person: User, now: datetime) -> None:

@@ -27,8 +27,8 @@ from games.web.viewer import number, table_for, viewer_as
 def suspended(request: HttpRequest) -> HttpResponse:
     """Show why and until when the user is suspended, and the decisions on earlier appeals. POST appeals, once.
 
-    Without a suspension it shows the decisions, or redirects to the front page if there are none. An appeal that is
-    refused stays on the page.
+    Without a suspension it shows the decisions, and whether staff lifted the last suspension. It redirects to the front
+    page if there is nothing to show. An appeal that is refused stays on the page.
     """
     user, now, text, refusal = cast("User", request.user), timezone.now(), request.POST.get("text", ""), None
     if request.method == "POST":
@@ -46,10 +46,11 @@ def suspended(request: HttpRequest) -> HttpResponse:
     if suspension is not None:
         page = SuspendedPage(suspension, conduct.appeal_of(suspension), earlier, refusal, text)
         return render(request, "conduct/suspended.html", {"page": page}, status=refusal.status if refusal else 200)
+    context: dict[str, object] = {"appeals": earlier, "lifted": conduct.lifted_suspension_of(user)}
     if refusal is not None and refusal.code == "over":
-        context = {"appeals": earlier, "refusal": refusal, "text": text}
+        context |= {"refusal": refusal, "text": text}
         return render(request, "conduct/appeals.html", context, status=refusal.status)
-    return render(request, "conduct/appeals.html", {"appeals": earlier}) if earlier else redirect("home")
+    return render(request, "conduct/appeals.html", context) if any(context.values()) else redirect("home")
 
 
 @login_required

@@ -148,6 +148,8 @@ def test_a_suspension_and_its_end(new_page: Pages, site: str, ann: User, alice: 
     people.lift(person_id=alice.pk, **by(ann))
     page.goto("/rules/")
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
+    read(new_page, alice, "/notices/", "Staff lifted your suspension. You can use the site again.")
+    read(new_page, alice, "/suspended/", "Staff lifted your suspension of")
 
 
 @pytest.mark.parametrize("lift", [True, False])

@@ -622,7 +622,8 @@ def test_a_decided_appeal_keeps_its_decision_when_the_suspension_is_lifted(
     end_otherwise(appeal, "lift", ann, now)
     appeal.refresh_from_db()
     assert (appeal.decision, appeal.answer) == ("upheld", DECISION["answer"])
-    assert Notice.objects.filter(channel="site").count() == 1
+    told = Notice.objects.filter(channel="site").order_by("pk")
+    assert list(told.values_list("kind", flat=True)) == ["appeal_decided", "lifted"]
 
 
 @pytest.mark.parametrize("how", WHICH_ENDS)

@@ -202,6 +202,40 @@ def test_a_lifted_suspension_lets_the_person_back_in(ann: User, alice: User) -> 
     refused("not_found", people.lift, person_id=alice.pk, by=ann, reason=REASON, now=timezone.now())
 
 
+def test_a_person_is_told_that_their_suspension_was_lifted(ann: User, alice: User) -> None:
+    now, said = timezone.now(), "Staff lifted your suspension"
+    people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
+    letters_to(alice, now)
+    people.lift(person_id=alice.pk, by=ann, reason=REASON, now=now)
+    [letter] = letters_to(alice, now)
+    assert f"{said}. You can use the site again." in letter
+    rows = Notice.objects.filter(user=alice, kind="lifted")
+    assert sorted(rows.values_list("channel", "state")) == [("email", "sent"), ("site", "sent")]
+    page = text_of(logged_in(alice).get("/suspended/"))
+    assert f"You are not suspended. {said} of {timezone.localtime(now):%-d %B %Y} on" in page
+
+
+def test_an_upheld_appeal_does_not_hide_that_the_suspension_was_lifted(ann: User, alice: User) -> None:
+    now = timezone.now()
+    people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
+    appeal = appeals.appeal(person_id=alice.pk, text=APPEAL, now=now)
+    appeals.decide_appeal(
+        appeal_id=appeal.pk, by=ann, lift=False, answer="Brothers are not let in here.", reason=REASON, now=now
+    )
+    people.lift(person_id=alice.pk, by=ann, reason=REASON, now=now)
+    page = text_of(logged_in(alice).get("/suspended/"))
+    assert page.index("Staff lifted your suspension of") < page.index("The suspension stays.")
+
+
+@pytest.mark.parametrize("how", ["ends", "is replaced"])
+def test_no_page_says_that_a_suspension_was_lifted_if_it_was_not(mo: User, alice: User, how: str) -> None:
+    now = timezone.now()
+    for n in range(1 if how == "ends" else 2):
+        people.suspend(person_id=alice.pk, by=mo, days=1 + n, reason=REASON, now=now - timedelta(days=9 - n))
+    assert logged_in(alice).get("/suspended/").headers["Location"] == "/"
+    assert not Notice.objects.filter(kind="lifted").exists()
+
+
 @pytest.fixture
 def shut_out(mo: User, alice: User) -> Client:
     """Return the browser of Alice, who was suspended while she was logged in."""
@@ -401,6 +435,8 @@ def test_no_mail_tells_of_a_suspension_that_has_been_lifted(mo: User, ann: User,
     assert letters_to(alice, NOON) == []
     people.lift(person_id=alice.pk, by=ann, reason=REASON, now=NOON)
     assert letters_to(alice, NOON + DAY) == []
+    [letter] = letters_to(alice, NOON + DAY + timedelta(hours=4))
+    assert "Staff lifted your suspension." in letter
     assert Notice.objects.get(user=alice, kind="suspended", channel="email").reason == "ended"
 
 
