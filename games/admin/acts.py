@@ -1,7 +1,7 @@
 """The page of a staff act: it says what will happen, asks for a reason, and performs the act.
 
 If staff have acted on the same subject since the page was made, it says what they did, and does nothing (decision 122).
-It does the same if somebody has reported in the same case.
+It does the same if somebody has reported in the same case, or the same person has appealed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from games.models import AuditEntry, Report, Seat
+from games.models import Appeal, AuditEntry, Report, Seat
 from games.queries import Table
 from games.refusals import Denied
 from games.staff import newer_acts
 from games.staff.acts import StaffAct
-from games.staff.newer_acts import NewerActs
+from games.staff.newer_acts import NewerActs, News
 
 MOST_DIGITS: Final = 18
 """The most digits of a number in a form. Longer ones do not fit a column."""
@@ -70,7 +70,7 @@ def _chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
 
 
 def _seen(request: HttpRequest, field: str) -> int:
-    """Return the id of the newest audit entry or report that the form knew of, or 0 if the form does not say.
+    """Return the id of the newest audit entry or news that the form knew of, or 0 if the form does not say.
 
     With 0, every act on the subject is newer. A page of an earlier release is refused if there is one.
     """
@@ -78,7 +78,7 @@ def _seen(request: HttpRequest, field: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
 
 
-def _newest(rows: Sequence[AuditEntry] | Sequence[Report], otherwise: int) -> int:
+def _newest(rows: Sequence[AuditEntry] | Sequence[News], otherwise: int) -> int:
     return rows[-1].pk if rows else otherwise
 
 
@@ -133,8 +133,8 @@ def act_page(
 ) -> HttpResponse:
     """Show the page of an act, or perform the act and redirect to `back`.
 
-    A form that is sent when staff have acted on the subject since its page was made, or its case has new reports, is
-    shown again, with those acts and reports. If it is sent again, it is performed.
+    A form that is sent when staff have acted on the subject since its page was made, its case has new reports or its
+    person a new appeal, is shown again, with those. If it is sent again, it is performed.
 
     :param perform: the function of the act. Called with `subject`, `by`, `now` and the arguments of the form.
     :param subject: keyword arguments that name the subject, like `{"game_id": 5}`.
@@ -151,7 +151,7 @@ def act_page(
         raise PermissionDenied
     by, sent = cast("User", request.user), request.method == "POST"
     seen = _seen(request, "seen") if sent else newer_acts.newest(subject, reader=by)
-    seen_report = _seen(request, "seen_report") if sent else newer_acts.newest_report(subject)
+    seen_news = _seen(request, "seen_news") if sent else newer_acts.newest_news(subject)
     title, options = act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = _chosen_seat(request, table)
@@ -163,17 +163,17 @@ def act_page(
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:
         form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
-    status, newer, reports, impossible = 200, [], [], False
+    status, newer, news, impossible = 200, list[str](), list[News](), False
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
             if act.one_click:  # its button has no page that could be out of date
                 result = perform(**subject, **arguments)
             else:
-                result = newer_acts.perform(perform, subject, seen=seen, seen_report=seen_report, **arguments)
+                result = newer_acts.perform(perform, subject, seen=seen, seen_news=seen_news, **arguments)
         except NewerActs as denied:
-            newer, reports, status = _sentences(denied.entries, by), denied.reports, denied.status
-            seen, seen_report = _newest(denied.entries, seen), _newest(reports, seen_report)
+            newer, news, status = _sentences(denied.entries, by), denied.news, denied.status
+            seen, seen_news = _newest(denied.entries, seen), _newest(news, seen_news)
             impossible = not possible()
         except Denied as denied:
             form.add_error(None, denied.message)
@@ -196,10 +196,11 @@ def act_page(
         "consequences": [*act.consequences, *([IN_THE_LOG] if in_the_log else []), *also],
         "form": form,
         "seen": seen,
-        "seen_report": seen_report,
+        "seen_news": seen_news,
         "recent": _sentences(recent, by),
         "newer": newer,
-        "newer_reports": reports,
+        "newer_reports": [one for one in news if isinstance(one, Report)],
+        "newer_appeals": [one for one in news if isinstance(one, Appeal)],
         "impossible": f"“{act.title}” is not possible now." if impossible else "",
         "back": back,
         **(more or {}),

@@ -1,16 +1,16 @@
-"""Refuse an act if staff have acted on the same subject since its page was made, or it has new reports (decision 122).
+"""Refuse an act if staff have acted on the same subject since its page was made, or there is news (decision 122).
 
 The page of an act has the id of the newest audit entry about its subject, and the form sends it as `seen`. Entries
-about a subject are written under the lock of one row, so their ids are in the order of the acts. The page of an act on
-a case has the id of its newest report, too, which the form sends as `seen_report`. Reports are written under the lock
-of the case.
+about a subject are written under the lock of one row, so their ids are in the order of the acts. News are the reports
+in a case, and the appeals of a person that wait. They are written under the same lock, and the page has the id of the
+newest, which the form sends as `seen_news`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -25,21 +25,24 @@ from games.render.words import counted, inside, waited
 from games.staff import acts, appeals, cases, people
 from games.staff.audit import check_outside, check_person
 
+News: TypeAlias = Report | Appeal
+
 LISTED: Final = 10
-"""How many newer acts and reports a refusal lists."""
+"""How many newer acts and news a refusal lists."""
 RECENT: Final = 3
 """How many acts within `RECENTLY` the page of an act lists."""
 RECENTLY: Final = timedelta(days=1)
 
 
 class _Kind(NamedTuple):
-    """A kind of subject: a function that locks the one with a number, and the condition for its audit entries.
+    """A kind of subject: how the one with a number is locked, the condition for its audit entries, and its news.
 
-    The function also refuses staff who may not act on the subject at all.
+    `lock` also refuses staff who may not act on the subject at all.
     """
 
     lock: Callable[[int, User], None]
     entries: Callable[[int], Q]
+    news: Callable[[int], QuerySet[Any]] = lambda number: Report.objects.none()
 
 
 def _lock_table(number: int, by: User) -> None:
@@ -58,29 +61,37 @@ def _lock_case(number: int, by: User) -> None:
     cases.check_no_part(cases.lock_case(number), by)
 
 
+def _reports_in(number: int) -> QuerySet[Report]:
+    return Report.objects.filter(case=number).select_related("reporter", "game")
+
+
+def _appeals_of(number: int) -> QuerySet[Appeal]:
+    return Appeal.objects.filter(suspension__person=number, decided_at=None)
+
+
 _OF_PEOPLE: Final = Q(act__in=[*acts.PERSON_ACTS, *acts.APPEAL_ACTS])
 _KINDS: Final[Mapping[str, _Kind]] = {
     "game_id": _Kind(_lock_table, lambda number: Q(game_id=number)),
-    "person_id": _Kind(_lock_person, lambda number: _OF_PEOPLE & Q(person_id=number)),
+    "person_id": _Kind(_lock_person, lambda number: _OF_PEOPLE & Q(person_id=number), _appeals_of),
     "appeal_id": _Kind(
         _lock_appeal,
         lambda number: _OF_PEOPLE & Q(person_id__in=User.objects.filter(suspensions__appeal=number).values("pk")),
     ),
-    "case_id": _Kind(_lock_case, lambda number: Q(act__in=acts.CASE_ACTS, details__case=number)),
+    "case_id": _Kind(_lock_case, lambda number: Q(act__in=acts.CASE_ACTS, details__case=number), _reports_in),
 }
 """The kinds by the argument that names the subject to the function of an act."""
 
 
 class NewerActs(Denied):
-    """An act was refused, because staff have acted on its subject since, or somebody has reported in its case.
+    """An act was refused, because staff have acted on its subject since, or there is news.
 
-    `entries` are those acts and `reports` those reports, oldest first.
+    `entries` are those acts and `news` those reports or appeals, oldest first.
     """
 
-    def __init__(self, entries: list[AuditEntry], reports: list[Report]) -> None:
+    def __init__(self, entries: list[AuditEntry], news: list[News]) -> None:
         super().__init__("stale", "This has changed since you opened this page.")
         self.entries = entries
-        self.reports = reports
+        self.news = news
 
 
 def _about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
@@ -111,16 +122,14 @@ def recent(subject: Mapping[str, int], *, reader: User, now: datetime) -> list[A
     return list(_about(subject, reader).filter(at__gt=now - RECENTLY)[:RECENT])[::-1]
 
 
-def _reports_in(subject: Mapping[str, int]) -> QuerySet[Report]:
-    """Return the reports of a case, newest first. Other subjects have none."""
-    case_id = subject.get("case_id")
-    reports = Report.objects.none() if case_id is None else Report.objects.filter(case=case_id)
-    return reports.select_related("reporter", "game").order_by("-pk")
+def _news_about(subject: Mapping[str, int]) -> QuerySet[Any]:
+    [(name, number)] = subject.items()
+    return _KINDS[name].news(number).order_by("-pk")
 
 
-def newest_report(subject: Mapping[str, int]) -> int:
-    """Return the id of the newest report in a case, or 0."""
-    return _reports_in(subject).values_list("pk", flat=True).first() or 0
+def newest_news(subject: Mapping[str, int]) -> int:
+    """Return the id of the newest report in a case, or of the newest appeal of a person that waits, or 0."""
+    return _news_about(subject).values_list("pk", flat=True).first() or 0
 
 
 def perform(
@@ -128,15 +137,15 @@ def perform(
     subject: Mapping[str, int],
     *,
     seen: int,
-    seen_report: int = 0,
+    seen_news: int = 0,
     by: User,
     now: datetime,
     **arguments: Any,
 ) -> Any:
     """Perform an act and return its result, if nothing is newer than what its page knew.
 
-    That is an audit entry about its subject after the one `seen`, or a report in its case after `seen_report`. Locks
-    the subject first, as the act does. So of two acts with the same `seen`, one is performed.
+    That is an audit entry about its subject after the one `seen`, or a report or an appeal after `seen_news`. Locks the
+    subject first, as the act does. So of two acts with the same `seen`, one is performed.
 
     :raises NewerActs: something is newer.
     :raises Denied: as the function of the act. That `by` may not act on this subject is said first.
@@ -145,9 +154,9 @@ def perform(
     with transaction.atomic():
         _KINDS[name].lock(number, by)
         newer = since(seen, subject, reader=by)
-        reports = list(_reports_in(subject).filter(pk__gt=seen_report)[:LISTED])[::-1]
-        if newer or reports:
-            raise NewerActs(newer, reports)
+        news = list(_news_about(subject).filter(pk__gt=seen_news)[:LISTED])[::-1]
+        if newer or news:
+            raise NewerActs(newer, news)
         return act(**subject, by=by, now=now, **arguments)
 
 

@@ -143,7 +143,7 @@ def pages_of_a_case(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     cases.report(code=code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
     case = Case.objects.get(closed_at=None)
-    fields = {"outcome": "nothing", "answer": "", "seen_report": newer_acts.newest_report({"case_id": case.pk})}
+    fields = {"outcome": "nothing", "answer": "", "seen_news": newer_acts.newest_news({"case_id": case.pk})}
     return 0, [(f"games/case/{case.pk}/act/close_case", fields)] * 8
 
 
@@ -152,10 +152,10 @@ def pages_of_an_appeal(ann: User, alice: User, bob: User) -> tuple[int, list[tup
     people.suspend(person_id=bob.pk, by=abe, days=365, reason=REASON, now=now)
     appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
     decide = (f"games/appeal/{appeal.pk}/act/decide_appeal", {"decision": "lifted", "answer": ANSWER})
-    on_bob = f"accounts/user/{bob.pk}/act"
+    on_bob, known = f"accounts/user/{bob.pk}/act", {"seen_news": appeal.pk}
     seen = newer_acts.newest({"appeal_id": appeal.pk}, reader=ann)
     assert seen == newer_acts.newest({"person_id": bob.pk}, reader=ann)
-    return seen, [decide, (f"{on_bob}/lift", {}), (f"{on_bob}/suspend_for_good", {}), decide] * 2
+    return seen, [decide, (f"{on_bob}/lift", known), (f"{on_bob}/suspend_for_good", known), decide] * 2
 
 
 @pytest.mark.parametrize("pages", [pages_of_a_table, pages_of_a_person, pages_of_a_case, pages_of_an_appeal])

@@ -116,6 +116,36 @@ def test_the_pages_that_would_close_an_appeal_say_that_it_waits(mo: User, ann: U
     assert waits not in text_of(staff_browser(mo).get(pages[0]))
 
 
+@pytest.mark.parametrize("name", ["suspend", "warn", "lift"])
+def test_an_act_on_a_person_is_refused_after_a_new_appeal(ann: User, bob: User, name: str) -> None:
+    now = timezone.now()
+    people.suspend(person_id=bob.pk, by=ann, days=7, reason=REASON, now=now)
+    browser, url = staff_browser(ann), on_person(bob, name)
+    form = opened(browser, url) | {"days": "30"}
+    appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
+    answer = browser.post(url, form)
+    assert (answer.status_code, done()) == (409, ["suspend"])
+    assert f"Nothing has been done. A new appeal since you opened this page: {TEXT}" in text_of(answer)
+    assert f'href="/admin/games/appeal/{appeal.pk}/change/"' in answer.content.decode()
+    assert AGAIN in text_of(answer)
+    assert f"{MINE}</textarea>" in answer.content.decode()
+    assert browser.post(url, form).status_code == 409
+    assert browser.post(url, form | known_by(answer)).status_code == 302
+    assert done() == ["suspend", name]
+
+
+def test_an_appeal_that_the_page_showed_or_another_person_made_refuses_no_act(
+    ann: User, alice: User, bob: User
+) -> None:
+    browser, now = staff_browser(ann), timezone.now()
+    for person in (alice, bob):
+        people.suspend(person_id=person.pk, by=ann, days=7, reason=REASON, now=now)
+    appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
+    form = opened(browser, on_person(bob, "warn"))
+    appeals.appeal(person_id=alice.pk, text=TEXT, now=now)
+    assert browser.post(on_person(bob, "warn"), form).status_code == 302
+
+
 def test_an_act_at_a_table_is_refused_after_a_newer_one(mo: User, ann: User, dealt: Table) -> None:
     browser, url = staff_browser(mo), on_table(dealt, "extend")
     form = opened(browser, url) | {"minutes": "9"}

@@ -34,7 +34,7 @@ METHODS: Final = {
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
 BODIES: Final = {"/api/v1/games/<code>/moves": {"move": "leave"}}
 """The data that a URL needs before it checks permissions."""
-REASON: Final = {"reason": "To see who may do this at all", "seen": 10**9, "seen_report": 10**9}  # nothing is newer
+REASON: Final = {"reason": "To see who may do this at all", "seen": 10**9, "seen_news": 10**9}  # nothing is newer
 ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
     "admin:games_game_act": {
         "pause": {}, "resume": {}, "extend": {"minutes": 5}, "forgive": {"seat": 1}, "void_round": {}, "void_game": {},

@@ -51,7 +51,7 @@ def seen_in(page: Any) -> str:
 
 def known_by(page: Any) -> dict[str, str]:
     """Return what the form of an act sends to say what its page knew."""
-    found = re.findall(r'name="(seen|seen_report)" value="(\d+)"', page.content.decode())
+    found = re.findall(r'name="(seen|seen_news)" value="(\d+)"', page.content.decode())
     assert len(found) == 2
     return dict(found)
 
