@@ -107,7 +107,7 @@ def every_rule_page() -> RulebookPage:
         presets=_links(EVERY_RULE),
         sections=[Section(title, [ShownRule(one.id, one.text, "") for one in found]) for title, found in by_section],
         options=[
-            Option(spec.name, spec.title, spec.help, spec.source, f"Default: {usual_value(spec)}.")
+            Option(spec.name, spec.title, spec.help_in_words, spec.source, f"Default: {usual_value(spec)}.")
             for spec in rules.OPTIONS
         ],
         shown=frozenset(rule.id for rule in rules.RULEBOOK),
@@ -202,7 +202,13 @@ def _here(rule: str, options: rules.Options) -> str:
 
 def _options(options: rules.Options) -> list[Option]:
     return [
-        Option(spec.name, spec.title, spec.help, spec.source, f"Here: {spec.label(getattr(options, spec.name))}.")
+        Option(
+            spec.name,
+            spec.title,
+            spec.help_in_words,
+            spec.source,
+            f"Here: {spec.label(getattr(options, spec.name))}.",
+        )
         for spec in rules.OPTIONS
     ]
 

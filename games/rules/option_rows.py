@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from games.rules.cards import DECKS
@@ -74,8 +75,16 @@ class OptionSpec(NamedTuple):
     @property
     def help(self) -> str:
         """What each value does, with the values as the API names them."""
+        return self._help([_typed(choice.value) for choice in self.choices])
+
+    @property
+    def help_in_words(self) -> str:
+        """What each value does, with the values as forms name them."""
+        return self._help([f"{choice.label[0].upper()}{choice.label[1:]}" for choice in self.choices])
+
+    def _help(self, names: Sequence[str]) -> str:
         if self.choices:
-            meanings = [f"{_typed(choice.value)}: {choice.meaning}" for choice in self.choices]
+            meanings = [f"{name}: {choice.meaning}" for name, choice in zip(names, self.choices, strict=True)]
         else:
             meanings = [self.meaning.format(n=f"N {self.unit}s"), *([f"0: {self.zero}"] if self.zero else [])]
         return " ".join(filter(None, (self.about, *meanings)))

@@ -52,6 +52,21 @@ def test_one_page_has_every_rule(client: Client) -> None:
     assert dead_links(client, html) == []
 
 
+VALUES_OF_THE_API = [value for spec in rules.OPTIONS for value in spec.values if spec.label(value) != value]
+
+
+def test_options_are_shown_in_words(as_alice: Client, alice: User) -> None:
+    game = open_table(alice, options={"last_draw_card": "draw_then_win", "scoring": "penalty"})
+    for path in (*PAGES.values(), f"/rules/?table={game.code}"):
+        html = as_alice.get(path).content.decode()
+        options = re.sub(r"<[^>]+>", " ", html[html.index('<section id="options"') : html.index('id="sources"')])
+        assert [value for value in VALUES_OF_THE_API if re.search(rf"[.] +{value}:", options)] == []
+        assert "The player who must draw: The player who must draw chooses the colour of a Color Roulette." in options
+    text = text_of(as_alice.get(game.get_absolute_url()))
+    assert "If your last card is a draw card, the next player draws without an answer, and you win." in text
+    assert not re.search(r"draw_then_win|penalty", text)
+
+
 def test_the_pages_of_rules_link_to_each_other(client: Client) -> None:
     for path in PAGES.values():
         html = client.get(path).content.decode()

@@ -465,6 +465,11 @@ def test_the_help_of_an_option_explains_its_values() -> None:
         "turn: A missing call can be caught until the next move of the player on turn."
         " open: A missing call can be caught until that hand changes."
     )
+    assert SPECS["uno_window"].help_in_words == (
+        "One turn: A missing call can be caught until the next move of the player on turn."
+        " Until the hand changes: A missing call can be caught until that hand changes."
+    )
+    assert SPECS["zero_seven"].help_in_words == SPECS["zero_seven"].help
     assert SPECS["mercy_limit"].help == (
         "Must exceed the cards dealt to each, unless it is 0. With a No Mercy deck and no mercy limit, hands may grow"
         " until the piles run short. A player who holds N cards is out of the round."
