@@ -53,8 +53,7 @@ class RowsOfGames(ReadOnlyAdmin):
 class AuditEntryAdmin(ReadOnlyAdmin):
     when, by, about, table = map(staticmethod, (WHEN, BY, ABOUT, GAME))
     after, seat_number = staticmethod(AFTER_MOVE), staticmethod(SEAT)
-    act_title = staticmethod(titled("act", acts.title_of))
-    list_display = ("when", "act_title", "by", "about", "table", "after", "seat_number", "reason")
+    list_display = ("when", "what", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = (("act", by_title({act.name: act.title for act in acts.ACTS.values()})), ("at", ByDate))
     search_fields = (
         "=game_code", "person_name", "person__username", "person__display_name", "person__neutral_name",
@@ -64,10 +63,14 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "A complete game code, or part of the reason, the staff member’s name, or the name of the person or of the"
         " previous owner of a seat."
     )
-    fields = ("when", "act_title", "by", "reason", "about", "table", "after", "seat_number", "details")
-    readonly_fields = ("when", "act_title", "by", "about", "table", "after", "seat_number")
+    fields = ("when", "what", "by", "reason", "about", "table", "after", "seat_number", "details")
+    readonly_fields = ("when", "what", "by", "about", "table", "after", "seat_number")
     date_hierarchy = "at"
     ordering = ("-pk",)
+
+    @admin.display(description="act", ordering="act")
+    def what(self, entry: AuditEntry) -> str:
+        return acts.summary_of(entry)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
         """Leave out entries about the reader."""

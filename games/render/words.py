@@ -99,6 +99,14 @@ def inside(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
+def in_one_unit(minutes: int) -> str:
+    """Return an exact time in the largest unit that it has only whole ones of: `2 hours`, `90 minutes` or `3 days`."""
+    for unit, word in ((DAY // MINUTE, "day"), (HOUR // MINUTE, "hour")):
+        if minutes and minutes % unit == 0:
+            return counted(minutes // unit, word)
+    return counted(minutes, "minute")
+
+
 def duration(seconds: int) -> str:
     """Return a duration in one unit that suits it: `45 s`, `90 min`, `14 h` or `5 days`."""
     for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (3 * DAY, HOUR, "h")):

@@ -9,20 +9,20 @@ permissions read this table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from allauth.mfa.utils import is_mfa_enabled
 
 from accounts.models import User
-from games.models import Appeal, Case, Game, Seat
+from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
 from games.queries import conduct
 from games.queries.conduct import DoneAct, You
 from games.queries.former_holders import FORMER_PLAYER
-from games.render.words import counted, possessive, round_cancelled
+from games.render.words import counted, in_one_unit, inside, possessive, round_cancelled
 from games.staff import forms
 from games.staff.forms import ReasonForm
 
@@ -51,7 +51,9 @@ class StaffAct(Generic[Subject]):
     consequences: The sentences under "What will happen" on the act's page.
     done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because the
         admin's base template capitalizes the first letter of a message, and a name may start with a small one.
-    past: What a member of staff "has" done, for others who are about to act. `newer_acts.said` fills it in.
+    past: What a member of staff "has" done, for others who are about to act. `newer_acts.said` fills it in with the
+        values of `facts_of`.
+    detail: What lists of acts that were done add to the title, with the same values.
     form: The form of the act. Every form asks for a reason.
     statuses: For acts at a table, the statuses of games where it is possible.
     offered: Return True if a page offers it to this staff member now.
@@ -72,6 +74,7 @@ class StaffAct(Generic[Subject]):
     consequences: tuple[str, ...]
     done: str
     past: str
+    detail: str = field(default="", kw_only=True)
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
     offered: Callable[[Subject, User, datetime], bool] = _always
@@ -218,6 +221,7 @@ EXTEND: Final[StaffAct[Table]] = StaffAct(
     ("The current turn gets this many more minutes.",),
     "The turn has more time.",
     "extended the clock by {minutes}",
+    detail=", {minutes}",
     form=forms.MinutesForm,
     statuses=PLAYING,
     offered=_has_a_clock,
@@ -349,6 +353,7 @@ MUTE: Final[StaffAct[User]] = StaffAct(
     ),
     "You have muted {about}.",
     "muted {person} for {days}",
+    detail=", {days}",
     form=forms.DaysForm,
 )
 UNMUTE: Final[StaffAct[User]] = StaffAct(
@@ -401,6 +406,7 @@ SUSPEND: Final[StaffAct[User]] = StaffAct(
     ),
     "You have suspended {about}.",
     "suspended {person} for {days}",
+    detail=", {days}",
     form=forms.DaysForm,
     reason_is_shown=True,
 )
@@ -475,7 +481,8 @@ SET_ROLE: Final[StaffAct[User]] = StaffAct(
         "Superusers are not made here: the site’s operators make them in a shell.",
     ),
     "The role of {about} has been changed.",
-    "changed the role of {person}",
+    "changed the role of {person}: {role}",
+    detail=": {role}",
     form=forms.RoleForm,
     offered=lambda person, by, now: not person.is_superuser and not person.is_guest,
 )
@@ -514,6 +521,7 @@ CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
     ),
     "The case is closed.",
     "closed the case: {outcome}",
+    detail=": {outcome}",
     form=forms.OutcomeForm,
     offered=lambda case, by, now: case.closed_at is None,
 )
@@ -528,6 +536,7 @@ CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
     ),
     "The outcome has been changed.",
     "changed the outcome of the case: {outcome}",
+    detail=": {outcome}",
     form=forms.OutcomeForm,
     offered=lambda case, by, now: conduct.appeal_granted_since(case),
 )
@@ -542,6 +551,7 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     ),
     "The appeal is decided.",
     "decided the appeal of {person}: {decision}",
+    detail=": {decision}",
     form=forms.AppealForm,
     offered=lambda appeal, by, now: appeal.decided_at is None,
 )
@@ -566,6 +576,23 @@ ACTS: Final[dict[str, StaffAct[Any]]] = {**TABLE_ACTS, **PERSON_ACTS, **CASE_ACT
 """Every act by name."""
 
 
-def title_of(name: str) -> str:
-    """Return the title of an act, or its name if it was written by a later release."""
-    return ACTS[name].title if name in ACTS else name
+def facts_of(entry: AuditEntry) -> dict[str, str]:
+    """Return the values for `StaffAct.past` and `StaffAct.detail`, in words."""
+    details = entry.details
+    decision = Appeal.Answer.LIFTED if details.get("lifted") else Appeal.Answer.UPHELD
+    return {
+        "person": entry.person_name,
+        "before": str(details.get("before", "")),
+        "round": str(details.get("round", "")),
+        "days": counted(details.get("days") or 0, "day"),
+        "minutes": in_one_unit(details.get("minutes") or 0),
+        "role": details.get("role") or "none",
+        "outcome": inside(dict(Case.Outcome.choices).get(details.get("outcome", ""), "")),
+        "decision": inside(decision.label),
+    }
+
+
+def summary_of(entry: AuditEntry) -> str:
+    """Return what was done, for lists: `Suspend, 7 days`. An act of a later release is shown by its name."""
+    act = ACTS.get(entry.act)
+    return entry.act if act is None else act.title + act.detail.format(**facts_of(entry))

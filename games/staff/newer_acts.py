@@ -18,10 +18,10 @@ from django.db.models import Q, QuerySet
 from accounts.models import User
 from games import queries
 from games.locks import lock_game
-from games.models import Appeal, AuditEntry, Case, Report
+from games.models import Appeal, AuditEntry, Report
 from games.queries import conduct
 from games.refusals import Denied
-from games.render.words import counted, inside, waited
+from games.render.words import waited
 from games.staff import acts, appeals, cases, people
 from games.staff.audit import check_outside, check_person
 
@@ -162,17 +162,8 @@ def perform(
 
 def said(entry: AuditEntry, *, reader: User, now: datetime) -> str:
     """Return the sentence for this reader: `Ann has suspended Bob for 7 days (2 minutes ago): his words.`"""
-    facts = {
-        "person": entry.person_name,
-        "before": entry.details.get("before"),
-        "round": entry.details.get("round"),
-        "days": counted(entry.details.get("days") or 0, "day"),
-        "minutes": counted(entry.details.get("minutes") or 0, "minute"),
-        "outcome": inside(dict(Case.Outcome.choices).get(entry.details.get("outcome", ""), "")),
-        "decision": inside(Appeal.Answer.LIFTED.label if entry.details.get("lifted") else Appeal.Answer.UPHELD.label),
-    }
     act = acts.ACTS.get(entry.act)
-    what = act.past.format(**facts) if act else f"done “{entry.act}”"  # an act of a later release
+    what = act.past.format(**acts.facts_of(entry)) if act else f"done “{entry.act}”"  # an act of a later release
     if "appeal" in entry.details:
         what += ", which closed the appeal"
     who = "You have" if entry.actor_id == reader.pk else f"{entry.actor_name} has"

@@ -9,8 +9,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from games.models import AuditEntry
 from games.render import words
-from games.staff.acts import title_of
+from games.staff.acts import summary_of
 from games.staff.queue import queue_counts
 
 register = template.Library()
@@ -24,9 +25,9 @@ def staff_queue(context: template.Context) -> dict[str, Any]:
 
 
 @register.filter
-def act_title(name: str) -> str:
-    """``{{ entry.act|act_title }}``: the title of a staff act."""
-    return title_of(name)
+def act_summary(entry: AuditEntry) -> str:
+    """``{{ entry|act_summary }}``: what staff did, like `Suspend, 7 days`."""
+    return summary_of(entry)
 
 
 @register.filter

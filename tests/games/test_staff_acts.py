@@ -17,11 +17,11 @@ from games.queries import conduct
 from games.queries.conduct import DoneAct
 from games.refusals import Denied
 from games.staff import accounts, appeals, cases, people, roles, tables
-from games.staff.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct, title_of
+from games.staff.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
 from tests.support.staff import REASON
-from tests.support.tables import NOON
+from tests.support.tables import NOON, TWO_HANDS, table_at
 
 NAMES = {
     "pause", "resume", "extend", "forgive", "void_round", "void_game", "close", "remove", "move_seat", "look", "warn",
@@ -93,6 +93,33 @@ def test_roles_follow_the_table_of_acts() -> None:
         assert set(held.values_list("codename", flat=True)) == expected
 
 
+DONE = {
+    ("suspend", ("days", 7)): "Suspend, 7 days",
+    ("suspend_for_good", ("days", None)): "Suspend for good",
+    ("mute", ("days", 1)): "Mute, 1 day",
+    ("extend", ("minutes", 120)): "Extend the clock, 2 hours",
+    ("extend", ("minutes", 90)): "Extend the clock, 90 minutes",
+    ("extend", ("minutes", 2880)): "Extend the clock, 2 days",
+    ("set_role", ("role", "moderator")): "Change the role: moderator",
+    ("set_role", ("role", "")): "Change the role: none",
+    ("close_case", ("outcome", "nothing")): "Close the case: we found nothing against the rules",
+    ("decide_appeal", ("lifted", True)): "Decide the appeal: the suspension is lifted",
+    ("warn", ("plays_with", True)): "Warn",
+}
+
+
+def test_lists_of_acts_say_how_long_and_which(mo: User, ann: User, alice: User, bob: User) -> None:
+    game, browser = table_at(TWO_HANDS, [alice, bob]).game, staff_browser(mo)
+    lists = ["games/auditentry/", f"accounts/user/{alice.pk}/change/", f"games/game/{game.pk}/change/"]
+    for (act, (name, value)), summary in DONE.items():
+        entry = AuditEntry.objects.create(
+            at=NOON, act=act, actor=ann, actor_name="ann", reason=REASON, person=alice, game=game, version=0,
+            details={name: value},
+        )  # fmt: skip
+        for page in (*lists, f"games/auditentry/{entry.pk}/change/"):
+            assert summary in text_of(browser.get(f"/admin/{page}")), page
+
+
 @pytest.fixture
 def audited(ann: User, alice: User) -> None:
     """Return an entry of this release and one of a later release."""
@@ -104,7 +131,7 @@ def audited(ann: User, alice: User) -> None:
 def test_the_audit_log_is_filtered_by_the_titles_of_acts(mo: User) -> None:
     browser = staff_browser(mo)
     page = text_of(browser.get("/admin/games/auditentry/"))
-    assert all(title_of(name) in page for name in (*ACTS, "of_tomorrow"))
+    assert all(title in page for title in (*(act.title for act in ACTS.values()), "of_tomorrow"))
     entries = browser.get("/admin/games/auditentry/?act__exact=warn").context["cl"].queryset
     assert [entry.act for entry in entries] == ["warn"]
 
