@@ -1,7 +1,8 @@
 """Makes the object that each page shows from the results of `games.queries`, without a request or the database."""
 
-from games.render.log_rows import LogNote, announcements, is_own, log_of
+from games.render.log_rows import LogNote, is_own, log_of
 from games.render.page import LOG_LINES, GamePage, LastRound, PageRequest, RematchState, page_of
+from games.render.page_events import PageEvents, page_events
 from games.render.straight import BETWEEN
 from games.render.table import SORTS
 
@@ -12,10 +13,11 @@ __all__ = [
     "GamePage",
     "LastRound",
     "LogNote",
+    "PageEvents",
     "PageRequest",
     "RematchState",
-    "announcements",
     "is_own",
     "log_of",
+    "page_events",
     "page_of",
 ]

@@ -1,8 +1,8 @@
-"""The rows of the log, and what screen readers announce: events as sentences that call the reader "you"."""
+"""The rows of the log: events as sentences that call the reader "you"."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
@@ -11,22 +11,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.former_holders import FORMER_PLAYER
-from games.refusals import Denied
-from games.render.words import headline, round_cancelled, short_time
-
-ALARMS: Final = {
-    "owes": "seat",
-    "owes_color": "seat",
-    "challenged": "target",
-    "intercepted": "target",
-    "slowest": "seat",
-    "caught": "target",
-    "knocked_out": "seat",
-    "aimed": "target",
-    "false_catch": "seat",
-}
-"""Events that a screen reader announces at once to the player in the given field of the event."""
-
+from games.render.words import round_cancelled, short_time
 
 _SMALL: Final = ("your bot ", FORMER_PLAYER)
 """How sentences start that need a capital letter."""
@@ -47,11 +32,7 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
     They name the people who had the seats then. If a bot played for the owner of the seat, or in place of a removed
     player, they name the bot, for the owner too. Plays of standing orders say so.
     """
-    names = [line.former.get(seat, name) for seat, name in enumerate(view.names)]
-    reader = _reader_at(view, line)
-    if line.by_bot:
-        own = line.seat == reader
-        names[line.seat], reader = ("your bot", None) if own else (f"{names[line.seat]}’s bot", reader)
+    names, reader = told_to(view, line)
     said = [_sentence(event, reader, tuple(names)) for event in line.events]
     said = list(map(sentence_case, said))
     # Events say if the clock caused them, except for a stack that it took.
@@ -62,9 +43,17 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
     return said
 
 
-def _reader_at(view: GameView, line: LogLine) -> int | None:
-    """Return the reader's seat, or None if it was another person's when this line was written."""
-    return None if view.you in line.former else view.you
+def told_to(view: GameView, line: LogLine) -> tuple[list[str], int | None]:
+    """Return the names of the seats in a line of the log, and the seat that it calls "you", if any.
+
+    Nobody is "you" if the reader's seat was another person's then, or if a bot played for the reader.
+    """
+    names = [line.former.get(seat, name) for seat, name in enumerate(view.names)]
+    reader = None if view.you in line.former else view.you
+    if line.by_bot:
+        own = line.seat == reader
+        names[line.seat], reader = ("your bot", None) if own else (f"{names[line.seat]}’s bot", reader)
+    return names, reader
 
 
 class LogRow(NamedTuple):
@@ -145,42 +134,3 @@ def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
     shown = [line for line in reversed(newer) if line.round not in cancelled]
     news += [(line.round, " ".join(sentences(view, line))) for line in shown]
     return [said for _, said in sorted(news, key=itemgetter(0))]
-
-
-def announcements(
-    view: GameView,
-    lines: Iterable[LogLine],
-    *,
-    since: int,
-    refusal: Denied | None,
-    now: datetime,
-    ended: int | None = None,
-    deal: int | None = None,
-) -> dict[str, list[str]]:
-    """Return what a screen reader announces: the moves after version `since`, a refusal, and a new deal.
-
-    The keys are `polite` and `assertive`, as in `aria-live`. `ended` is the round whose end the page showed, if any.
-    `deal` is the number of the deal that it showed. Of a round that staff voided since, no moves are announced.
-    """
-    polite: list[str] = []
-    assertive: list[str] = []
-    if refusal is not None:
-        assertive.append(refusal.message)
-    cancelled = [] if deal is None else [number for number in view.cancelled if number >= deal]
-    assertive += map(round_cancelled, cancelled)
-    next_dealt = ended is not None and view.round > ended
-    moved, others = False, next_dealt or bool(cancelled)
-    if next_dealt:
-        polite.append(f"Round {view.round} is dealt.")
-    for line in lines:
-        if line.n <= since or line.round in cancelled:
-            continue
-        moved, others = True, others or not is_own(view, line)
-        reader = _reader_at(view, line)
-        for event, said in zip(line.events, sentences(view, line), strict=True):
-            field = ALARMS.get(event.kind)
-            alarm = field is not None and reader is not None and getattr(event, field) == reader
-            (assertive if alarm else polite).append(said)
-    if (others and view.my_turn) or (view.turn is None and (others or moved)):
-        assertive.append(headline(view, now))
-    return {"polite": polite, "assertive": assertive}

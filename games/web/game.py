@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
+from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.models import User
 from common.htmx import HtmxRequest, login_redirect
@@ -177,7 +177,7 @@ def _show(
     view: GameView | None = None,
     last: int = READ_LINES,
 ) -> HttpResponse:
-    """Return the whole page, or its fragment for HTMX with announcements of what happened after version `since`.
+    """Return the whole page, or its fragment for HTMX with the events after version `since`.
 
     `ended` is the round whose end the page showed, if any. `last` is how many of the newest lines of the log are read.
     The lobby is shown if the game has not started.
@@ -208,13 +208,10 @@ def _show(
         "notice_count": badges.notices,
     }
     if request.htmx:
-        context |= {"csrf_token": get_token(request), "user": user}
-        response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
         since = view.version if since is None else since
-        told = rendering.announcements(
-            view, lines, since=since, refusal=asked.refusal, now=now, ended=ended, deal=_deal_shown(request)
-        )
-        trigger_client_event(response, "announce", told)
+        events = rendering.page_events(view, lines, since=since, now=now, ended=ended, deal=_deal_shown(request))
+        context |= {"csrf_token": get_token(request), "user": user, "events": events}
+        response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
     else:
         response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])

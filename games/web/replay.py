@@ -35,8 +35,8 @@ def replay(request: HtmxRequest, code: str) -> HttpResponse:
     page = replay_of(step, view, seat=seat, options=table.options, now=timezone.now())
     response = render(request, "games/replay.html", {"page": page})
     if request.htmx:
-        told = {"polite": [f"{page.title}.", page.done, page.now], "assertive": []}
-        trigger_client_event(response, "announce", told)
+        sentences = [f"{page.title}.", page.done, page.now]
+        trigger_client_event(response, "announce", {"sentences": sentences})
     return response
 
 

@@ -1,43 +1,87 @@
-// Announces sentences through the two live regions of base.html, one after the other.
-// They come in the response header HX-Trigger: {"announce": {"polite": ["Bob draws 4 cards."], "assertive": ["Your turn."]}}
+// Speaks through the live regions of base.html. Sentences wait in one queue, so that a cause comes before its effect. Only
+// `interrupt` goes past it.
 
-const queues = { polite: [], assertive: [] };
-const speaking = { polite: false, assertive: false };
-const fading = { polite: 0, assertive: 0 };
+const MOST_WORDS = 25; // in one announcement
+const STALE = 2000; // ms after which routine news is summed up
 const GAP = 80; // ms a region stays empty, so that screen readers read the same sentence again
 const CLEAR_AFTER = 10000; // ms, so that nobody who explores the page finds an old "Your turn"
+const ONE_AFTER_THE_OTHER = "live-polite";
+const AT_ONCE = "live-assertive";
 
-function pause(milliseconds) {
-  return new Promise((done) => setTimeout(done, milliseconds));
+const queue = []; // {text, at, move, version}: `move` of routine news, `version` of what a newer one makes untrue
+const fading = {};
+let speaking = false;
+let lead = ""; // said after "8 more moves."
+
+const words = (text) => text.split(/\s+/);
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+function write(id, text) {
+  clearTimeout(fading[id]);
+  document.getElementById(id).textContent = text;
+  if (text) fading[id] = setTimeout(() => write(id, ""), CLEAR_AFTER);
 }
 
-async function speak(kind) {
-  if (speaking[kind]) return;
-  speaking[kind] = true;
-  clearTimeout(fading[kind]);
-  const region = document.getElementById(`live-${kind}`);
-  while (queues[kind].length) {
-    const sentence = queues[kind].splice(0).join(" ");
-    region.textContent = "";
-    await pause(GAP);
-    region.textContent = sentence;
-    await pause(Math.min(600 + sentence.length * 25, 4000));
+// Replaces old routine news of two moves and more by their number.
+function sumUp() {
+  const old = queue.filter((item) => item.move && performance.now() - item.at > STALE);
+  const moves = new Set(old.map((item) => item.move)).size;
+  if (moves < 2) return;
+  const at = queue.indexOf(old[0]);
+  const rest = queue.filter((item) => !old.includes(item));
+  queue.splice(0, queue.length, ...rest.slice(0, at), { text: `${moves} more moves. ${lead}`.trim() }, ...rest.slice(at));
+}
+
+// Takes as many sentences from the queue as one announcement may have.
+function next() {
+  sumUp();
+  const said = [];
+  let count = 0;
+  while (queue.length && (!count || count + words(queue[0].text).length <= MOST_WORDS)) {
+    const { text } = queue.shift();
+    said.push(text);
+    count += words(text).length;
   }
-  speaking[kind] = false;
-  fading[kind] = setTimeout(() => {
-    region.textContent = "";
-  }, CLEAR_AFTER);
+  return said.join(" ");
 }
 
-export function announce(sentences, kind = "polite") {
-  queues[kind].push(...[sentences].flat());
-  speak(kind);
+async function speak() {
+  if (speaking) return;
+  speaking = true;
+  await Promise.resolve(); // what is said in the same step is one announcement
+  while (queue.length) {
+    write(ONE_AFTER_THE_OTHER, "");
+    await pause(GAP);
+    const text = next();
+    write(ONE_AFTER_THE_OTHER, text);
+    await pause(Math.min(600 + text.length * 25, 4000));
+  }
+  speaking = false;
 }
 
-// Drop urgent sentences that newer ones have overtaken.
-function hush(kind) {
-  queues[kind].length = 0;
-  document.getElementById(`live-${kind}`).textContent = "";
+// Adds a sentence to the queue. Sentences of more than 25 words become several announcements.
+// `first`: the reader has asked for it, so it goes before what happened by itself.
+export function say(text, { move = 0, version = "", first = false } = {}) {
+  const all = words(text);
+  const parts = [];
+  for (let at = 0; at < all.length; at += MOST_WORDS) {
+    parts.push({ text: all.slice(at, at + MOST_WORDS).join(" "), at: performance.now(), move, version });
+  }
+  if (first) queue.unshift(...parts);
+  else queue.push(...parts);
+  speak();
+}
+
+export async function interrupt(text) {
+  write(AT_ONCE, "");
+  await pause(GAP);
+  write(AT_ONCE, text);
+}
+
+// Sets who leads, and drops sentences that only a version before this one made true.
+export function update(version, leader) {
+  lead = leader;
+  queue.splice(0, queue.length, ...queue.filter((item) => !item.version || item.version === version));
 }
 
 function trouble(text) {
@@ -46,31 +90,10 @@ function trouble(text) {
     note.textContent = text;
     note.hidden = !text;
   }
-  if (text) announce(text, "assertive");
+  if (text) interrupt(text);
 }
 
-let said = false; // the last response had announcements
-document.body.addEventListener("htmx:beforeRequest", () => {
-  said = false;
-});
-document.body.addEventListener("announce", (event) => {
-  const { polite = [], assertive = [] } = event.detail;
-  said = polite.length + assertive.length > 0;
-  if (said && !assertive.length) hush("assertive");
-  if (assertive.length) announce(assertive, "assertive");
-  if (polite.length) announce(polite, "polite");
-});
-
-// Changes that are no moves (a pause, more time, a game called off) are announced by the new headline.
-const headline = () => document.getElementById("headline")?.textContent ?? "";
-let heading = headline();
-document.body.addEventListener("htmx:afterSwap", () => {
-  if (heading === headline()) return;
-  heading = headline();
-  if (said) return;
-  hush("assertive");
-  announce(heading);
-});
+document.body.addEventListener("announce", (event) => event.detail.sentences.forEach((text) => say(text)));
 
 // live.js retries background fetches that fail. Only a failed POST of the player is reported.
 const asked = (event) => event.detail.requestConfig?.verb === "post";
@@ -83,8 +106,8 @@ for (const name of ["htmx:sendError", "htmx:timeout"]) {
 // reason is shown.
 const isWhole = (xhr) => /^\s*<!doctype/i.test(xhr.responseText);
 function reason(xhr) {
-  const lead = isWhole(xhr) && new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .lead");
-  return lead ? lead.textContent : `The server couldn’t do that (error ${xhr.status}). Reload the page.`;
+  const found = isWhole(xhr) && new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .lead");
+  return found ? found.textContent : `The server couldn’t do that (error ${xhr.status}). Reload the page.`;
 }
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr } = event.detail;

@@ -1,5 +1,5 @@
 // <button data-copy="id-of-a-field" hidden> copies the field's text. It stays hidden if the browser cannot copy.
-import { announce } from "./announce.js";
+import { say } from "./announce.js";
 
 const copied = new Set(); // ids of buttons that say "Copied", also after an update of the page
 
@@ -17,7 +17,7 @@ document.addEventListener("click", async (event) => {
   await navigator.clipboard.writeText(field.value ?? field.textContent);
   copied.add(button.id);
   show();
-  announce("Copied.");
+  say("Copied.");
 });
 document.body.addEventListener("htmx:afterSwap", show);
 show();

@@ -1,6 +1,6 @@
 // One-letter shortcuts. A control names its key in data-key, and the key clicks the first such control on the page. So G
-// is green while a colour is chosen, and announces the stack otherwise. While U is purple, Shift+U calls UNO.
-import { announce } from "./announce.js";
+// is green while a colour is chosen, and says the stack otherwise. While U is purple, Shift+U calls UNO.
+import { say } from "./announce.js";
 import { recall, remember } from "./store.js";
 
 const scope = () => recall("keys", "game"); // off | game | page
@@ -41,7 +41,10 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-say]");
-  if (button) announce(button.dataset.say.replace("{left}", document.querySelector("time[data-left]")?.textContent ?? ""));
+  if (button) {
+    const left = document.querySelector("time[data-left]")?.textContent ?? "";
+    say(button.dataset.say.replace("{left}", left), { first: true });
+  }
   if (event.target.closest('a[href="#keys-help"]')) document.getElementById("keys-help").open = true;
   if (event.target.closest('a[href="#log"]')) document.getElementById("show-log").open = true;
 });

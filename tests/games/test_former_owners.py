@@ -18,7 +18,8 @@ from games.actions.play import play_move
 from games.models import Game, Seat
 from games.queries import Table, Viewer
 from games.queries.replays import frame_at, view_at
-from games.render.log_rows import announcements, since_your_move
+from games.render.log_rows import since_your_move
+from games.render.page_events import page_events
 from games.staff import tables
 from games.staff.log import notes_of
 from tests.conftest import api_token, person
@@ -89,8 +90,8 @@ def test_news_of_a_new_owner_begin_with_the_seat(alice: User, bob: User, charlie
 
 def test_an_open_page_announces_moves_by_the_name_of_their_maker(given: Table, dora: User) -> None:
     view, lines = queries.view_of(given, dora), queries.log_of(given, dora)
-    told = announcements(view, lines, since=0, refusal=None, now=NOON)
-    assert "bob plays Red 4." in told["polite"]
+    told = page_events(view, lines, since=0, now=NOON)
+    assert "bob plays Red 4." in [event.text for event in told.events]
 
 
 def test_the_api_names_a_former_owner_at_their_moves(given: Table, client: Any, alice: User) -> None:

@@ -17,7 +17,6 @@ from games import queries, render, rules
 from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
-from games.refusals import Denied
 from games.render import GamePage, LastRound, PageRequest, words
 from games.render.move import Chooser
 from games.render.table import ScoreRow
@@ -529,45 +528,8 @@ def test_moves_of_a_substitute_bot_name_the_bot() -> None:
         view = seen({**PLAIN, "turn": 1}, you)
         newest = render.log_of(view, lines, NOW)[0]
         assert (newest.text, newest.mine) == (sentence, False)
-        assert render.announcements(view, lines, since=1, refusal=None, now=NOW)["polite"][0] == sentence
+        assert render.page_events(view, lines, since=1, now=NOW).events[0].text == sentence
     assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
-
-
-def test_only_events_that_affect_the_reader_are_assertive() -> None:
-    lines = [
-        line(4, 2, Event("played", 2, "r+2"), Event("owes", 0, amount=2)),
-        line(5, 1, Event("caught", 1, target=2, amount=2)),
-    ]
-    told = render.announcements(seen(OWED), lines, since=3, refusal=None, now=NOW)
-    assert told == {
-        "polite": ["Chen plays Red Draw Two.", "Bob catches Chen not calling UNO."],
-        "assertive": ["You owe 2 cards.", "Your turn: you owe 6 cards."],
-    }
-    caught = render.announcements(seen(PLAIN, 2), lines, since=4, refusal=None, now=NOW)
-    assert caught == {"polite": [], "assertive": ["Bob catches you not calling UNO."]}
-
-
-@pytest.mark.parametrize(
-    ("event", "sentence"),
-    [
-        (Event("owes_color", 0, color="o"), "You have to draw until orange shows."),
-        (Event("challenged", 1, target=0, reason="right"), "Bob challenges you: it was a bluff."),
-        (Event("intercepted", 1, target=0), "Bob intercepts you."),
-        (Event("slowest", 0), "You are the slowest to press."),
-    ],
-)
-def test_what_others_do_to_the_reader_in_a_variant_is_assertive(event: Event, sentence: str) -> None:
-    view = seen({**PLAIN, "turn": 1}, 0)
-    told = render.announcements(view, [line(4, 1, event)], since=3, refusal=None, now=NOW)
-    assert told == {"polite": [], "assertive": [sentence]}
-    other = render.announcements(seen({**PLAIN, "turn": 1}, 2), [line(4, 1, event)], since=3, refusal=None, now=NOW)
-    assert other["assertive"] == []
-
-
-def test_an_up_to_date_page_announces_only_the_refusal() -> None:
-    lines = [line(5, 2, Event("played", 2, "r3"))]
-    told = render.announcements(seen(PLAIN), lines, since=5, refusal=Denied("stale", "It moved on."), now=NOW)
-    assert told == {"polite": [], "assertive": ["It moved on."]}
 
 
 def test_options_are_described_in_sentences() -> None:
@@ -646,14 +608,6 @@ def test_each_key_announces_its_part_of_the_page() -> None:
     assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
-
-
-def test_the_end_of_a_game_is_announced_to_the_player_of_the_last_move() -> None:
-    view = seen(OVER, 0, status="over", winner=0)
-    lines = [line(5, 0, Event("played", 0, card="r5"))]
-    said = render.announcements(view, lines, since=4, refusal=None, now=NOW)
-    assert said["assertive"] == ["You win the game."]
-    assert render.announcements(view, lines, since=5, refusal=None, now=NOW)["assertive"] == []
 
 
 @pytest.mark.parametrize("pace", [pace for pace in PACES.values() if not pace.live], ids=lambda pace: pace.name)

@@ -1,0 +1,39 @@
+"""Records what the live regions of a page say, which a screen reader would read out."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+_RECORD = """
+window.spoken = [];
+document.addEventListener("DOMContentLoaded", () => {
+  for (const id of ["live-polite", "live-assertive"]) {
+    const region = document.getElementById(id);
+    new MutationObserver(() => region.textContent && window.spoken.push(region.textContent)).observe(
+      region, { childList: true, characterData: true, subtree: true });
+  }
+});
+"""
+
+
+def record_speech(page: Page) -> None:
+    """Record from the next page load on."""
+    page.add_init_script(_RECORD)
+
+
+def spoken(page: Page) -> list[str]:
+    """Return all announcements so far, oldest first."""
+    said: list[str] = page.evaluate("window.spoken")
+    return said
+
+
+def hears(page: Page, text: str, *, times: int = 1) -> None:
+    """Wait until the announcements have this text, and check how often they have it."""
+    # The content security policy forbids `wait_for_function`.
+    page.evaluate(
+        """async (text) => {
+            while (!window.spoken.join(" ").includes(text)) await new Promise((done) => setTimeout(done, 50));
+        }""",
+        text,
+    )
+    assert " ".join(spoken(page)).count(text) == times, spoken(page)

@@ -1,0 +1,238 @@
+"""What an open page tells of the moves since it was made: sentences, banners and motions, by the reader."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from games import render
+from games.queries import GameView
+from games.render.page_events import TELLINGS, Motion, PageEvent, PageEvents, summed_up
+from games.rules import Event
+from games.rules.events import EVENTS
+from tests.games.test_render import CHALLENGED, DRAWN, NOW, OVER, OWED, PLAIN, RACE, ROULETTE, line, seen
+
+WAITING = {**PLAIN, "turn": 1}
+
+
+def told(view: GameView, *events: Event, seat: int = 1, since: int = 3, **asked: Any) -> PageEvents:
+    """Return what a page at version `since` is told of a move 4 with these events."""
+    return render.page_events(view, [line(4, seat, *events)], since=since, now=NOW, **asked)
+
+
+def test_each_event_is_told_in_order_with_its_own_key() -> None:
+    lines = [line(4, 2, Event("played", 2, "r+2"), Event("owes", 0, amount=2)), line(5, 1, Event("passed", 1))]
+    events = render.page_events(seen(OWED), lines, since=3, now=NOW).events
+    assert [(event.key, event.move, event.text) for event in events] == [
+        ("4.0", 4, "Chen plays Red Draw Two."),
+        ("4.1", 4, "You owe 2 cards."),
+        ("5.0", 5, "Bob draws no playable card, and the turn passes."),
+    ]
+
+
+def test_a_page_that_is_up_to_date_is_told_nothing() -> None:
+    assert told(seen(PLAIN), Event("played", 1, "r3"), since=4) == PageEvents(
+        [], lead="Bob and Chen lead with 2 cards."
+    )
+
+
+BANNERS = [
+    (Event("called_uno", 1), "Bob has UNO", "", "Bob has UNO"),
+    (Event("uno_due", 1), "Bob forgot UNO: catch!", "You forgot UNO: call it!", "Bob forgot UNO: catch!"),
+    (Event("caught", 0, target=1, amount=2), "Bob caught! +2", "Caught! +2", "Bob caught! +2"),
+    (Event("false_catch", 1, target=0, amount=2), "", "No UNO call was due: +2", ""),
+    (Event("owes", 1, amount=14), "", "+14 on you", ""),
+    (Event("owes_color", 1, color="o"), "", "Draw until orange shows", ""),
+    (Event("aimed", 0, target=1), "", "Color Roulette on you", ""),
+    (Event("knocked_out", 1), "No mercy: Bob is out", "No mercy: you’re out", "No mercy: Bob is out"),
+    (Event("swapped", 0, target=1), "You swapped with Bob: 3 cards", "Ann swapped with you: 2 cards", ""),
+    (
+        Event("passed_hands", 0, amount=1),
+        "All hands are passed on",
+        "All hands are passed on",
+        "All hands are passed on",
+    ),
+    (
+        Event("flipped", 0, card="o5", reason="dark"),
+        "Flip: the dark side",
+        "Flip: the dark side",
+        "Flip: the dark side",
+    ),
+    (Event("skipped", 1), "", "You lose a turn", ""),
+    (Event("intercepted", 0, target=1), "", "Ann intercepted you", ""),
+    (Event("challenged", 0, target=1, reason="right"), "it was a bluff", "Ann challenged you: it was a bluff", ""),
+    (Event("missed", 1, card="r5", amount=3), "", "It did not fit: 3 points for you", ""),
+    (Event("slowest", 1), "Bob was the slowest", "You were the slowest", "Bob was the slowest"),
+    (Event("won", 1, points=10), "Bob wins the round", "You win the round", "Bob wins the round"),
+    (Event("played", 1, "r5"), "", "", ""),
+]
+
+
+@pytest.mark.parametrize(("event", "ann", "bob", "watching"), BANNERS, ids=lambda value: getattr(value, "kind", ""))
+def test_a_banner_speaks_to_its_reader(event: Event, ann: str, bob: str, watching: str) -> None:
+    views = [seen(PLAIN, 0), seen(PLAIN, 1), seen(PLAIN, None)]
+    assert [told(view, event).events[0].banner for view in views] == [ann, bob, watching]
+
+
+def test_every_kind_with_a_banner_is_tested() -> None:
+    assert {event.kind for event, *_ in BANNERS if event.kind in TELLINGS} == set(TELLINGS)
+    assert set(TELLINGS) <= set(EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("event", "readers"),
+    [
+        (Event("knocked_out", 1), {0, 1, 2, None}),
+        (Event("caught", 0, target=1, amount=2), {0, 1, 2, None}),
+        (Event("uno_due", 1), {0, 1, 2, None}),
+        (Event("owes", 1, amount=4), {1}),
+        (Event("swapped", 0, target=1), {0, 1}),
+        (Event("played", 1, "r5"), set()),
+        (Event("drew", 1, amount=4, reason="stack"), set()),
+    ],
+    ids=lambda value: getattr(value, "kind", ""),
+)
+def test_some_events_are_never_summed_up(event: Event, readers: set[int | None]) -> None:
+    views = {you: seen(PLAIN, you) for you in (0, 1, 2, None)}
+    assert {you for you, view in views.items() if told(view, event).events[0].kept} == readers
+
+
+def test_a_missing_uno_call_interrupts_while_it_can_be_caught() -> None:
+    view = seen(PLAIN)
+    lines = [line(4, 1, Event("uno_due", 1)), replace(line(5, 2, Event("uno_due", 2)), at=NOW - timedelta(seconds=7))]
+    first, last = render.page_events(view, lines, since=3, now=NOW).events
+    assert (first.at_once, first.seconds) == (False, 0)
+    assert (last.at_once, last.seconds) == (True, view.terms.callout - 7)
+
+
+@pytest.mark.parametrize(
+    ("event", "spoken"),
+    [
+        (
+            Event("drew", 0, amount=2, cards=("r1", "b3"), reason="stack"),
+            "You draw 2 cards (Red 1, Blue 3) and lose the turn.",
+        ),
+        (
+            Event("drew", 0, amount=5, cards=("r1", "b3", "b4", "W", "b9"), reason="stack"),
+            "You draw 5 cards and lose the turn: 3 blue, 1 red, 1 wild.",
+        ),
+        (Event("drew", 1, amount=5), "Bob draws 5 cards."),
+        (
+            Event("turned_over", 1, cards=("r1", "r3", "g4", "b9"), color="b", amount=4),
+            "Bob turns over 4 cards: 2 red, 1 green, 1 blue.",
+        ),
+        (Event("shed", 1, cards=("r1", "r3", "r4", "r9")), "Bob sheds 4 red."),
+    ],
+)
+def test_many_cards_are_counted_instead_of_named(event: Event, spoken: str) -> None:
+    assert told(seen(WAITING), event).events[0].text == spoken
+
+
+def test_cards_are_counted_by_colour() -> None:
+    assert summed_up(["y1", "y2", "W4", "g3", "y4", "W"]) == "3 yellow, 2 wild, 1 green"
+
+
+def motion(view: GameView, event: Event) -> Motion | None:
+    found: PageEvent = told(view, event).events[0]
+    return found.motion
+
+
+@pytest.mark.parametrize(
+    ("event", "moved"),
+    [
+        (Event("played", 1, "r5"), Motion("play", 1)),
+        (Event("shed", 1, cards=("r1", "r3")), Motion("play", 1, faces=("r1", "r3"))),
+        (Event("drew", 1, amount=4), Motion("draw", 1, many=4)),
+        (Event("turned_over", 1, cards=("r1", "b3"), amount=2), Motion("turn", 1, many=2, faces=("r1", "b3"))),
+        (Event("swapped", 1, target=0), Motion("swap", 1, 0)),
+        (Event("passed_hands", 1, amount=-1), Motion("pass", 1, many=-1)),
+        (Event("flipped", 1, card="o5", reason="dark"), Motion("flip", 1)),
+        (Event("skipped", 2), None),
+    ],
+    ids=lambda value: getattr(value, "kind", ""),
+)
+def test_what_moves_on_the_table(event: Event, moved: Motion | None) -> None:
+    assert motion(seen(WAITING), event) == moved
+
+
+def test_cards_that_later_ones_cover_come_with_the_event() -> None:
+    lines = [line(4, 1, Event("played", 1, "r5")), line(5, 2, Event("played", 2, "r9"))]
+    first, last = render.page_events(seen(PLAIN), lines, since=3, now=NOW).events
+    assert first.motion == Motion("play", 1, faces=("r5",))
+    assert last.motion == Motion("play", 2)
+
+
+@pytest.mark.parametrize(
+    ("position", "preset", "said"),
+    [
+        (PLAIN, "no-mercy", "Your turn. Red 3, 2 of 3 fit."),
+        ({**PLAIN, "hands": [["b1", "b2"], ["r4"]]}, "no-mercy", "Your turn. Red 3, none of 2 fit."),
+        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "no-mercy", "Your turn. Wild Draw Six, blue, 2 of 3 fit."),
+        (OWED, "no-mercy", "Your turn. You owe 6 cards. 1 of 3 can answer."),
+        ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, "no-mercy", "Your turn. You owe 6 cards. None of 2 can answer."),
+        (ROULETTE, "no-mercy", "Your turn. Choose a colour for the roulette."),
+        (DRAWN, "no-mercy", "Your turn. You can play the Red 5 you drew."),
+        (
+            {**CHALLENGED, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]},
+            "classic",
+            "Your turn. You owe 4 cards. None of 3 can answer.",
+        ),
+        ({**PLAIN, "turn": 1}, "no-mercy", ""),
+        (OVER, "no-mercy", "You win the game."),
+    ],
+)
+def test_the_turn_is_said_after_its_cause(position: Any, preset: str, said: str) -> None:
+    state: dict[str, Any] = {"status": "over", "winner": 0} if position is OVER else {}
+    assert told(seen(position, preset=preset, **state), Event("played", 1, "r3")).now == said
+
+
+def test_a_second_turn_in_a_row_is_said() -> None:
+    events = (Event("played", 0, "rS"), Event("skipped", 1))
+    assert told(seen(PLAIN), *events, seat=0).now == "Your turn again. Red 3, 2 of 3 fit."
+
+
+def test_the_deadline_is_said_within_its_last_hour() -> None:
+    def said(**left: int) -> str:
+        return told(seen(PLAIN, deadline=NOW + timedelta(**left)), Event("played", 1, "r3")).now
+
+    assert said(hours=2) == "Your turn. Red 3, 2 of 3 fit."
+    assert said(minutes=12) == "Your turn. Red 3, 2 of 3 fit. 12 min left."
+
+
+def test_a_race_for_the_buzzer_is_said() -> None:
+    race = {**RACE, "turn": 0, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]}
+    view = seen(race, 0, preset="house-party", options={"buzzers": "race"}, pace="live")
+    assert told(view, Event("played", 2, "BZ")).now == "Buzzer: press it now."
+
+
+def test_a_round_that_staff_cancelled_is_told_without_its_moves() -> None:
+    view = replace(seen(PLAIN), round=2)
+    found = told(view, Event("played", 1, "r3"), deal=1)
+    assert [(event.key, event.text, event.banner) for event in found.events] == [
+        ("void.1", "Staff cancelled round 1; it was dealt again.", "Staff cancelled round 1")
+    ]
+    assert told(view, Event("played", 1, "r3")).events[0].key == "4.0"
+
+
+@pytest.mark.parametrize(
+    ("hands", "you", "lead"),
+    [
+        ([["r5"], ["r4", "g3"], ["y1", "y2"]], 0, "You lead with 1 card."),
+        ([["r5"], ["r4", "g3"], ["y1", "y2"]], 1, "Ann leads with 1 card."),
+        ([["r5"], ["r4"], ["y1", "y2"]], 0, "You and Bob lead with 1 card."),
+        ([["r5"], ["r4"], ["y1"]], 0, "3 players lead with 1 card."),
+    ],
+)
+def test_who_leads(hands: list[list[str]], you: int, lead: str) -> None:
+    assert (
+        told(
+            seen(
+                {**PLAIN, "hands": hands, "declared": [seat for seat, hand in enumerate(hands) if len(hand) == 1]}, you
+            ),
+            Event("passed", 1),
+        ).lead
+        == lead
+    )
