@@ -118,6 +118,12 @@ def over(version: int, *, begun: bool) -> Denied:
     return Denied("over", "This table was closed before the game started.", version=version)
 
 
+def frozen(version: int | None = None) -> Denied:
+    """Return the refusal to make or start a table until `manage.py release`."""
+    message = "The site was restored from a backup: no table can be made or started until staff resume all games."
+    return Denied("paused", message, version=version)
+
+
 def suspended() -> Denied:
     """Return the refusal of every request of a suspended person, except for the page with the reason."""
     return Denied("suspended", "This account is suspended. Log in to the site to read why and until when.")

@@ -18,8 +18,8 @@ from games.models import Game, Seat
 from games.models.paces import CUSTOM, PACES, Pace, pace_named
 from games.models.rows import database_skew
 from games.notices import player_notices
-from games.queries import Table, Viewer, conduct
-from games.refusals import Denied, not_found, over
+from games.queries import Table, Viewer, backlog, conduct
+from games.refusals import Denied, frozen, not_found, over
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -66,12 +66,13 @@ def create_table(
     :param form_guest: the guest that this form made, if any.
     :param kinds: the kind of each bot, `options.bots` of them. By default all are `options.bot`.
     :raises IntegrityError: if `form` has created a table already.
-    :raises Denied: `malformed`, with a sentence that says what to change; `forbidden` if the person
-        has as many tables as `table_limits` allows.
+    :raises Denied: `malformed`, with a sentence that says what to change; `paused` after a restore; `forbidden` if the
+        person has as many tables as `table_limits` allows.
     """
     kept = options_to_store(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
+        _check_not_frozen()
         table_limits.check_all(user)
         if len(machines) + 1 < options.players:  # it will wait for people
             table_limits.check_open(user)
@@ -211,8 +212,9 @@ def _free_seat(table: Table) -> int:
 def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Seat this person at an open table. Taking the last free seat starts the game.
 
-    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `forbidden` if staff removed this person
-        from the table, or if they have as many tables as `table_limits` allows.
+    :raises Denied: `not_found`, `over`, `already_seated`, `full`; `paused` if that starts the game after a restore;
+        `forbidden` if staff removed this person from the table, or if they have as many tables as `table_limits`
+        allows.
     """
     with transaction.atomic():
         table, user = _open_table(code, viewer), viewer.user
@@ -272,22 +274,37 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
 def start(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     """Start the viewer's table with the players seated so far.
 
-    :raises Denied: `not_found`, `over`, `not_seated`, `already_started`, `too_few_players`; `forbidden` if the viewer
-        is not the host, or already has as many tables against bots alone as `table_limits` allows.
+    :raises Denied: `not_found`, `over`, `not_seated`, `already_started`, `too_few_players`; `paused` after a restore;
+        `forbidden` if the viewer is not the host, or already has as many tables against bots alone as `table_limits`
+        allows.
     """
     with transaction.atomic():
         table = _hosted_table(code, viewer)
         if len(table.seats) < rules.MIN_PLAYERS:
             raise Denied("too_few_players", "A game needs two players: invite someone or add a bot.", rule="SETUP-1")
+        _check_not_frozen(table.game)
         _start(table, viewer.user, now)
         return table
 
 
+def _check_not_frozen(game: Game | None = None) -> None:
+    """Check that no restore has stopped the games. A new game would run, and this copy may not be the one that counts.
+
+    :raises Denied: `paused`.
+    """
+    if backlog.is_frozen():
+        raise frozen(None if game is None else game.version)
+
+
 def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
-    """Add a saved seat to `table`, and start the game if it was the last one. The caller holds the game's lock."""
+    """Add a saved seat to `table`, and start the game if it was the last one. The caller holds the game's lock.
+
+    :raises Denied: `paused` if that starts the game after a restore.
+    """
     table.seats.append(seat)
     table.seats.sort(key=lambda other: other.index)
     if len(table.seats) == table.game.players:
+        _check_not_frozen(table.game)
         _start(table, by, now)
     else:
         announce.after_commit(table.game)
@@ -316,7 +333,7 @@ def _start(table: Table, by: User, now: datetime) -> None:
 def add_bot(*, code: str, viewer: Viewer[User], bot: str, now: datetime) -> Table:
     """Seat a bot at the viewer's own open table.
 
-    :raises Denied: `not_found`, `not_seated`, `forbidden`, `malformed`, `already_started`, `full`.
+    :raises Denied: `not_found`, `not_seated`, `forbidden`, `malformed`, `already_started`, `full`; `paused` as `join`.
     """
     if bot not in bots.BOTS:
         raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")

@@ -6,11 +6,12 @@ is still running.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.db import DataError, Error, IntegrityError, connection, transaction
+from django.db.models import Q
 
 from games import queries
 from games.batch import BatchResult, for_each_game
@@ -20,11 +21,28 @@ from games.locks import lock_game
 from games.models import Game, Heartbeat
 from games.notices import outbox
 from games.queries import Table
+from games.refusals import waited_too_long
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
 """Identifies this copy of the database by its server and the oid of a table. A restore always changes it."""
 
 HOLD_REASON: Final = "The site was restored from a backup."
+
+
+TRIES: Final = 5
+"""How often a game is tried whose lock others hold. Each try waits for the lock as long as any statement."""
+MOST_WAITS: Final = 30
+"""The most such waits in all."""
+_FROZEN: Final = Q(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
+
+
+class StillLocked(Exception):
+    """Some games were not reached, because others held their locks. `unreadable` are those that cannot be read."""
+
+    def __init__(self, games: Sequence[int], unreadable: Sequence[int]) -> None:
+        super().__init__(f"{len(games)} games are still locked")
+        self.games = games
+        self.unreadable = unreadable
 
 
 class Released(NamedTuple):
@@ -39,7 +57,7 @@ def freeze_if_restored(*, now: datetime) -> BatchResult | None:
 
     Call it before any process of the site starts.
 
-    :raises Error: as `freeze`. The next call tries again.
+    :raises Error: as `freeze`, and so is `StillLocked`. The next call tries again.
     """
     here = _here()
     known = Heartbeat.objects.filter(pk=1).values_list("home", flat=True).first()
@@ -70,10 +88,11 @@ def _here() -> str:
 def freeze(*, now: datetime) -> BatchResult:
     """Hold all mail and pause every running game as of the sweep's last heartbeat; return how many, and which failed.
 
-    A game that cannot be read is skipped. Its clock cannot act either; repair it and call `freeze` again.
+    From the hold on, nobody can make or start a table. A game that cannot be read is skipped. Its clock cannot act
+    either; repair it and call `freeze` again.
 
-    :raises Error: a database error that is not about one game, such as a lock timeout. Some games may not be paused
-        then; call `freeze` again.
+    :raises StillLocked: others hold the locks of some games, which are not paused; call `freeze` again.
+    :raises Error: a database error that is not about one game. Some games may not be paused then; call `freeze` again.
     """
     outbox.hold(why=HOLD_REASON, now=now)
 
@@ -82,7 +101,7 @@ def freeze(*, now: datetime) -> BatchResult:
         since = None if swept_at is None else min(swept_at, moment_of(table.game, now))
         return pausing.pause(table, reason=Game.PAUSED_BY_RESTORE, now=now, since=since)
 
-    return _at_each(_playing(), stop, failed="a game was not frozen")
+    return _at_each(~_FROZEN, stop, failed="a game was not frozen")
 
 
 def release(*, now: datetime) -> Released:
@@ -90,26 +109,53 @@ def release(*, now: datetime) -> Released:
 
     A game that cannot be read is skipped.
 
+    :raises StillLocked: as `freeze`. Mail stays held then.
     :raises Error: as `freeze`. Mail stays held then.
     """
-    frozen = _playing(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
 
     def run_on(table: Table) -> bool:
         return pausing.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
 
-    games = _at_each(frozen, run_on, failed="a game was not released")
+    games = _at_each(_FROZEN, run_on, failed="a game was not released")
     return Released(games, mail=outbox.release())
 
 
-def _at_each(games: Iterable[int], act: Callable[[Table], bool], *, failed: str) -> BatchResult:
-    """Call `act` for each of these tables that is still being played, each under its lock in its own transaction."""
+def _at_each(which: Q, act: Callable[[Table], bool], *, failed: str) -> BatchResult:
+    """Call `act` for each running table of which `which` is true, each under its lock in its own transaction.
+
+    `act` makes `which` false. Then looks again, for games whose locks others held or that started meanwhile.
+
+    :raises StillLocked: `which` is still true of some games.
+    """
+    waits = 0
 
     def at_one(game_id: int) -> bool:
-        with transaction.atomic():
-            table = queries.load(lock_game(pk=game_id))
-            return table.game.status == Game.Status.PLAYING and act(table)
+        nonlocal waits
+        try:
+            with transaction.atomic():
+                table = queries.load(lock_game(pk=game_id))
+                return table.game.status == Game.Status.PLAYING and act(table)
+        except Error as error:
+            if not waited_too_long(error) or waits == MOST_WAITS:
+                raise
+            waits += 1
+            return False
 
-    return for_each_game(games, at_one, failed=failed, fatal=_is_database_trouble)
+    count, broken = 0, list[int]()
+    for _ in range(TRIES):
+        if not (games := _playing(which, broken)):
+            return BatchResult(count, broken)
+        try:
+            found = for_each_game(games, at_one, failed=failed, fatal=_is_database_trouble)
+        except Error as error:
+            if not waited_too_long(error):
+                raise
+            break
+        count += found.count
+        broken += found.failed
+    if games := _playing(which, broken):
+        raise StillLocked(games, broken)
+    return BatchResult(count, broken)
 
 
 def _is_database_trouble(error: Exception) -> bool:
@@ -117,8 +163,8 @@ def _is_database_trouble(error: Exception) -> bool:
     return isinstance(error, Error) and not isinstance(error, DataError | IntegrityError)
 
 
-def _playing(**which: Any) -> list[int]:
-    running = Game.objects.filter(status=Game.Status.PLAYING, **which).order_by("pk")
+def _playing(which: Q, but: Collection[int]) -> list[int]:
+    running = Game.objects.filter(which, status=Game.Status.PLAYING).exclude(pk__in=but).order_by("pk")
     # A list, because the garbage collector may close an unfinished iterator during the next statement. That statement
     # then waits for the connection that it holds itself.
     return list(running.values_list("pk", flat=True))

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
 from django.utils import timezone
 from psycopg import sql
 
@@ -29,11 +31,13 @@ from games.actions.play import play_move
 from games.batch import BatchResult
 from games.clocks import pausing
 from games.locks import lock_game
-from games.models import Game, Heartbeat, Notice, Outbox
+from games.models import Game, Heartbeat, Notice, Outbox, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT, place_for
 from nomercy.launcher.postgres import binaries_for
+from tests.conftest import logged_in
+from tests.support.pages import CHOICES
 from tests.support.stack import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -215,13 +219,13 @@ def test_a_start_after_a_restore_names_an_unreadable_game(
 
 
 @contextmanager
-def locked_by_another(game: Game) -> Iterator[None]:
-    """Lock this game in another connection for longer than a statement waits."""
+def locked_by_another(game: Game) -> Iterator[psycopg.Connection]:
+    """Lock this game in another connection for longer than a statement waits, and return that connection."""
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = 50")
     with psycopg.connect(database_url()) as other:
         other.execute("SELECT FROM games_game WHERE id = %s FOR UPDATE", [game.pk])
-        yield
+        yield other
     with connection.cursor() as cursor:
         cursor.execute("RESET lock_timeout")
 
@@ -231,9 +235,12 @@ def test_a_start_that_fails_to_freeze_is_repeated(alice: User, bob: User, capsys
     games = [a_game_in_play([alice, bob], 0, now, players=2) for _ in range(2)]
     Heartbeat.objects.update_or_create(pk=1, defaults={"home": "elsewhere"})
 
-    with locked_by_another(games[1]), pytest.raises(CommandError, match=r"lock timeout\. Run manage.py freeze again"):
+    left = rf"^These games were not stopped, because another process holds locks: game {games[0].pk}\. Run manage"
+    with locked_by_another(games[0]), pytest.raises(CommandError, match=left):
         call_command("freeze", if_restored=True)
 
+    games[1].refresh_from_db()
+    assert games[1].paused_reasons == [Game.PAUSED_BY_RESTORE]
     assert Heartbeat.objects.get().home == "elsewhere"
     assert Outbox.objects.get().held_since is not None
     call_command("freeze", if_restored=True)
@@ -244,12 +251,89 @@ def test_a_start_that_fails_to_freeze_is_repeated(alice: User, bob: User, capsys
         assert game.paused_reasons == [Game.PAUSED_BY_RESTORE]
 
 
+@pytest.mark.parametrize("command", ["freeze", "release"])
+def test_a_game_whose_lock_another_holds_is_tried_again(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    games = [a_game_in_play([alice, bob], 0, timezone.now(), players=2) for _ in range(2)]
+    if command == "release":
+        call_command("freeze")
+    tried = list[int]()
+
+    with locked_by_another(games[0]) as other:
+
+        def lock_once(*, pk: int) -> Game:
+            tried.append(pk)
+            try:
+                return lock_game(pk=pk)
+            finally:
+                other.rollback()
+
+        monkeypatch.setattr(restore, "lock_game", lock_once)
+        call_command(command)
+
+    assert tried == [games[0].pk, games[1].pk, games[0].pk]
+    assert capsys.readouterr().out.splitlines()[-1].startswith("2 games")
+
+
+def test_many_locks_of_others_end_the_freeze(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    games = [a_game_in_play([alice, bob], 0, timezone.now(), players=2) for _ in range(2)]
+    monkeypatch.setattr(restore, "MOST_WAITS", 0)
+    with locked_by_another(games[0]), pytest.raises(restore.StillLocked) as left:
+        restore.freeze(now=timezone.now())
+    assert left.value.games == [game.pk for game in games]
+
+
+def test_a_game_that_starts_during_the_freeze_is_stopped_too(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, pause = timezone.now(), pausing.pause
+    a_game_in_play([alice, bob], 0, now, players=2)
+    monkeypatch.setattr(lobby, "_check_not_frozen", lambda game=None: None)  # it was asked before the freeze
+
+    def while_another_starts(table: Table, **how: Any) -> bool:
+        if Game.objects.count() == 1:
+            a_game_in_play([alice, bob], 0, now, players=2)
+        return pause(table, **how)
+
+    monkeypatch.setattr(pausing, "pause", while_another_starts)
+    assert restore.freeze(now=now) == BatchResult(2, [])
+
+
+def test_a_frozen_site_makes_and_starts_no_table(client: Client, alice: User, bob: User, charlie: User) -> None:
+    now, no_bots = timezone.now(), lobby.TableOptions(players=3)
+    open_table = lobby.create_table(user=alice, options=no_bots, now=now).game
+    lobby.join(code=open_table.code, viewer=Viewer(bob), now=now)
+    restore.freeze(now=now)
+    said = "no table can be made or started until staff resume all games."
+    mine, address = logged_in(alice), f"/games/{open_table.code}"
+
+    for answer in (
+        client.post("/play-now/"),
+        mine.post("/tables/new/", CHOICES),
+        mine.post(f"{address}/start/"),
+        mine.post(f"{address}/add-bot/", {"bot": "careful"}),
+        logged_in(charlie).post(f"{address}/join/"),
+        client.post(f"{address}/join/"),
+    ):
+        assert answer.status_code == 409, answer.request["PATH_INFO"]
+        assert said in unescape(answer.content.decode()), answer.request["PATH_INFO"]
+    told = mine.post("/api/v1/games", {"preset": "classic"}, content_type="application/json")
+    assert (told.status_code, told.json()["error"], said in told.json()["message"]) == (409, "paused", True)
+    assert list(Game.objects.values_list("status", flat=True)) == [Game.Status.OPEN]
+    assert Seat.objects.count() == User.objects.filter(pk__in=(alice.pk, bob.pk)).count()
+    assert not User.objects.filter(is_guest=True).exists()
+
+    restore.release(now=now)
+    assert mine.post(f"{address}/start/").status_code == 303
+
+
 def test_a_release_that_fails_keeps_mail_on_hold_and_can_be_repeated(alice: User, bob: User) -> None:
     now = timezone.now()
     game = a_game_in_play([alice, bob], 0, now, players=2)
     restore.freeze(now=now)
 
-    with locked_by_another(game), pytest.raises(CommandError, match=r"lock timeout\. Run manage.py release again"):
+    with locked_by_another(game), pytest.raises(CommandError, match=rf"game {game.pk}\. Run manage.py release again"):
         call_command("release")
 
     assert Outbox.objects.get().held_since is not None

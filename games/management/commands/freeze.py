@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -14,12 +14,11 @@ from django.utils import timezone
 
 from common.schema import migrated, what_to_do
 from games.actions import restore
-from games.batch import BatchResult
 from games.refusals import does_not_fit
 from games.render.words import counted
 
 SHOWN: Final = 20
-"""How many broken games are named. The log names all of them."""
+"""How many games are named. The log names all that cannot be read."""
 
 
 class Command(BaseCommand):
@@ -40,7 +39,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{games} stopped and mail is held, until: manage.py release")
         if not stopped.failed:
             return
-        message = unreadable_games(stopped, "stopped", "freeze")
+        message = unreadable_games(stopped.failed, "stopped", "freeze")
         if not options["if_restored"]:
             raise CommandError(message)
         self.stderr.write(message)  # this runs at every start, and one broken game must not keep the site down
@@ -51,13 +50,17 @@ def database_errors(done: str, command: str) -> Iterator[None]:
     """Say what to do if the database fails before all games are `done`, which is "stopped" or "released".
 
     :raises SystemExit: it does not have the tables of this release. Nothing was done.
-    :raises CommandError: it failed.
+    :raises CommandError: it failed, or others hold the locks of some games.
     :raises ProgrammingError: its tables are missing all the same, for which manage.py has a sentence.
     """
     if not migrated():
         sys.exit(what_to_do())
     try:
         yield
+    except restore.StillLocked as found:
+        message = f"These games were not {done}, because another process holds locks: {_named(found.games)}."
+        unreadable = unreadable_games(found.unreadable, done, command) if found.unreadable else ""
+        raise CommandError(f"{message} Run manage.py {command} again. {unreadable}".rstrip()) from found
     except Error as fault:
         if does_not_fit(fault):
             raise
@@ -67,10 +70,14 @@ def database_errors(done: str, command: str) -> Iterator[None]:
         ) from fault
 
 
-def unreadable_games(games: BatchResult, done: str, command: str) -> str:
+def unreadable_games(games: Sequence[int], done: str, command: str) -> str:
     """Return what to do about the games that could not be `done`, which is "stopped" or "released"."""
-    shown, more = ", ".join(f"game {number}" for number in games.failed[:SHOWN]), len(games.failed) - SHOWN
     return (
-        f"These games could not be read and were not {done}: {shown}{f' and {more} more' if more > 0 else ''}."
+        f"These games could not be read and were not {done}: {_named(games)}."
         f" See manage.py check_games. When they are repaired, run manage.py {command} again."
     )
+
+
+def _named(games: Sequence[int]) -> str:
+    more = len(games) - SHOWN
+    return ", ".join(f"game {number}" for number in games[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -21,4 +21,4 @@ class Command(BaseCommand):
         games = counted(released.games.count, "game runs", "games run")
         self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
         if released.games.failed:
-            raise CommandError(unreadable_games(released.games, "released", "release"))
+            raise CommandError(unreadable_games(released.games.failed, "released", "release"))

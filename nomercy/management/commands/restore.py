@@ -50,7 +50,7 @@ class Command(BaseCommand):
             " counts, run: manage.py release"
         )
         if restored.frozen.failed:
-            raise CommandError(unreadable_games(restored.frozen, "stopped", "freeze"))
+            raise CommandError(unreadable_games(restored.frozen.failed, "stopped", "freeze"))
 
     def _tell(self, restored: Restored) -> None:
         if restored.left_out:
