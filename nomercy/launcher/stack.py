@@ -34,11 +34,6 @@ from nomercy.server.listening import raise_file_limit
 from nomercy.server.waiting import Waiting
 
 READY_SECONDS: Final = 120
-PREPARATIONS: Final = (
-    ("migrate", "--noinput", "--verbosity", "0"),
-    ("freeze", "--if-restored"),
-    ("collectstatic", "--noinput", "--verbosity", "0"),
-)
 RESTARTS: Final = 5
 """How often a process may end within `RESTARTS_WITHIN` seconds before the stack gives up."""
 RESTARTS_WITHIN: Final = 60.0
@@ -203,13 +198,12 @@ class Stack:
         return url
 
     async def _prepare_site(self, environment: dict[str, str]) -> None:
-        for arguments in PREPARATIONS:
-            watched = Watched(f"manage.py {arguments[0]}", [sys.executable, "manage.py", *arguments], environment)
-            self._watched.append(watched)
-            await watched.start()
-            if await watched.ended() != 0:
-                raise StackError(f"{watched.name} failed. Its output is above.")
-            self._watched.remove(watched)
+        watched = Watched("manage.py prepare", [sys.executable, "manage.py", "prepare"], environment)
+        self._watched.append(watched)
+        await watched.start()
+        if await watched.ended() != 0:
+            raise StackError(f"{watched.name} failed. Its output is above.")
+        self._watched.remove(watched)
 
     async def _start_site(self, environment: dict[str, str], proxy: Proxy) -> None:
         listening = {"web": ("--bind", f"unix:{proxy.web}"), "ws": ("--bind", f"unix:{proxy.ws}")}

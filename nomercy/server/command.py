@@ -6,6 +6,7 @@ Pages are served by `WEB_CONCURRENCY` processes, websockets by one.
 """
 
 import argparse
+import gc
 import logging.config
 import multiprocessing
 import os
@@ -73,11 +74,14 @@ def pages_config() -> Config:
 
 def application() -> Any:
     """Return the ASGI app. If it cannot be loaded, log why and exit so that uvicorn does not restart the process."""
+    gc.disable()  # nearly all objects that are made now stay
     try:
         return import_module("nomercy.asgi").application
     except Exception:
         log.exception("the site cannot be loaded")
         sys.exit(STARTUP_FAILURE)
+    finally:
+        gc.enable()
 
 
 async def end_with_parent() -> None:

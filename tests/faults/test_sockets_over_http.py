@@ -1,4 +1,7 @@
-"""Test broken sockets against the production processes while one player has a page open."""
+"""Test sockets of the production processes: broken ones while a player has a page open, and those of ended sessions.
+
+Unlike in test_away.py, no process that carries the events was just killed.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,24 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.test import Client
 from pytest_django import DjangoDbBlocker
+from pytest_django.fixtures import Settings
 from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
 from accounts.models import User
+from nomercy import settings as site_settings
 from tests.conftest import Figure, logged_in
-from tests.faults.test_away import on_the_stack, post
+from tests.faults.test_away import a_table_with_a_bot, frames_until_closed, on_the_stack, open_socket, post
+from tests.support.codes import confirmed_browser
 from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, table_at
@@ -34,6 +41,8 @@ pytestmark = [pytest.mark.long, pytest.mark.redis, pytest.mark.django_db(transac
 BROKEN: Final = 40
 RESET: Final = struct.pack("ii", 1, 0)
 """SO_LINGER: closing sends a reset, as when the other machine has gone."""
+BY_EVENT: Final = 5.0
+"""Seconds within which the event of an ended session closes its sockets."""
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +126,49 @@ def test_only_an_address_that_opens_too_many_sockets_is_refused(
     figure(f"{seen.count(429)} of {len(seen)} were refused; somebody else came in after {waited:.2f} s")
     assert set(seen) == {101, 429}
     assert status == 101
+
+
+def log_out(running: RunningStack, browser: Client, elsewhere: Client) -> None:
+    assert post(running, "/accounts/logout/", browser)[0] == 302
+
+
+def change_password(running: RunningStack, browser: Client, elsewhere: Client) -> None:
+    form = {"oldpassword": "alice", "password1": "quite another 1", "password2": "quite another 1"}
+    assert post(running, "/accounts/password/change/", browser, **form)[0] == 302
+
+
+def log_out_elsewhere(running: RunningStack, browser: Client, elsewhere: Client) -> None:
+    assert post(running, "/accounts/me/sessions/", elsewhere, end="others")[0] == 303
+
+
+@pytest.mark.parametrize("ending", [log_out, log_out_elsewhere, change_password])
+def test_a_socket_is_closed_within_seconds_when_its_session_ends(
+    running: RunningStack,
+    alice: User,
+    bob: User,
+    ending: Callable[[RunningStack, Client, Client], None],
+    settings: Settings,
+    figure: Figure,
+) -> None:
+    settings.PASSWORD_HASHERS = site_settings.PASSWORD_HASHERS  # the stack has no other accounts
+    alice.set_password("alice")
+    alice.save(update_fields=["password"])
+    game = a_table_with_a_bot(alice)
+    mine, elsewhere, other = logged_in(alice), confirmed_browser(alice), logged_in(bob)
+
+    async def scenario() -> float:
+        async with (
+            await open_socket(running, game, mine) as socket,
+            await open_socket(running, game, other) as bystander,
+        ):
+            await asyncio.to_thread(ending, running, mine, elsewhere)
+            started = time.monotonic()
+            frames = await frames_until_closed(socket)
+            assert frames <= 1  # one message may have been on its way
+            assert socket.close_code == 4401
+            assert bystander.close_code is None
+            return time.monotonic() - started
+
+    seconds = asyncio.run(scenario())
+    figure(f"closed after {seconds:.2f} s")
+    assert seconds < BY_EVENT

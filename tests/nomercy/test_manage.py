@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from pytest_django.fixtures import Settings
 
 from nomercy.launcher.place import CHECKOUT
+from nomercy.management.commands import prepare
 from tests.support.database import empty_database
 from tests.support.stack import database_url
 
@@ -29,6 +32,17 @@ def test_missing_tables_are_one_sentence(command: str, db: None) -> None:
     with empty_database("manage"):
         said = ended(command, DATABASE_URL=database_url())
     assert said == (1, "The database has no tables yet. Run manage.py migrate.\n")
+
+
+def test_prepare_collects_static_files_if_there_is_a_place_for_them(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(prepare, "call_command", lambda name, **_: ran.append(name))
+    call_command("prepare")
+    settings.STATIC_ROOT = tmp_path
+    call_command("prepare")
+    assert ran == ["migrate", "freeze", "migrate", "freeze", "collectstatic"]
 
 
 @pytest.mark.long

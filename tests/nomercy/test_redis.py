@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -33,7 +33,6 @@ from tests.conftest import program
 from tests.nomercy.test_checks import read_settings
 from tests.support import waiting
 from tests.support.ports import free_port
-from tests.support.stack import descendants, stack
 
 until = partial(waiting.until, patience=20.0)
 
@@ -193,34 +192,6 @@ def test_the_stacks_redis_is_private(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / "redis.sock").stat().st_mode) == 0o700
         assert client.config_get("port") == {"port": "0"}
         assert client.config_get("save") == {"save": ""}
-
-
-def open_files(pid: int) -> Iterator[Path]:
-    for file in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):
-            yield file.readlink()
-
-
-@pytest.mark.long
-@pytest.mark.redis
-@pytest.mark.django_db(transaction=True)
-def test_the_stack_listens_only_on_its_port() -> None:
-    """No other user of the machine can reach its Redis, or any other process of it."""
-    with stack() as running:
-        pids = {running.process.pid, *descendants(running.process.pid)}
-        (server_pid,) = running.pids("redis-server")
-        inodes = {str(name) for pid in pids for name in open_files(pid)}
-        listening = set()
-        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-            for line in Path(table).read_text().splitlines()[1:]:
-                words = line.split()
-                if words[3] == "0A" and f"socket:[{words[9]}]" in inodes:
-                    listening.add(int(words[1].rsplit(":", 1)[1], 16))
-        folder = Path(f"/proc/{server_pid}/cwd").readlink()
-        assert (folder / "redis.sock").is_socket()
-        mode = stat.S_IMODE(folder.stat().st_mode)
-    assert listening == {int(running.url.rsplit(":", 1)[1])}
-    assert mode == 0o700
 
 
 @dataclass

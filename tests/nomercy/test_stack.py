@@ -8,10 +8,13 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
 import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -84,7 +87,7 @@ def test_a_frozen_site_has_started() -> None:
 @pytest.mark.long
 @pytest.mark.redis
 @pytest.mark.django_db(transaction=True)
-def test_the_processes_serve_and_are_restarted_after_a_kill(alice: User, bob: User) -> None:
+def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, "random"], is_public=False)
     cookie = f"{settings.SESSION_COOKIE_NAME}={logged_in(alice).cookies[settings.SESSION_COOKIE_NAME].value}"
     page = f"/games/{table.game.code}/"
@@ -95,6 +98,11 @@ def test_the_processes_serve_and_are_restarted_after_a_kill(alice: User, bob: Us
         assert status_of(f"{running.url}{page}") == 404
         told = asyncio.run(first_message(running, table.game.code, cookie))
         assert told == {"game": table.game.code, "version": 0}
+        assert listening_ports(running) == {urlsplit(running.url).port}
+        (redis,) = running.pids("redis-server")
+        folder = Path(f"/proc/{redis}/cwd").readlink()
+        assert (folder / "redis.sock").is_socket()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700  # no other user of the machine can reach it
 
         played = post_move(running, page, cookie)
         assert played == 200
@@ -106,7 +114,26 @@ def test_the_processes_serve_and_are_restarted_after_a_kill(alice: User, bob: Us
         until("the site back", lambda: status_of(f"{running.url}/healthz") == 200)
         until("said", lambda: "stack: web ended with -9. It is started again.\n" in running.said)
         everything = running.pids("")
-    assert [pid for pid in everything if Path(f"/proc/{pid}").exists()] == []
+    assert [pid for pid in everything if Path(f"/proc/{pid}/exe").exists()] == []  # a zombie has none
+
+
+def listening_ports(running: RunningStack) -> set[int]:
+    """Return the TCP ports at which any process of the stack listens."""
+    pids = {running.process.pid, *running.pids("")}
+    inodes = {str(name) for pid in pids for name in open_files(pid)}
+    ports = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in inodes:
+                ports.add(int(words[1].rsplit(":", 1)[1], 16))
+    return ports
+
+
+def open_files(pid: int) -> Iterator[Path]:
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            yield file.readlink()
 
 
 def post_move(running: RunningStack, page: str, cookie: str) -> int:
