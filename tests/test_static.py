@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[1]
 VENDOR = ROOT / "static" / "vendor"
 ROWS = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (VENDOR / "VENDORED.md").read_text(), re.MULTILINE)
 PAGES = sorted((ROOT / "templates").rglob("*.html"))
+LIMITS = {"css": 60_000, "js": 45_000}
+"""The bytes that all styles and all scripts of ours may have, as they are in the repository."""
 INLINE = (
     ("style attribute", re.compile(r"<[^>]+\sstyle\s*=")),
     ("style element", re.compile(r"<style\b")),
@@ -28,6 +30,12 @@ def test_vendored_files_match_their_published_hash(name: str, digest: str) -> No
 def test_every_vendored_file_is_listed_or_a_licence() -> None:
     files = {file.name for file in VENDOR.iterdir() if not file.name.startswith("LICENSE-")}
     assert files == {name for name, _ in ROWS} | {"VENDORED.md"}
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_our_styles_and_scripts_are_small(kind: str) -> None:
+    files = (ROOT / "static" / kind).glob(f"*.{kind}")
+    assert sum(file.stat().st_size for file in files) <= LIMITS[kind]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "templates")))
