@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Locator, Page
 
+from accounts.models import User
 from games.models import Game, Move
+from games.staff import tables
 from tests.browser.places import MANY, STACK, Cast
-from tests.support.tables import NOON
+from tests.support.tables import NOON, table_after
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
 SIZES = ((1280, 800), (390, 844))
@@ -101,6 +104,29 @@ def test_the_hand_stays_visible_below_an_open_chooser(new_page: Callable[..., Pa
     for card in ("W6", "r7"):
         page.goto(f"/games/{code}/?choose={card}")
         assert bottom(page.locator("#card-0")) <= 800
+
+
+CUT_OFF = "line => line.scrollWidth > line.clientWidth || line.scrollHeight > line.clientHeight"
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (640, 400)])
+@pytest.mark.parametrize("what", ["a round cancelled", "a stack"])
+def test_the_line_of_news_is_whole_on_small_screens(
+    new_page: Callable[..., Page], cast: Cast, ann: User, what: str, width: int, height: int
+) -> None:
+    if what == "a stack":
+        game, below = with_news(cast), "#owed"
+    else:
+        game, below = table_after([cast.alice, cast.bob, cast.charlie], 7, seed=0).game, ".pile-size"
+        Game.objects.filter(pk=game.pk).update(target=500)
+        tables.void_round(game_id=game.pk, by=ann, reason="Asked for by all of them", now=timezone.now())
+    page = new_page(cast.alice, viewport={"width": width, "height": height})
+    page.goto(game.get_absolute_url())
+    title = page.locator("#news-title")
+    assert bottom(title) <= height
+    assert not page.locator("#news .brief").evaluate(CUT_OFF)
+    assert bottom(page.locator(below)) <= top(title) or width < height
+    assert top(page.locator(".hand .card").last) < height - 40
 
 
 def test_the_news_can_be_unfolded(new_page: Callable[..., Page], cast: Cast) -> None:
