@@ -41,7 +41,9 @@ class Telling(NamedTuple):
 
 TELLINGS: Final[dict[str, Telling]] = {
     "called_uno": Telling(others="{seat} has UNO"),
-    "uno_due": Telling("all", at_once=True, seat="You forgot UNO: call it!", others="{seat} forgot UNO: catch!"),
+    "uno_due": Telling(
+        "all", at_once=True, seat="You forgot UNO: call it! (U)", others="{seat} forgot UNO: catch! (U)"
+    ),
     "caught": Telling(
         "all", seat="{target} caught! +{amount}", target="Caught! +{amount}", others="{target} caught! +{amount}"
     ),

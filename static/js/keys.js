@@ -1,7 +1,7 @@
 // One-letter shortcuts. A control names its key in data-key, and the key clicks the first such control on the page. So G
 // is green while a colour is chosen, and says the stack otherwise. While U is purple, Shift+U calls UNO.
 import { say } from "./announce.js";
-import { recall, remember } from "./store.js";
+import { recall } from "./store.js";
 
 const scope = () => recall("keys", "game"); // off | game | page
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
@@ -48,15 +48,3 @@ document.addEventListener("click", (event) => {
   if (event.target.closest('a[href="#keys-help"]')) document.getElementById("keys-help").open = true;
   if (event.target.closest('a[href="#log"]')) document.getElementById("show-log").open = true;
 });
-
-function showScope() {
-  const choice = document.getElementById("key-scope");
-  if (!choice) return;
-  choice.closest("[hidden]")?.removeAttribute("hidden");
-  choice.value = scope();
-}
-document.addEventListener("change", (event) => {
-  if (event.target.id === "key-scope") remember("keys", event.target.value);
-});
-document.body.addEventListener("htmx:afterSettle", showScope);
-showScope();

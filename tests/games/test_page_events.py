@@ -41,7 +41,7 @@ def test_a_page_that_is_up_to_date_is_told_nothing() -> None:
 
 BANNERS = [
     (Event("called_uno", 1), "Bob has UNO", "", "Bob has UNO"),
-    (Event("uno_due", 1), "Bob forgot UNO: catch!", "You forgot UNO: call it!", "Bob forgot UNO: catch!"),
+    (Event("uno_due", 1), "Bob forgot UNO: catch! (U)", "You forgot UNO: call it! (U)", "Bob forgot UNO: catch! (U)"),
     (Event("caught", 0, target=1, amount=2), "Bob caught! +2", "Caught! +2", "Bob caught! +2"),
     (Event("false_catch", 1, target=0, amount=2), "", "No UNO call was due: +2", ""),
     (Event("owes", 1, amount=14), "", "+14 on you", ""),

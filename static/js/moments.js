@@ -1,0 +1,71 @@
+// Banners over the pile for what concerns the reader. They go after 2.5 s, or stay until they are closed.
+import { recall } from "./store.js";
+
+const STAY = 2500; // ms
+const MOST = 3; // wait; older ones give way, because the log has them
+const CATCH = '#uno-call, [id^="catch-"]'; // what a banner about a missing UNO call presses
+
+const waiting = [];
+let shown = null;
+let timer = 0;
+
+function close() {
+  clearTimeout(timer);
+  shown?.remove();
+  shown = null;
+  next();
+}
+
+function button(className, label, press) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = className;
+  made.textContent = label;
+  made.addEventListener("click", press);
+  return made;
+}
+
+function next() {
+  if (shown || !waiting.length) return;
+  const { text, seconds } = waiting.shift();
+  const stage = document.getElementById("table").getBoundingClientRect();
+  shown = document.createElement("div");
+  shown.className = "moment";
+  shown.style.top = `${stage.top + stage.height / 2}px`;
+  shown.style.left = `${stage.left + stage.width / 2}px`;
+  if (seconds && document.querySelector(CATCH)) {
+    const bar = document.createElement("i");
+    shown.append(button("say-it", text, () => document.querySelector(CATCH)?.click()), bar);
+    shown.dataset.catch = "";
+    bar.animate({ transform: ["none", "scaleX(0)"] }, { duration: seconds * 1000 });
+  } else {
+    const line = document.createElement("p");
+    line.textContent = text;
+    shown.append(line);
+  }
+  const stays = recall("banners", "brief") === "stay";
+  if (stays) {
+    const cross = button("close", "×", close);
+    cross.ariaLabel = "Close";
+    shown.append(cross);
+  } else {
+    timer = setTimeout(close, Math.max(STAY, seconds * 1000));
+  }
+  document.body.append(shown);
+}
+
+export function show(text, seconds = 0) {
+  waiting.push({ text, seconds });
+  waiting.splice(0, waiting.length - MOST);
+  // What can still be answered gives way to nothing, and an older banner to the newer ones.
+  if (seconds && shown && !("catch" in shown.dataset)) close();
+  next();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && shown) close();
+});
+// Once nobody can be caught any more, its banner goes.
+document.body.addEventListener("htmx:afterSwap", () => {
+  if (shown && "catch" in shown.dataset && !document.querySelector(CATCH)) close();
+});

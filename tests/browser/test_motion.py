@@ -1,0 +1,206 @@
+"""Cards that move and banners over the pile, and what there is without motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.actions.play import play_move
+from games.queries import Table, Viewer
+from tests.support.tables import TWO_HANDS, now_of, table_at
+
+NewPage = Callable[..., Page]
+RECORD = """
+window.flown = [];
+new MutationObserver((changes) => {
+  for (const { addedNodes } of changes) for (const node of addedNodes) {
+    if (node.classList?.contains("flying")) window.flown.push(node.textContent.trim());
+  }
+}).observe(document, { childList: true, subtree: true });
+window.flashed = [];
+const animate = Element.prototype.animate;
+Element.prototype.animate = function (frames, options) {
+  if (frames.outline) window.flashed.push(this.id || this.className);
+  return animate.call(this, frames, options);
+};
+"""
+HANDS = [["r5", "W6", "b2", "b3"], ["r4", "g3", "g4"]]
+
+
+def play(table: Table, user: User, text: str) -> None:
+    play_move(
+        code=table.game.code,
+        viewer=Viewer(user),
+        text=text,
+        version=now_of(table).game.version,
+        now=timezone.now(),
+    )
+
+
+def open_page(new_page: NewPage, user: User, table: Table, **options: Any) -> Page:
+    page = new_page(user, **options)
+    page.add_init_script(RECORD)
+    page.goto(table.game.get_absolute_url())
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def shows(page: Page, version: int) -> None:
+    expect(page.locator(f"#main[data-version='{version}']")).to_be_attached()
+
+
+def flown(page: Page, count: int) -> list[str]:
+    """Wait until so many copies have flown in all, and none is left."""
+    page.evaluate(f"""async () => {{
+        while (window.flown.length < {count}) await new Promise((done) => setTimeout(done, 20));
+    }}""")
+    expect(page.locator(".flying")).to_have_count(0)
+    found: list[str] = page.evaluate("window.flown")
+    return found
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob])
+
+
+def test_a_card_flies_to_the_pile_on_both_pages(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page, other = open_page(new_page, alice, table), open_page(new_page, bob, table)
+    page.get_by_role("button", name="Red 5").click()
+    for each in (page, other):
+        assert len(flown(each, 1)) == 1
+        assert "5" in flown(each, 1)[0]
+    assert page.evaluate("window.flashed") == []
+
+
+def test_drawn_cards_fly_one_by_one(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    play(table, alice, "play W6 color g")
+    page, other = open_page(new_page, bob, table), open_page(new_page, alice, table)
+    page.get_by_role("button", name="Take 6").click()
+    assert len(flown(page, 6)) == len(flown(other, 6)) == 6
+    expect(page.locator("#hand-cards .card")).to_have_count(9)
+
+
+def test_a_pressed_card_shows_it_before_the_answer(new_page: NewPage, table: Table, alice: User) -> None:
+    page = open_page(new_page, alice, table)
+    page.route("**/move/", lambda route: None)  # the answer never comes
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    took = page.evaluate("""async () => {
+        const card = document.querySelector("#hand-cards .card");
+        const start = performance.now();
+        card.click();
+        while (!card.classList.contains("pressed")) await new Promise(requestAnimationFrame);
+        return performance.now() - start;
+    }""")
+    assert took < 100
+
+
+@pytest.mark.parametrize("off", ["by the system", "by the setting"])
+def test_without_motion_an_outline_shows_what_changed(
+    new_page: NewPage, table: Table, alice: User, bob: User, off: str
+) -> None:
+    page = open_page(new_page, bob, table, reduced_motion="reduce" if off == "by the system" else "no-preference")
+    if off == "by the setting":
+        page.locator("#browser-settings > summary").click()
+        page.locator("#motion").select_option("off")
+    play(table, alice, "play r5")
+    shows(page, 1)
+    assert page.evaluate("window.flashed") == ["table"]
+    assert page.evaluate("window.flown") == []
+
+
+def test_a_press_ends_motions_and_is_not_blocked(new_page: NewPage, alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5", "r1", "b2", "b3"], ["r4", "g3", "r6"]]}, [alice, bob])
+    page = open_page(new_page, bob, table)
+    page.evaluate("""() => {
+        const animate = Element.prototype.animate;
+        Element.prototype.animate = function (frames, options) {
+          return animate.call(this, frames, { ...options, duration: 60000 });
+        };
+    }""")
+    play(table, alice, "play r5")
+    expect(page.locator(".flying")).to_have_count(1)
+    page.get_by_role("button", name="Red 4").click()
+    shows(page, 2)
+
+
+def test_many_moves_are_shown_one_after_the_other_and_can_be_skipped(
+    new_page: NewPage, alice: User, bob: User, charlie: User
+) -> None:
+    fit = [f"r{n}" for n in range(1, 9)]
+    table = table_at({**TWO_HANDS, "hands": [fit, fit, fit], "discard_pile": ["r9"]}, [alice, bob, charlie])
+    page = open_page(new_page, charlie, table)
+    page.route("**/games/*/?since=*", lambda route: None)
+    for user, text in ((alice, "play r1"), (bob, "play r2")):
+        play(table, user, text)
+    play(table, charlie, "play r3")
+    play(table, alice, "play r4")
+    play(table, bob, "play r5")
+    page.unroute("**/games/*/?since=*")
+    page.evaluate(
+        "htmx.ajax('GET', document.getElementById('main').getAttribute('hx-get'), {target: '#main', swap: 'morph'})"
+    )
+    shows(page, 5)
+    expect(page.locator(".skip")).to_be_visible()
+    page.locator(".skip").click()
+    expect(page.locator(".skip")).to_be_hidden()
+    expect(page.locator(".flying")).to_have_count(0)
+    assert len(page.evaluate("window.flown")) < 5
+
+
+def banner(page: Page, text: str) -> None:
+    expect(page.locator(".moment")).to_contain_text(text)
+
+
+def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page, other = open_page(new_page, bob, table), open_page(new_page, alice, table)
+    play(table, alice, "play W6 color g")
+    banner(page, "+6 on you")
+    shows(other, 1)
+    expect(other.locator(".moment")).to_have_count(0)
+    stage, shown = page.locator("#table").bounding_box(), page.locator(".moment").bounding_box()
+    assert stage is not None
+    assert shown is not None
+    assert stage["y"] < shown["y"] < stage["y"] + stage["height"]
+    expect(page.locator(".moment")).to_have_count(0, timeout=10_000)
+
+
+def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob])
+    page = open_page(new_page, bob, table)
+    play(table, alice, "play r5")
+    banner(page, "alice forgot UNO: catch! (U)")
+    page.locator(".moment .say-it").click()
+    banner(page, "alice caught! +2")
+    assert now_of(table).game.version == 2
+
+
+def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = open_page(new_page, bob, table)
+    page.locator("#browser-settings > summary").click()
+    page.locator("#banners").select_option("stay")
+    play(table, alice, "play W6 color g")
+    banner(page, "+6 on you")
+    page.wait_for_timeout(3000)
+    banner(page, "+6 on you")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".moment")).to_have_count(0)
+
+
+def test_settings_are_kept(new_page: NewPage, table: Table, alice: User) -> None:
+    page = open_page(new_page, alice, table)
+    page.locator("#browser-settings > summary").click()
+    page.locator("#motion").select_option("off")
+    page.reload()
+    page.locator("#browser-settings > summary").click()
+    expect(page.locator("#motion")).to_have_value("off")
+    expect(page.locator("#banners")).to_have_value("brief")
+    page.get_by_role("button", name="Red 5").click()
+    shows(page, 1)
+    expect(page.locator("#motion")).to_have_value("off")
