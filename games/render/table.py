@@ -73,7 +73,8 @@ class Stage(NamedTuple):
 
     `color` is the letter of the current colour, None if there is none, and `color_name` says so. `colors` are the
     letters of the colours in play. `side` is the side in force, None if the deck has one side. `owed` is what the
-    stack owes, empty without one, and `owed_note` says how to respond to it. `swaps` is True if 7 swaps hands and 0
+    stack owes, empty without one, `owed_by` who owes it, and `owed_note` says how to respond to it. `tension` is how
+    many of the steps of `TENSION` it has reached. `swaps` is True if 7 swaps hands and 0
     passes them here. `lower` are the cards just below the top card, the lowest first. `thickness` is the height of the
     draw pile in layers, 0 if it is empty. `backs`: the reader sees the hidden faces of the other hands (FLIP-6).
     """
@@ -93,6 +94,8 @@ class Stage(NamedTuple):
     backs: bool
     owed: str = ""
     owed_note: str = ""
+    owed_by: str = ""
+    tension: int = 0
 
 
 class ScoreRow(NamedTuple):
@@ -183,6 +186,8 @@ LOWER_CARDS: Final = 3
 """The most cards shown below the top card of the discard pile."""
 TILTS: Final = 4
 """The number of ways in which these cards lie."""
+TENSION: Final = (6, 10, 20)
+"""The sizes of a stack from which its number is larger."""
 CARDS_IN_A_LAYER: Final = 20
 """The cards of the draw pile that its picture shows as one layer."""
 FAN: Final = 9
@@ -263,7 +268,9 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     if seen.pending is None:
         return stage
     owed, note = owed_and_answers(view, seen, seen.pending)
-    return stage._replace(owed=owed, owed_note=note)
+    by = "you" if seen.turn == view.you else view.names[seen.turn]
+    tension = sum(seen.pending.total >= step for step in TENSION)
+    return stage._replace(owed=owed, owed_note=note, owed_by=by, tension=tension)
 
 
 def _lower_cards(discard_pile: Sequence[str]) -> tuple[LowerCard, ...]:

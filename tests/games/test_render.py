@@ -192,7 +192,7 @@ def test_the_time_left_has_one_suitable_unit(seconds: float, text: str) -> None:
         (PLAIN, "You can play red, any 3 or any wild."),
         ({**PLAIN, "discard_pile": ["rS"]}, "You can play red, any Skip or any wild."),
         ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "You can play blue or any wild."),
-        (OWED, "Stack a draw card of +2 or higher, or take them all."),
+        (OWED, "1 of your 3 cards can answer. Stack a draw card of +2 or higher, or take them all."),
     ],
 )
 def test_the_detail_says_what_is_playable(position: Mapping[str, Any], detail: str) -> None:
@@ -378,7 +378,7 @@ def test_the_uno_toggle_appears_when_a_play_can_leave_one_card(
 
 def test_the_table_says_stack_colour_and_direction() -> None:
     table = page(seen({**OWED, "direction": -1})).table
-    assert (table.owed, table.owed_note) == ("6", "stack +2 or higher, or take 6")
+    assert (table.owed, table.owed_by, table.owed_note) == ("6", "you", "stack +2 or higher, or take 6")
     assert table.direction == "counter-clockwise, Chen next"
     assert table.color_name == "Red"
     assert page(seen(PLAIN, 1)).table.direction == "clockwise, you next"
@@ -394,7 +394,7 @@ def test_the_table_says_stack_colour_and_direction() -> None:
             "house-party",
             0,
             "stack the same draw card, challenge Chen, or take 4",
-            "Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all.",
+            "1 of your 3 cards can answer. Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all.",
         ),
     ],
 )
@@ -406,6 +406,12 @@ def test_the_table_and_the_detail_say_that_a_debt_can_be_challenged(
     assert (shown.table.owed, shown.table.owed_note, shown.detail) == ("4", note, detail)
     lapsed = page(seen({**CHALLENGED, "hands": hands, "challenge": None}, you, preset=preset))
     assert "challenge" not in f"{lapsed.table.owed_note} {lapsed.detail}".lower()
+
+
+@pytest.mark.parametrize(("total", "tension"), [(2, 0), (5, 0), (6, 1), (10, 2), (19, 2), (20, 3), (40, 3)])
+def test_the_number_of_a_stack_grows_in_steps(total: int, tension: int) -> None:
+    shown = page(seen({**OWED, "pending": {"total": total, "value": 2}}, 1)).table
+    assert (shown.owed_by, shown.tension) == ("Ann", tension)
 
 
 def test_players_are_listed_in_turn_order_from_the_reader() -> None:
