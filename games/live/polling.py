@@ -122,13 +122,22 @@ class Poller:
             await _close_without_access(sockets, found)
             for socket in sockets:
                 one = found.get(socket.code)
-                if one and (one.version > socket.version or one != self._last_states.get(socket.code)):
+                if one and (one.version > socket.version or self._changed_without_a_move(socket.code, one)):
                     socket.notify(one.version)
             states |= found
         self._last_states |= states  # after the loop, because sockets of one table can be in two batches
         open_now = {socket.code for socket in self.sockets}
         self._last_states = {code: found for code, found in self._last_states.items() if code in open_now}
         await self._join_groups()
+
+    def _changed_without_a_move(self, code: str, now: page_state.PageState) -> bool:
+        """Return True if the page of a game may have changed since the last poll while its version stayed.
+
+        After a move a page has fetched everything. If a message about another change just after it was lost, the
+        page's own poll finds it within a minute. A page that was just opened fetches once.
+        """
+        last = self._last_states.get(code)
+        return last is None or (last.version == now.version and last != now)
 
     async def _join_groups(self) -> None:
         for socket in list(self.sockets):

@@ -271,6 +271,25 @@ def test_polling_sends_what_the_channel_layer_lost(alice: User, bob: User) -> No
     run(scenario())
 
 
+def test_polling_repeats_no_message_about_a_move(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    browser = logged_in(bob)
+
+    async def scenario() -> None:
+        socket = await open_socket(table.game.code, browser)
+        await poller().send_missed_updates()
+        await socket.receive()
+        await sync_to_async(play_move)(
+            code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now()
+        )
+        assert (await socket.receive())["version"] == 1
+        await poller().send_missed_updates()
+        assert await socket.receives_nothing()
+        await socket.leave()
+
+    run(scenario())
+
+
 def test_a_socket_opens_while_the_channel_layer_is_down_and_joins_later(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
