@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.queries import GameView
 from games.render.straight import BETWEEN, chosen_plays
+from games.render.table import only_way
 from games.render.words import cards, color, listed
 
 
@@ -73,8 +74,8 @@ HOW_TO_SEND_A_STRAIGHT: Final = (
     "Add the next cards one by one, then play them all at once. At this table you can’t continue a straight later."
 )
 UNO_KEY: Final = "u"
-CHALLENGE_KEY: Final = "x"
-BUZZ_KEY: Final = "z"
+CHALLENGE_KEY: Final = "f"
+BUZZ_KEY: Final = "b"
 UNO_KEY_BESIDE_PURPLE: Final = "shift+u"
 """The key for UNO while U chooses purple."""
 
@@ -106,7 +107,7 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
         return Chooser("Which colour stops the roulette?", _colors(view.legal, seen.hand or ()))
     card = seen.drawn or choose
     ways = [move for move in view.legal if move.kind == "play" and move.card == card]
-    if not ways or (ways[0].color is None and ways[0].target is None):
+    if len(ways) < 2:  # a swap with the only other player needs no choice
         return None
     name = rules.card_name(card)
     # A card that was drawn must be played: there is no other to go back to.
@@ -161,7 +162,8 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
         return buttons
     if seen.drawn is not None:
         name = rules.card_name(seen.drawn)
-        buttons.insert(0, Button("play-drawn", f"play {seen.drawn}", f"Play {name}", "primary"))
+        move = only_way(view, seen.drawn) or f"play {seen.drawn}"
+        buttons.insert(0, Button("play-drawn", move, f"Play {name}", "primary"))
     if "take" in kinds and seen.pending is not None:
         buttons.append(_draw_button("take", f"Take {seen.pending.total or 'the cards'}"))
     if "challenge" in kinds and seen.challenge is not None:
@@ -174,7 +176,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
 
 def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:
     # Drawing, taking and keeping are never offered together, so they share id and key.
-    return Button("draw", move, label, "primary" if primary else "", key="space")
+    return Button("draw", move, label, "primary" if primary else "", key="space x")
 
 
 def _calls(view: GameView, key: str) -> list[Button]:

@@ -15,6 +15,8 @@ from games.render.words import cards, color, owed_and_answers, profile_url, shor
 class HandCard(NamedTuple):
     """A card in the reader's hand. `on`: the reader is playing it. `focus`: it gets the keyboard focus.
 
+    `move` is the move that a click makes: complete if there is only one way to play the card.
+
     `side` is the side in force, None if the deck has one side. `opens`: a click does not play it yet, but asks for the
     next card of its straight. `inert`: a click does nothing, because it could cost points (INT-4).
     """
@@ -25,6 +27,7 @@ class HandCard(NamedTuple):
     on: bool
     focus: bool
     side: str | None
+    move: str
     opens: bool = False
     inert: bool = False
 
@@ -234,7 +237,8 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
     for card in sorted_hand(seen.hand, sort):
         name, on, opens = rules.card_name(card), card in in_play, card in opening
         inert = view.cost_of_miss > 0 and card not in playable
-        shown.append(HandCard(card, name, card in playable, on, card == focus, seen.side, opens, inert))
+        move = only_way(view, card) or f"play {card}"
+        shown.append(HandCard(card, name, card in playable, on, card == focus, seen.side, move, opens, inert))
         if card == focus:
             focus = None
     fits = sum(card in playable for card in seen.hand)
@@ -243,6 +247,12 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
         Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
     )
     return Hand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10))
+
+
+def only_way(view: GameView, card: str) -> str:
+    """Return the only move that plays a card, empty if it can be played in no way or needs a choice."""
+    ways = [move for move in view.legal if move.kind == "play" and move.card == card]
+    return str(ways[0]) if len(ways) == 1 else ""
 
 
 def stage_of(view: GameView, seen: rules.View) -> Stage:

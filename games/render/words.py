@@ -108,11 +108,12 @@ def in_one_unit(minutes: int) -> str:
 
 
 def duration(seconds: int) -> str:
-    """Return a duration in one unit that suits it: `45 s`, `90 min`, `14 h` or `5 days`."""
-    for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (3 * DAY, HOUR, "h")):
+    """Return a duration in one unit that suits it, or in two from two days on: `45 s`, `14 h` or `2 days 23 h`."""
+    for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (2 * DAY + 1, HOUR, "h")):
         if seconds < limit:
             return f"{seconds // unit} {word}"
-    return f"{math.floor(seconds / DAY + 0.5)} days"
+    days, hours = divmod(seconds // HOUR, 24)
+    return f"{days} days {hours} h" if hours else f"{days} days"
 
 
 def table_name(view: GameView, *, inside: bool = False) -> str:

@@ -13,8 +13,9 @@ export function timeLeft(exactly) {
   if (seconds <= 0) return "time is up";
   if (seconds < 120) return `${seconds} s left`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min left`;
-  if (seconds < 259200) return `${Math.floor(seconds / 3600)} h left`;
-  return `${Math.round(seconds / 86400)} days left`;
+  if (seconds <= 172800) return `${Math.floor(seconds / 3600)} h left`;
+  const hours = Math.floor(seconds / 3600);
+  return `${Math.floor(hours / 24)} days${hours % 24 ? ` ${hours % 24} h` : ""} left`;
 }
 
 function endOf(time) {

@@ -1,4 +1,4 @@
-// The hand: arrow keys, the rendering as a list, and the focus after a move.
+// The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
 import { recall, remember } from "./store.js";
 
 const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -51,13 +51,21 @@ function enhance() {
   moveTo(slot);
 }
 
-// Focus the first of these: a chooser or the drawn card, the same slot of the hand, the draw button, the headline.
-function focusAfterMove(fromHand) {
+// Focus the first of these: a chooser or the drawn card, the same slot of the hand, the headline.
+function focusAfterMove() {
   const asked = document.querySelector("#main [data-focus]");
   if (asked && !asked.classList.contains("card")) return asked.focus();
   if (asked) return moveTo(cards().indexOf(asked), { focus: true });
-  if (fromHand && cards().length) return moveTo(slot, { focus: true });
-  (document.getElementById("draw") ?? document.getElementById("headline"))?.focus();
+  if (cards().length) return moveTo(slot, { focus: true });
+  document.getElementById("headline")?.focus();
+}
+
+// The next card that can be played, or the one before with `step` -1. Undefined if there is none.
+function playable(step) {
+  const fits = (card) => card.getAttribute("aria-disabled") !== "true";
+  const all = cards();
+  const rest = step > 0 ? all.slice(slot + 1) : all.slice(0, slot).reverse();
+  return rest.find(fits);
 }
 
 document.addEventListener("keydown", (event) => {
@@ -67,6 +75,10 @@ document.addEventListener("keydown", (event) => {
   if (event.key in KEYS) to = slot + KEYS[event.key];
   if (event.key === "Home") to = 0;
   if (event.key === "End") to = last;
+  if (event.key === "Tab") {
+    const next = playable(event.shiftKey ? -1 : 1);
+    if (next) to = cards().indexOf(next); // otherwise Tab leaves the hand
+  }
   if (to !== null) {
     event.preventDefault();
     moveTo(to, { focus: true });
@@ -84,6 +96,10 @@ document.addEventListener("focusin", (event) => {
 document.addEventListener("click", (event) => {
   const card = event.target.closest(".card");
   if (card && hand()?.contains(card)) moveTo(cards().indexOf(card));
+  if (event.target.closest('a[href="#hand"]') && cards().length) {
+    event.preventDefault();
+    moveTo(slot, { focus: true });
+  }
   if (event.target.closest("#hand-list")) {
     remember("hand", asList() ? "buttons" : "list");
     enhance();
@@ -91,7 +107,6 @@ document.addEventListener("click", (event) => {
 });
 
 let before = null;
-let fromHand = false;
 document.body.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.requestConfig.verb === "post") document.getElementById("play")?.setAttribute("aria-busy", "true");
 });
@@ -100,7 +115,6 @@ document.body.addEventListener("htmx:afterRequest", () => {
 });
 document.body.addEventListener("htmx:beforeSwap", () => {
   before = document.activeElement;
-  fromHand = Boolean(before.closest(".card, #hand-cards, #chooser"));
 });
 // On afterSwap, not afterSettle: in between nothing would have the focus.
 document.body.addEventListener("htmx:afterSwap", (event) => {
@@ -108,6 +122,6 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   enhance();
   const mine = event.detail.requestConfig.verb === "post";
   const lost = before !== document.body && document.activeElement === document.body;
-  if (mine || lost) focusAfterMove(fromHand);
+  if (mine || lost) focusAfterMove();
 });
 enhance();

@@ -1,4 +1,4 @@
-// One-letter shortcuts. A control names its key in data-key, and the key clicks the first such control on the page. So G
+// One-letter shortcuts. A control names its keys in data-key, and a key clicks the first such control on the page. So G
 // is green while a colour is chosen, and says the stack otherwise. While U is purple, Shift+U calls UNO.
 import { say } from "./announce.js";
 import { recall } from "./store.js";
@@ -24,7 +24,7 @@ document.addEventListener("keydown", (event) => {
   if (key.length !== 1 && key !== "space" && !key.startsWith("shift+")) return;
   if (key === "space" ? event.target.closest(PRESSED_BY_SPACE) : scope() === "off") return;
   if (!listens(event.target)) return;
-  const control = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const control = document.querySelector(`[data-key~="${CSS.escape(key)}"]`);
   if (!control) return;
   event.preventDefault();
   control.click();
@@ -45,6 +45,5 @@ document.addEventListener("click", (event) => {
     const left = document.querySelector("time[data-left]")?.textContent ?? "";
     say(button.dataset.say.replace("{left}", left), { first: true });
   }
-  if (event.target.closest('a[href="#keys-help"]')) document.getElementById("keys-help").open = true;
   if (event.target.closest('a[href="#log"]')) document.getElementById("show-log").open = true;
 });

@@ -133,8 +133,8 @@ def test_the_news_can_be_unfolded(new_page: Callable[..., Page], cast: Cast) -> 
     page = new_page(cast.alice)
     page.goto(with_news(cast).get_absolute_url())
     last = "mo draws 6 cards and loses the turn."
-    assert page.locator("#news-title").inner_text() == f"Since your last move {last}"
-    page.locator("#news-title").click()
+    assert page.locator("#news > summary").inner_text() == f"Since your last move {last}"
+    page.locator("#news > summary").click()
     assert page.locator("#news li").all_inner_texts() == [
         "bob plays Yellow 4.", "charlie plays Wild Draw Six and chooses blue. mo owes 6 cards.", last,
     ]  # fmt: skip

@@ -341,7 +341,7 @@ def test_the_space_key_fits_its_picture_and_nothing_cuts_you_off(new_page: NewPa
     you = page.locator(".you small")
     assert you.evaluate("(e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e).overflow === 'visible'")
     assert Box(you).right <= 640
-    page.locator("#keys-summary").click()
+    page.locator("#keys").click()
     for key in page.locator("#keys-help kbd").all():
         assert key.evaluate("(e) => e.scrollWidth <= e.clientWidth"), key.inner_text()
 

@@ -394,7 +394,8 @@ def test_the_table_says_stack_colour_and_direction() -> None:
             "house-party",
             0,
             "stack the same draw card, challenge Chen, or take 4",
-            "1 of your 3 cards can answer. Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all.",
+            "1 of your 3 cards can answer. "
+            "Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all.",
         ),
     ],
 )
@@ -412,6 +413,19 @@ def test_the_table_and_the_detail_say_that_a_debt_can_be_challenged(
 def test_the_number_of_a_stack_grows_in_steps(total: int, tension: int) -> None:
     shown = page(seen({**OWED, "pending": {"total": total, "value": 2}}, 1)).table
     assert (shown.owed_by, shown.tension) == ("Ann", tension)
+
+
+def test_a_card_that_can_be_played_in_one_way_needs_no_choice() -> None:
+    def clicks(hands: list[list[str]]) -> list[tuple[str, str]]:
+        return [(card.text, card.move) for card in there(page(seen({**PLAIN, "hands": hands})).hand).cards]
+
+    assert clicks([["r5", "r7", "W6"], ["r4", "g3"]]) == [
+        ("r5", "play r5"), ("r7", "play r7 swap 1"), ("W6", "play W6"),
+    ]  # fmt: skip
+    assert clicks([["r7", "b2"], ["r4", "g3"], ["y1", "y2"]])[0] == ("r7", "play r7")
+    drawn = page(seen({**PLAIN, "hands": [["r7", "b2"], ["r4", "g3"]], "phase": "drawn", "drawn": "r7"}))
+    assert there(drawn.move).chooser is None
+    assert [button.move for button in there(drawn.move).buttons] == ["play r7 swap 1"]
 
 
 def test_players_are_listed_in_turn_order_from_the_reader() -> None:
