@@ -394,8 +394,10 @@ def test_the_table_says_stack_colour_and_direction() -> None:
             "house-party",
             0,
             "stack the same draw card, challenge Chen, or take 4",
-            "1 of your 3 cards can answer. "
-            "Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all.",
+            (
+                "1 of your 3 cards can answer. "
+                "Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all."
+            ),
         ),
     ],
 )
