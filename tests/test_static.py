@@ -1,4 +1,4 @@
-"""Static files: vendored ones are unchanged, and nothing needs an unsafe content security policy."""
+"""Static files: vendored ones are listed, ours are small, and nothing needs an unsafe content security policy."""
 
 import hashlib
 import re
@@ -27,6 +27,11 @@ INLINE = (
 @pytest.mark.parametrize(("name", "digest"), ROWS, ids=[name for name, _ in ROWS])
 def test_vendored_files_match_their_published_hash(name: str, digest: str) -> None:
     assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest
+
+
+def test_the_font_is_small() -> None:
+    (font,) = VENDOR.glob("*.woff2")
+    assert font.stat().st_size <= 15_000
 
 
 def test_every_vendored_file_is_listed_or_a_licence() -> None:
