@@ -164,6 +164,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "nomercy.compression.Compression",  # before all that add to the page or to its caching
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "nomercy.middleware.RequestLog",
     "nomercy.middleware.private_pages",

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRefresh
 
+from common import secret_pages
 from common.htmx import HtmxRequest
 from games import queries
 from games.queries import Table, Viewer
@@ -28,6 +29,7 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
 
     :raises PermissionDenied: staff removed this person from the private table.
     """
+    secret_pages.mark(request)  # its forms and links lead back here
     try:
         found = queries.load_by_invite(key)
     except Denied as denied:

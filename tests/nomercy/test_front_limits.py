@@ -56,3 +56,8 @@ def test_the_docs_state_the_limits() -> None:
         f"{ENOUGH_FILES:,}",
     ):
         assert said in table, said
+
+
+def test_proxies_do_not_compress() -> None:
+    assert "encode" not in CADDY
+    assert "gzip off;" in NGINX
