@@ -23,8 +23,10 @@ from games.rules.out_of_turn import intercepts, is_step
 from games.rules.position import Buzz, Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
+    LENGTHS_OF,
     MAX_PLAYERS_OF,
     PRESET_DESCRIPTIONS,
+    PRESET_SUMMARIES,
     PRESET_TITLES,
     PRESETS,
     options_diff,
@@ -49,12 +51,14 @@ __all__ = [
     "EVENTS",
     "FACES",
     "KINDS",
+    "LENGTHS_OF",
     "MAX_PLAYERS",
     "MAX_PLAYERS_OF",
     "MIN_PLAYERS",
     "OPTIONS",
     "PRESETS",
     "PRESET_DESCRIPTIONS",
+    "PRESET_SUMMARIES",
     "PRESET_TITLES",
     "REFUSALS",
     "RULEBOOK",

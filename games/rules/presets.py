@@ -12,19 +12,36 @@ from games.rules.option_checks import with_overrides
 from games.rules.options import Options, difference
 
 
+class Length(NamedTuple):
+    """A length of a match: the points to play to, and about how many rounds that takes four players."""
+
+    points: int
+    rounds: int
+
+
+class Lengths(NamedTuple):
+    """The lengths of matches that a form offers. `bench/lengths.py` measures their rounds."""
+
+    short: Length
+    match: Length
+    long: Length
+
+
 class Preset(NamedTuple):
-    """The options behind a name, with a title and a description for forms.
+    """The options behind a name, with a title, a description and a shorter `summary` for forms.
 
     ``offered`` are the options of a new table. They may be edited. ``stored`` are the options that stored games and
     records keep their difference from. Never edit them: that would change the rules of running and finished games.
-    ``max_players`` is the most players of a table.
+    ``lengths`` suit the points that a round gives. ``max_players`` is the most players of a table.
     """
 
     name: str
     title: str
+    summary: str
     description: str
     stored: Options
     offered: Options
+    lengths: Lengths
     max_players: int = MAX_PLAYERS
 
 
@@ -225,51 +242,63 @@ _ROWS: Final = {
         Preset(
             "no-mercy",
             "No Mercy",
+            "Stack draw cards, swap hands on 7. With 25 cards you are out.",
             "The official rules of No Mercy, with strong draw cards that you stack on each other. You draw until you"
             " can play, sevens swap hands, and with 25 cards you are out of the round.",
             stored=_NO_MERCY,
             offered=_NO_MERCY,
+            lengths=Lengths(Length(1000, 3), Length(2000, 6), Length(3500, 13)),
             max_players=6,
         ),
         Preset(
             "classic",
             "Classic",
+            "Draw one card, no stacking. A Wild Draw Four can be a bluff.",
             "The official rules of the classic game. You draw one card at a time, nothing is stacked, and a Wild Draw"
             " Four can be challenged as a bluff.",
             stored=_CLASSIC_OF_RELEASE_1,
             offered=_CLASSIC,
+            lengths=Lengths(Length(200, 3), Length(500, 10), Length(750, 16)),
         ),
         Preset(
             "playroom",
             "Playroom",
+            "Party rules: drawing a debt costs no turn, a missed UNO four cards.",
             "The classic deck with lighter party rules. You may still play after drawing owed cards, a forgotten UNO"
             " costs four cards, and the fewest points win.",
             stored=_PLAYROOM,
             offered=_PLAYROOM,
+            lengths=Lengths(Length(100, 3), Length(250, 8), Length(500, 16)),
         ),
         Preset(
             "playroom-no-mercy",
             "Playroom No Mercy",
+            "Party rules with the strong cards: drawing a debt costs no turn.",
             "The No Mercy deck with party rules. You draw one card at a time, coloured draw cards stack on coloured"
             " ones and wild on wild, and the fewest points win.",
             stored=_PLAYROOM_NO_MERCY,
             offered=_PLAYROOM_NO_MERCY,
+            lengths=Lengths(Length(500, 3), Length(1000, 5), Length(2000, 11)),
         ),
         Preset(
             "flip",
             "Flip",
+            "Every card has two sides. One Flip turns all to the harder one.",
             "The official rules of Flip. Every card has two sides, and a Flip card turns all of them over, to a dark"
             " side with harder cards and back. You see the hidden sides of the others’ cards, not of your own.",
             stored=_FLIP,
             offered=_FLIP,
+            lengths=Lengths(Length(250, 3), Length(500, 7), Length(750, 12)),
         ),
         Preset(
             "house-party",
             "House Party",
+            "Straights, cards out of turn, bluffs, buzzers: all at once.",
             "The classic deck with most house rules at once: stacking, passing debts on, straights, playing out of"
             " turn, bluffs, sevens and zeros, and buzzers.",
             stored=_HOUSE_PARTY,
             offered=_HOUSE_PARTY,
+            lengths=Lengths(Length(200, 3), Length(500, 8), Length(750, 12)),
         ),
     )
 }
@@ -282,6 +311,12 @@ PRESET_TITLES: Final[dict[str, str]] = {row.name: row.title for row in _ROWS.val
 
 PRESET_DESCRIPTIONS: Final[dict[str, str]] = {row.name: row.description for row in _ROWS.values()}
 """What the rules of each preset are like, in two or three sentences, by name."""
+
+PRESET_SUMMARIES: Final[dict[str, str]] = {row.name: row.summary for row in _ROWS.values()}
+"""What sets each preset apart, in two lines, by name."""
+
+LENGTHS_OF: Final[dict[str, Lengths]] = {row.name: row.lengths for row in _ROWS.values()}
+"""The lengths of a match that a form offers, by the name of the preset."""
 
 MAX_PLAYERS_OF: Final[dict[str, int]] = {row.name: row.max_players for row in _ROWS.values()}
 """The most players of a table, by the name of its preset."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.utils.html import format_html
@@ -19,17 +20,21 @@ from games.bots import BOTS
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, pace_named, seconds_of, span
 from games.refusals import Denied
+from games.render import new_table as words
 from games.render.rulebook import EVERY_RULE, rules_url, usual_value
+from games.render.words import counted, listed
 
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
 USUAL: Final = TableOptions()
 """The initial values of the form, except that bots take all other seats."""
-LENGTHS: Final = (0, 200, 500, 1000)
+SINGLE_ROUND: Final = "0"
+A_NUMBER: Final = re.compile(r"[0-9]{1,4}")
+"""Points to play to. The form offers named lengths, and programs may send a number."""
 OWN_FIELDS: Final = tuple(spec for spec in rules.OPTIONS if spec.name != "target")
 """The options with a field in a group. `target` is set by the field for the length of the game."""
 OTHERS: Final = "others"
-"""The choice of bots in all other seats, for any number of players."""
+"""The choice of bots that the way to play means: in all other seats against bots, otherwise in none."""
 
 
 def _help(spec: rules.OptionSpec) -> SafeString:
@@ -44,16 +49,15 @@ def _option_field(spec: rules.OptionSpec) -> forms.Field:
     about: dict[str, Any] = {"label": spec.title, "help_text": _help(spec), "required": False}
     if spec.type is int:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
-        return forms.IntegerField(min_value=low, max_value=high, **about)
-    choices = [("", "Default"), *((str(one.value), _explained(one.label, one.meaning)) for one in spec.choices)]
+        empty = forms.NumberInput({"placeholder": "Default"})
+        return forms.IntegerField(min_value=low, max_value=high, widget=empty, **about)
+    labels = [words.choice(one.label, f"{spec.title}: {one.label}", one.meaning) for one in spec.choices]
+    values = [str(one.value) for one in spec.choices]
+    choices = [("", words.choice("Default", "")), *zip(values, labels, strict=True)]
     about |= {"choices": choices, "widget": forms.RadioSelect}
     if spec.type is bool:
         return forms.TypedChoiceField(coerce=lambda text: text == "True", empty_value=None, **about)
     return forms.ChoiceField(**about)
-
-
-def _explained(label: str, meaning: str) -> SafeString:
-    return format_html("{} <small>{}</small>", label, meaning)
 
 
 def _radio(
@@ -66,6 +70,14 @@ def _radio(
     return forms.TypedChoiceField(
         label=label, choices=choices, initial=initial, coerce=coerce, widget=forms.RadioSelect, **more
     )
+
+
+def _most_players() -> str:
+    """Return how many players tables have: most presets have one number."""
+    most = max(rules.MAX_PLAYERS_OF.values())
+    fewer = [(name, number) for name, number in rules.MAX_PLAYERS_OF.items() if number < most]
+    said = [f"{number} with {rules.PRESET_TITLES[name]}" for name, number in fewer]
+    return f"At most {listed([*said, f'{most} with the other rules'])}."
 
 
 class SpanField(forms.CharField):
@@ -91,34 +103,118 @@ def _clock(name: str, label: str, help_text: str) -> SpanField:
     )
 
 
+class LengthField(forms.ChoiceField):
+    """The length of a game: a name of `rules.Lengths`, or the points to play to."""
+
+    def valid_value(self, value: Any) -> bool:
+        return super().valid_value(value) or A_NUMBER.fullmatch(value) is not None
+
+
+def _length(sent: str = "") -> LengthField:
+    """Return the field of the length. If points were `sent`, they are among its choices."""
+    choices = [
+        (SINGLE_ROUND, words.choice("A single round", "A single round")),
+        *((name, words.length_choice(name)) for name in words.LENGTHS),
+    ]
+    if A_NUMBER.fullmatch(sent) and sent != SINGLE_ROUND:
+        text = f"To {int(sent):,} points"
+        choices.append((sent, words.choice(text, text)))
+    return LengthField(label="Length", choices=choices, initial=SINGLE_ROUND, widget=forms.RadioSelect)
+
+
 @dataclass(frozen=True, slots=True)
-class OptionGroup:
-    """Options that fold together on the page. Open if one of them has a value or an error."""
+class InnerFold:
+    """Fields that fold inside a fold. Open if it is `unfolded`, or if one of them has an error."""
 
     title: str
-    fields: list[forms.BoundField]
-    open: bool
+    fields: Sequence[forms.BoundField]
+    id: str = ""
+    unfolded: bool = False
+
+    @property
+    def open(self) -> bool:
+        return self.unfolded or any(field.errors for field in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A part of the form that folds. While it is folded, it says in `line` what is chosen, or `none`.
+
+    `wide`: its choices have long texts. `more` are fields that stand side by side after the others. Open if a field has
+    an error.
+    """
+
+    title: str
+    fields: Sequence[forms.BoundField] = ()
+    more: Sequence[forms.BoundField] = ()
+    inner: Sequence[InnerFold] = ()
+    none: str = ""
+    wide: bool = False
+
+    @property
+    def open(self) -> bool:
+        return any(part.open for part in self.inner) or any(field.errors for field in (*self.fields, *self.more))
+
+    @property
+    def line(self) -> str:
+        fields = (*self.fields, *(field for part in self.inner for field in part.fields))
+        return ", ".join(filter(None, map(_line_of, fields))) or self.none
+
+
+def _line_of(field: forms.BoundField) -> str:
+    """Return what a fold says of a field, which may be nothing. `static/js/folds.js` says the same after a change."""
+    if isinstance(field.field, forms.ChoiceField):
+        labels = [choice.data["label"] for choice in field.subwidgets if choice.data["selected"]]
+        return ", ".join(label.line for label in labels if isinstance(label, words.Choice))
+    value = field.value()
+    return f"{field.label}: {value}" if field.name.startswith(PREFIX) and value not in (None, "") else ""
+
+
+class Preset(NamedTuple):
+    """A preset to choose, with its radio button."""
+
+    radio: SafeString
+    card: words.PresetCard
 
 
 class NewTableForm(forms.Form):
     """The options of a new table. `lobby.create_table` validates `table_options` again."""
 
+    way = _radio(
+        "With whom",
+        [(name, format_html("<b>{}</b><small>{}</small>", *way)) for name, way in words.WAYS.items()],
+        words.BOTS,
+        required=False,
+    )
+    preset = _radio("Which game", list(rules.PRESET_TITLES.items()), USUAL.preset)
     players = _radio(
-        "Players", [(n, str(n)) for n in range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)], USUAL.players, int
+        "Players",
+        [(n, words.choice(str(n), f"{n} players")) for n in range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)],
+        USUAL.players,
+        int,
+        help_text=_most_players(),
     )
     bots = _radio(
         "Bots",
-        [(OTHERS, "All other seats"), (0, "None"), *((n, str(n)) for n in range(1, rules.MAX_PLAYERS))],
+        [
+            (OTHERS, words.choice("As chosen above", "")),
+            (0, words.choice("None", "no bots")),
+            *((n, words.choice(str(n), counted(n, "bot"))) for n in range(1, rules.MAX_PLAYERS)),
+        ],
         OTHERS,
         help_text="With bots in all other seats the game starts at once. Free seats are for people.",
     )
-    bot = _radio("Bots play", [(bot.name, f"{bot.label}: {bot.help}") for bot in BOTS.values()], USUAL.bot)
-    target = _radio("Length", [(n, f"To {n:,} points" if n else "A single round") for n in LENGTHS], USUAL.target, int)
+    bot = _radio(
+        "Bots play",
+        [(bot.name, words.choice(f"{bot.label}: {bot.help}", f"bots: {bot.label.lower()}")) for bot in BOTS.values()],
+        USUAL.bot,
+    )
+    target = _length()
     pace = _radio(
         "Pace",
         [
-            *((pace.name, f"{pace.label}: {pace.help}") for pace in PACES.values()),
-            (CUSTOM, "Custom: set your own clock"),
+            *((pace.name, words.pace_choice(pace)) for pace in PACES.values()),
+            (CUSTOM, words.choice("Custom: set your own clock", "Custom")),
         ],
         USUAL.pace,
     )
@@ -137,14 +233,15 @@ class NewTableForm(forms.Form):
     after_misses = _radio("After that", Game.AfterMisses.choices, USUAL.after_misses, required=False)
     public = _radio(
         "Who can join",
-        [(1, "Anyone, from the list of open tables"), (0, "Only people with the link")],
-        int(USUAL.public),
+        [
+            ("", words.choice("As chosen above", "")),
+            (1, words.choice("Anyone, from the list of open tables", "listed for all")),
+            (0, words.choice("Only people with the link", "only with the link")),
+        ],
+        "",
         lambda text: text == "1",
-    )
-    preset = _radio(
-        "Rules",
-        [(name, _explained(title, rules.PRESET_DESCRIPTIONS[name])) for name, title in rules.PRESET_TITLES.items()],
-        USUAL.preset,
+        required=False,
+        empty_value=None,
     )
     bot_pause = forms.FloatField(
         label="Bot delay in seconds",
@@ -157,6 +254,7 @@ class NewTableForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= {PREFIX + spec.name: _option_field(spec) for spec in OWN_FIELDS}
+        self.fields["target"] = _length(self.data.get("target", ""))
 
     def clean(self) -> dict[str, Any]:
         """Combine the four clock fields into one value. They are required only for the custom pace."""
@@ -197,23 +295,35 @@ class NewTableForm(forms.Form):
             self.add_error(CLOCK + "callout", f"Choose at most {span(cap)}, the longest turn.")
 
     @property
-    def clock_fields(self) -> list[forms.BoundField]:
-        return [self[CLOCK + name] for name in LIMITS]
+    def presets(self) -> list[Preset]:
+        """The presets to choose from, each with its radio button."""
+        radios = [choice.tag() for choice in self["preset"].subwidgets]
+        return [Preset(radio, card) for radio, card in zip(radios, words.PRESET_CARDS, strict=True)]
 
     @property
-    def clock_open(self) -> bool:
-        """Return True if the fields of the custom pace are shown unfolded."""
-        return self["pace"].value() == CUSTOM or any(field.errors for field in self.clock_fields)
+    def descriptions(self) -> list[tuple[str, str]]:
+        """The title of each preset, and what its rules are like."""
+        return [(rules.PRESET_TITLES[name], text) for name, text in rules.PRESET_DESCRIPTIONS.items()]
 
     @property
-    def option_groups(self) -> list[OptionGroup]:
-        groups = []
-        for title, specs in groupby(OWN_FIELDS, key=attrgetter("group")):
-            fields = [self[PREFIX + spec.name] for spec in specs]
-            groups.append(
-                OptionGroup(title, fields, any(field.errors or field.value() not in (None, "") for field in fields))
-            )
-        return groups
+    def folds(self) -> list[Fold]:
+        """The parts of the form below the presets."""
+        clock = InnerFold(
+            "Custom clock",
+            [self[CLOCK + name] for name in LIMITS],
+            id="own-clock",
+            unfolded=self["pace"].value() == CUSTOM,
+        )
+        groups = [
+            InnerFold(title, [self[PREFIX + spec.name] for spec in specs])
+            for title, specs in groupby(OWN_FIELDS, key=attrgetter("group"))
+        ]
+        return [
+            Fold("Seats", [self["players"], self["bots"], self["bot"], self["public"]], [self["bot_pause"]]),
+            Fold("Length", [self["target"]], wide=True),
+            Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
+            Fold("Rules", inner=groups, none="As chosen above"),
+        ]
 
     def table_options(self) -> TableOptions:
         """Return the options that a valid form asks for.
@@ -222,7 +332,14 @@ class NewTableForm(forms.Form):
         need (`switched`).
         """
         chosen = dict(self.cleaned_data)
-        chosen["bots"] = chosen["players"] - 1 if chosen["bots"] == OTHERS else int(chosen["bots"])
+        way = chosen.pop("way") or words.BOTS
+        others = chosen["players"] - 1 if way == words.BOTS else 0
+        chosen["bots"] = others if chosen["bots"] == OTHERS else int(chosen["bots"])
+        if chosen["public"] is None:
+            chosen["public"] = way != words.FRIENDS
+        if chosen["target"] in words.LENGTHS:
+            chosen["target"] = getattr(rules.LENGTHS_OF[chosen["preset"]], chosen["target"]).points
+        chosen["target"] = int(chosen["target"])
         for spec in OWN_FIELDS:
             del chosen[PREFIX + spec.name]
         for name in ("misses_allowed", "after_misses"):

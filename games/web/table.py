@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from http import HTTPStatus
 
 from django.contrib import messages
@@ -21,6 +22,7 @@ from games.queries import GameView, Table, conduct
 from games.queries.players import others_of
 from games.refusals import Denied
 from games.render.lobby import Closed, LobbyRequest, lobby_of
+from games.render.new_table import WAYS
 from games.web.browser_marks import marks
 from games.web.forms import NewTableForm
 from games.web.http import SeeOther, form_status
@@ -48,9 +50,12 @@ def new_table(request: HttpRequest) -> HttpResponse:
 
 
 def _preselected(request: HttpRequest) -> dict[str, str]:
-    """Return the rules that a link to the form chooses (`?preset=`). Unknown rules are ignored."""
-    preset = request.GET.get("preset", "")
-    return {"preset": preset} if preset in rules.PRESETS else {}
+    """Return what a link to the form chooses: the rules (`?preset=`) and with whom (`?way=`).
+
+    Unknown values are ignored.
+    """
+    known: dict[str, Collection[str]] = {"preset": rules.PRESETS, "way": WAYS}
+    return {name: request.GET[name] for name, values in known.items() if request.GET.get(name, "") in values}
 
 
 @vary_on_headers("HX-Request")

@@ -188,7 +188,8 @@ def _addresses_to_change(page: Page, cast: Cast) -> None:
 
 def _faulty_form(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
-    page.get_by_label("2", exact=True).first.check()
+    page.locator("summary", has_text="Seats").click()
+    page.get_by_role("group", name="Players").get_by_label("2", exact=True).check()
     page.get_by_role("group", name="Bots", exact=True).get_by_label("5").check()
     page.get_by_role("button", name="Create table").click()
     page.locator(".errorlist").first.wait_for()
@@ -196,6 +197,7 @@ def _faulty_form(page: Page, cast: Cast) -> None:
 
 def _conflict(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
+    page.locator("summary", has_text="Rules").click()
     page.get_by_text("Bluffs", exact=True).click()
     page.locator("[name=option_bluff][value=official]").check()
     page.get_by_role("button", name="Create table").click()
@@ -209,6 +211,7 @@ def _rules_of_a_table(page: Page, cast: Cast) -> None:
 
 def _custom_clock(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
+    page.locator("summary", has_text="Time").click()
     page.get_by_role("group", name="Pace").get_by_text("Custom").click()
     page.get_by_text("Custom clock").click()
 

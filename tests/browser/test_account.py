@@ -34,6 +34,7 @@ def test_a_refused_form_focuses_its_errors(new_page: Callable[..., Page], alice:
     for scripts in (True, False):
         page = new_page(alice, java_script_enabled=scripts)
         page.goto("/tables/new/")
+        page.locator("summary", has_text="Time").click()
         page.get_by_role("group", name="Pace").get_by_text("Custom").click()
         page.get_by_text("Custom clock").click()
         page.get_by_role("textbox", name="Added per turn").fill("1 s")

@@ -17,9 +17,9 @@ from tests.support.tables import table_after
 def test_a_table_fills_and_starts_without_a_reload(new_page: Callable[..., Page], alice: User) -> None:
     host = new_page(alice)
     host.goto("/tables/new/")
+    host.get_by_role("radio", name="Friends").check()
+    host.locator("summary", has_text="Seats").click()
     host.get_by_role("group", name="Players").get_by_label("3").check()
-    host.get_by_role("group", name="Bots", exact=True).get_by_label("None").check()
-    host.get_by_text("Only people with the link").click()
     host.get_by_role("button", name="Create table").click()
     expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free.")
     link = host.locator("#invite-link").text_content() or ""

@@ -226,3 +226,78 @@ def test_a_table_of_one_person_and_bots_starts_at_once(as_alice: Client) -> None
 def test_the_form_says_how_each_bot_plays(as_alice: Client) -> None:
     page = as_alice.get("/tables/new/").content.decode()
     assert all(f"{bot.label}: {bot.help}" in page for bot in BOTS.values())
+
+
+@pytest.mark.parametrize(
+    ("way", "change", "bots", "public"),
+    [
+        ("bots", {}, 3, True),
+        ("friends", {}, 0, False),
+        ("anyone", {}, 0, True),
+        ("anyone", {"bots": "2"}, 2, True),
+        ("bots", {"public": "0"}, 3, False),
+        ("anyone", {"public": "0"}, 0, False),
+    ],
+)
+def test_with_whom_to_play_says_who_gets_the_seats(
+    as_alice: Client, way: str, change: dict[str, str], bots: int, public: bool
+) -> None:
+    left = CHOICES | {"way": way, "players": "4", "bots": "others", "public": ""}
+    as_alice.post("/tables/new/", left | change)
+    game = Game.objects.get()
+    assert Seat.objects.filter(game=game).exclude(bot="").count() == bots
+    assert (game.is_public, game.status) == (public, "playing" if bots == 3 else "open")
+
+
+@pytest.mark.parametrize("preset", rules.PRESETS)
+def test_the_form_offers_lengths_that_suit_each_preset(as_alice: Client, preset: str) -> None:
+    lengths = rules.LENGTHS_OF[preset]
+    text = text_of(as_alice.get("/tables/new/"))
+    for name, length in lengths._asdict().items():
+        assert re.search(rf"{length.points:,} in [^0-9]*{rules.PRESET_TITLES[preset]}", text)
+        as_alice.post("/tables/new/", CHOICES | {"preset": preset, "target": name})
+        assert Game.objects.latest("pk").target == length.points
+    assert rules.PRESETS[preset].target in {length.points for length in lengths}
+
+
+def test_programs_can_send_the_points_to_play_to(as_alice: Client) -> None:
+    as_alice.post("/tables/new/", CHOICES | {"target": "200"})
+    assert Game.objects.get().target == 200
+    refused = as_alice.post("/tables/new/", CHOICES | {"target": "200", "players": "7"})
+    assert re.search(r'name="target" value="200"[^>]*checked', refused.content.decode())
+    for wrong in ("9999", "-1", "forever", "²"):
+        refused = as_alice.post("/tables/new/", CHOICES | {"target": wrong})
+        assert (refused.status_code, list(refused.context["form"].errors)) == (422, ["target"])
+
+
+def test_each_preset_is_a_card_with_two_lines(as_alice: Client) -> None:
+    html = unescape(as_alice.get("/tables/new/").content.decode())
+    for name, title in rules.PRESET_TITLES.items():
+        summary = rules.PRESET_SUMMARIES[name]
+        assert len(summary) <= 90
+        assert re.search(rf'value="{name}"(?:(?!</label>).)*<b>{title}</b><small>{summary}</small>', html, re.DOTALL)
+
+
+def test_a_link_chooses_with_whom_to_play(as_alice: Client) -> None:
+    for way, title in (("bots", "Bots"), ("friends", "Friends"), ("anyone", "Anyone")):
+        page = as_alice.get(f"/tables/new/?way={way}")
+        assert re.findall(r'name="way" value="(\w+)"[^>]*checked', page.content.decode()) == [way]
+        assert title in text_of(page)
+    unknown = as_alice.get("/tables/new/?way=nobody").content.decode()
+    assert re.findall(r'name="way" value="(\w+)"[^>]*checked', unknown) == ["bots"]
+
+
+def test_the_front_page_leads_to_each_way_to_play(client: Client, as_alice: Client) -> None:
+    for page in (client.get("/").content.decode(), as_alice.get("/").content.decode()):
+        assert 'href="/tables/new/?way=friends"' in page
+        assert 'href="/tables/new/?way=anyone"' in page
+
+
+def test_only_the_part_of_the_form_with_an_error_is_unfolded(as_alice: Client) -> None:
+    def unfolded(change: dict[str, str]) -> list[str]:
+        html = as_alice.post("/tables/new/", CHOICES | change).content.decode()
+        return re.findall(r"<details[^>]* open><summary>([^<\n]*)", html)
+
+    assert unfolded({"players": "7"}) == ["Seats"]
+    assert unfolded({"option_mercy_limit": "5"}) == ["Rules", "Elimination"]
+    assert unfolded({"pace": "custom"}) == ["Time", "Custom clock"]

@@ -1,0 +1,15 @@
+// A folded part of the form for a new table says what is chosen in it, as the server does for a new page (`Fold.line`).
+function said(field) {
+  if (field.dataset.line !== undefined) return field.dataset.line;
+  return field.value && `${field.labels[0].textContent}: ${field.value}`;
+}
+
+for (const fold of document.querySelectorAll(".fold")) {
+  const line = fold.querySelector("summary span");
+  const tell = () => {
+    const chosen = [...fold.querySelectorAll(":checked + [data-line], [placeholder]")].map(said);
+    line.textContent = chosen.filter(Boolean).join(", ") || line.dataset.none;
+  };
+  fold.addEventListener("change", tell);
+  tell(); // a browser that comes back to the page may have kept what was chosen
+}

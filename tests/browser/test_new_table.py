@@ -1,0 +1,144 @@
+"""The form for a new table in browsers: three clicks to a table, what is folded, and nothing that covers a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.models import User
+from games.models import Game
+
+COVERED = """(page) => [...document.querySelectorAll(".newtable input, .newtable summary, .newtable button")]
+    .filter((e) => e.checkVisibility())
+    .filter((e) => {
+        e.scrollIntoView({block: "center"});
+        const box = e.getBoundingClientRect();
+        const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+        return !(at && (e.contains(at) || at.contains(e) || e.labels?.[0]?.contains(at)));
+    }).map((e) => e.id || e.outerHTML.slice(0, 80))"""
+"""The controls of the form whose middle something else covers."""
+
+SMALL = """() => [...document.querySelectorAll(".newtable :is(label:has([type=radio]), summary, button, .button)")]
+    .filter((e) => e.checkVisibility())
+    .filter((e) => { const box = e.getBoundingClientRect(); return box.width < 44 || box.height < 44; })
+    .map((e) => e.outerHTML.slice(0, 80))"""
+"""The controls of the form that are too small for a finger."""
+
+
+def line(page: Page, title: str) -> Locator:
+    """Return what the page says beside the title of a folded part of the form."""
+    return page.locator(".fold > summary", has_text=title).locator("span")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize(
+    ("link", "way", "public"),
+    [("New table", "bots", True), ("Play with friends", "friends", False), ("Play with anyone", "anyone", True)],
+)
+def test_three_clicks_lead_from_the_front_page_to_a_table(
+    new_page: Callable[..., Page], alice: User, scripts: bool, link: str, way: str, public: bool
+) -> None:
+    page = new_page(alice, java_script_enabled=scripts)
+    page.goto("/")
+    page.get_by_role("link", name=link).click()
+    page.get_by_role("radio", name="Flip").click()
+    page.get_by_role("button", name="Create table").click()
+    page.locator("#hand" if way == "bots" else "#invite-link").wait_for()
+    game = Game.objects.get()
+    assert (game.preset, game.status, game.is_public) == ("flip", "playing" if way == "bots" else "open", public)
+
+
+def test_a_visitor_is_at_a_table_in_three_clicks(new_page: Callable[..., Page], site: str) -> None:
+    page = new_page()
+    page.goto("/")
+    page.get_by_role("link", name="House Party").click()
+    page.get_by_role("radio", name="Anyone").click()
+    page.get_by_role("button", name="Create table").click()
+    page.locator("#invite-link").wait_for()
+    assert (Game.objects.get().preset, Game.objects.get().is_public) == ("house-party", True)
+
+
+def test_the_form_works_by_keyboard_without_scripts(new_page: Callable[..., Page], alice: User) -> None:
+    page = new_page(alice, java_script_enabled=False)
+    page.goto("/tables/new/")
+    page.get_by_role("radio", name="Bots").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="Friends")).to_be_checked()
+    expect(page.locator("label:has(:focus-visible)")).to_have_css("outline-width", "3px")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio", name="Classic")).to_be_checked()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.locator("summary", has_text="Length")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio", name="Short match")).to_be_checked()
+    page.keyboard.press("Enter")
+    page.locator("#invite-link").wait_for()
+    game = Game.objects.get()
+    assert (game.preset, game.target, game.is_public, game.players) == ("classic", 200, False, 4)
+
+
+def test_a_folded_part_says_what_is_chosen_in_it(new_page: Callable[..., Page], alice: User) -> None:
+    for scripts in (True, False):
+        page = new_page(alice, java_script_enabled=scripts)
+        page.goto("/tables/new/")
+        expect(line(page, "Seats")).to_have_text("4 players, bots: careful")
+        expect(line(page, "Length")).to_have_text("A single round")
+        expect(line(page, "Time")).to_have_text("Standard, about a turn a day")
+        expect(line(page, "Rules")).to_have_text("As chosen above")
+        expect(page.locator(".fold fieldset").first).to_be_hidden()
+
+
+def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(
+    new_page: Callable[..., Page], alice: User
+) -> None:
+    page = new_page(alice)
+    page.goto("/tables/new/")
+    for title in ("Seats", "Length", "Rules"):
+        page.locator(".fold > summary", has_text=title).click()
+    page.get_by_role("group", name="Players").get_by_label("7").check()
+    page.get_by_role("group", name="Bots", exact=True).get_by_label("2").check()
+    page.get_by_role("radio", name="Short match").check()
+    page.locator("summary", has_text="Drawing").click()
+    page.locator("[name=option_draw_until_playable][value=False]").check()
+    page.locator("summary", has_text="Elimination").click()
+    page.get_by_label("Mercy limit").fill("30")
+    page.get_by_label("Mercy limit").press("Tab")
+    lines = {
+        "Seats": "7 players, 2 bots, bots: careful",
+        "Length": "Short match",
+        "Rules": "Draw until playable: off, Mercy limit: 30",
+    }
+    for title, text in lines.items():
+        page.locator(".fold > summary", has_text=title).click()
+        expect(line(page, title)).to_have_text(text)
+    page.get_by_role("button", name="Create table").click()
+    expect(page.locator("#errors")).to_contain_text("Players: A table with these rules has 2 to 6 players.")
+    for title, text in lines.items():
+        expect(line(page, title)).to_have_text(text)
+
+
+def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: Callable[..., Page], alice: User) -> None:
+    page = new_page(alice, java_script_enabled=False)
+    page.goto("/tables/new/")
+    page.locator(".fold > summary", has_text="Length").click()
+    page.get_by_role("radio", name="Long match").check()
+    page.locator(".fold > summary", has_text="Length").click()
+    expect(line(page, "Length")).to_be_hidden()
+    expect(line(page, "Time")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (844, 390), (1280, 800)])
+def test_nothing_covers_a_choice(new_page: Callable[..., Page], alice: User, width: int, height: int) -> None:
+    page = new_page(alice)
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto("/tables/new/")
+    assert page.evaluate(COVERED) == []
+    page.evaluate("() => document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    assert page.evaluate(COVERED) == []
+    assert page.evaluate(SMALL) == []
