@@ -322,7 +322,7 @@ class NewTableForm(forms.Form):
             Fold("Seats", [self["players"], self["bots"], self["bot"], self["public"]], [self["bot_pause"]]),
             Fold("Length", [self["target"]], wide=True),
             Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
-            Fold("Rules", inner=groups, none="As chosen above"),
+            Fold("Rules", inner=groups, none=f"As {rules.PRESET_TITLES.get(self['preset'].value(), 'chosen above')}"),
         ]
 
     def table_options(self) -> TableOptions:

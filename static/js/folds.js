@@ -4,12 +4,14 @@ function said(field) {
   return field.value && `${field.labels[0].textContent}: ${field.value}`;
 }
 
-for (const fold of document.querySelectorAll(".fold")) {
+const form = document.querySelector(".newtable");
+for (const fold of form.querySelectorAll(".fold")) {
   const line = fold.querySelector("summary span");
+  const game = () => form.querySelector("[name=preset]:checked ~ span b")?.textContent ?? "chosen above";
   const tell = () => {
     const chosen = [...fold.querySelectorAll(":checked + [data-line], [placeholder]")].map(said);
-    line.textContent = chosen.filter(Boolean).join(", ") || line.dataset.none;
+    line.textContent = chosen.filter(Boolean).join(", ") || (line.dataset.none && `As ${game()}`);
   };
-  fold.addEventListener("change", tell);
+  form.addEventListener("change", tell);
   tell(); // a browser that comes back to the page may have kept what was chosen
 }

@@ -90,7 +90,7 @@ def test_a_folded_part_says_what_is_chosen_in_it(new_page: Callable[..., Page], 
         expect(line(page, "Seats")).to_have_text("4 players, bots: careful")
         expect(line(page, "Length")).to_have_text("A single round")
         expect(line(page, "Time")).to_have_text("Standard, about a turn a day")
-        expect(line(page, "Rules")).to_have_text("As chosen above")
+        expect(line(page, "Rules")).to_have_text("As No Mercy")
         expect(page.locator(".fold fieldset").first).to_be_hidden()
 
 
@@ -99,6 +99,9 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(
 ) -> None:
     page = new_page(alice)
     page.goto("/tables/new/")
+    page.get_by_role("radio", name="Flip").check()
+    expect(line(page, "Rules")).to_have_text("As Flip")
+    page.get_by_role("radio", name="Stack draw cards").check()
     for title in ("Seats", "Length", "Rules"):
         page.locator(".fold > summary", has_text=title).click()
     page.get_by_role("group", name="Players").get_by_label("7").check()
@@ -130,6 +133,8 @@ def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: Ca
     page.get_by_role("radio", name="Long match").check()
     page.locator(".fold > summary", has_text="Length").click()
     expect(line(page, "Length")).to_be_hidden()
+    page.get_by_role("radio", name="Flip").check()
+    expect(line(page, "Rules")).to_be_hidden()
     expect(line(page, "Time")).to_be_visible()
 
 
