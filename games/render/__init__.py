@@ -2,7 +2,7 @@
 
 from games.render.log_rows import LogNote, is_own, log_of
 from games.render.page import LOG_LINES, GamePage, LastRound, PageRequest, RematchState, page_of
-from games.render.page_events import PageEvents, page_events
+from games.render.page_events import PageEvents, page_events, recap
 from games.render.straight import BETWEEN
 from games.render.table import SORTS
 
@@ -20,4 +20,5 @@ __all__ = [
     "log_of",
     "page_events",
     "page_of",
+    "recap",
 ]

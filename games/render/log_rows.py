@@ -120,17 +120,28 @@ def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
     """
     if view.you is None:
         return []
-    first, newer = 1, list[LogLine]()
-    for line in reversed(lines):
-        if is_own(view, line) or view.you in line.former:
-            first = line.round
-            break
-        newer.append(line)
-    else:
-        if lines and lines[0].n > 1:  # the log has earlier lines, which are not shown
-            first = lines[0].round
+    newer = lines_since_your_move(view, lines)
+    before = lines[: len(lines) - len(newer)]
+    first = before[-1].round if before else lines[0].round if lines and lines[0].n > 1 else 1
     cancelled = [number for number in view.cancelled if number >= first]
     news = [(number, round_cancelled(number)) for number in cancelled]
-    shown = [line for line in reversed(newer) if line.round not in cancelled]
+    shown = [line for line in newer if line.round not in cancelled]
     news += [(line.round, " ".join(sentences(view, line))) for line in shown]
     return [said for _, said in sorted(news, key=itemgetter(0))]
+
+
+def lines_since_your_move(view: GameView, lines: Sequence[LogLine]) -> Sequence[LogLine]:
+    """Return the lines since the reader's last move, or since the reader got the seat, oldest first."""
+    own = [n for n, line in enumerate(lines) if is_own(view, line) or view.you in line.former]
+    return lines[own[-1] + 1 :] if own else lines
+
+
+def new_cards(view: GameView, lines: Sequence[LogLine]) -> list[str]:
+    """Return the cards that the reader has drawn since they last played one, as far as these lines tell them."""
+    found: list[str] = []
+    for line in reversed(lines):
+        own = [event for event in line.events if event.seat == view.you and view.you not in line.former]
+        if line.round != view.round or any(event.kind == "played" for event in own):
+            break
+        found += [card for event in own if event.kind in ("drew", "turned_over") for card in event.cards or ()]
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,7 @@ from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
-from games.render.log_rows import LogNote, LogRow, log_of, since_your_move
+from games.render.log_rows import LogNote, LogRow, log_of, new_cards, since_your_move
 from games.render.move import YourMove, move_of
 from games.render.orders import OrdersForm, orders_of
 from games.render.resign import may_leave
@@ -233,7 +234,7 @@ def page_of(
         rules_url=table_rules_url(view),
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
         commitment=view.commitment,
-        spoken_keys=_spoken_keys(view, headline, stage, hand, players),
+        spoken_keys=_spoken_keys(view, headline, stage, hand, players, new_cards(view, lines)),
     )
 
 
@@ -295,19 +296,31 @@ def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRo
     )
 
 
+def _hand_in_words(hand: Hand, new: Sequence[str]) -> str:
+    """Return the number of cards and their names, new ones first: `3 cards, 1 playable. New: Red 5. Then Blue 1.`"""
+    names, left = [], list(new)
+    for card in hand.cards:
+        if card.text in left:
+            left.remove(card.text)
+            names.append(card.name)
+    rest = list((Counter(card.name for card in hand.cards) - Counter(names)).elements())
+    if not names:
+        return f"{hand.note}: {', '.join(rest)}."
+    return f"{hand.note}. New: {', '.join(names)}." + (f" Then {', '.join(rest)}." if rest else "")
+
+
 def _spoken_keys(
-    view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player]
+    view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player], new: Sequence[str]
 ) -> list[SpokenKey]:
     stack = f"{stage.owed} owed: {stage.owed_note}." if stage.owed else "There is no stack."
     counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in players)
     scores = ", ".join(f"{seat.name} {seat.score}" for seat in view.seats)
-    held = ", ".join(card.name for card in hand.cards) if hand else "You hold no cards."
     return [
         SpokenKey("c", "Top card", f"{stage.top_name}."),
         SpokenKey("v", "Current colour", f"{stage.color_name}."),
         SpokenKey("g", "Stack", stack),
         SpokenKey("e", "Card counts", f"{counts}."),
-        SpokenKey("d", "Your hand", f"{hand.note}: {held}." if hand else held),
+        SpokenKey("d", "Your hand", _hand_in_words(hand, new) if hand else "You hold no cards."),
         SpokenKey("t", "Turn and time left", headline + (" {left}" if view.deadline else "")),
         SpokenKey("s", "Scores", f"{scores}."),
     ]

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
-from games.render.log_rows import is_own, sentence_case, sentences, told_to
+from games.render.log_rows import is_own, lines_since_your_move, sentence_case, sentences, told_to
 from games.render.words import cards, color, counted, headline, listed, round_cancelled, time_left
 
 LISTED_CARDS: Final = 3
@@ -142,6 +142,14 @@ def page_events(
     if events and (view.my_turn or view.turn is None):
         told = _turn(view, now, again=again) if view.my_turn else headline(view, now)
     return PageEvents(events, told, _lead(view))
+
+
+def recap(view: GameView, lines: Sequence[LogLine], *, now: datetime) -> PageEvents:
+    """Return what others did since the reader's last move, for a page that was just opened. Nothing of it is said."""
+    newer = lines_since_your_move(view, lines) if view.you is not None else ()
+    if not newer:
+        return PageEvents()
+    return replace(page_events(view, newer, since=newer[0].n - 1, now=now), now="")
 
 
 def _news(key: str, text: str, banner: str = "") -> PageEvent:

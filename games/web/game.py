@@ -213,6 +213,7 @@ def _show(
         context |= {"csrf_token": get_token(request), "user": user, "events": events}
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
     else:
+        context["events"] = rendering.recap(view, lines, now=now) if page.news else rendering.PageEvents()
         response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response

@@ -5,6 +5,9 @@ import { show } from "./moments.js";
 import { play } from "./motion.js";
 
 const told = new Set(); // keys of events
+const code = () => document.getElementById("main").dataset.game;
+let missed = []; // copies of the events since the reader's last move
+let step = 0; // the next of their moves that "Next step" shows
 const headline = () => document.getElementById("headline")?.textContent ?? "";
 let heading = headline();
 
@@ -18,20 +21,52 @@ function tell(events) {
   }
 }
 
+const movesOf = (events) => [...new Set(events.map(({ dataset }) => dataset.move))];
+
+// "Since your last move" can be played again, at once or step by step.
+function remember(events) {
+  const news = document.getElementById("news");
+  missed = news ? [...missed, ...events.map((event) => event.cloneNode(true))] : [];
+  step = 0;
+  const buttons = document.getElementById("replay-news");
+  if (buttons) buttons.hidden = !missed.some(({ dataset }) => dataset.motion);
+}
+
+document.addEventListener("click", ({ target }) => {
+  if (target.id === "news-all") play(missed);
+  if (target.id !== "news-next") return;
+  const moves = movesOf(missed);
+  play(missed.filter(({ dataset }) => dataset.move === moves[step % moves.length]));
+  step += 1;
+});
+
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "main") return;
   const list = document.getElementById("events");
   const { version, deal } = document.getElementById("main").dataset;
   update(`${version}.${deal}`, list.dataset.lead);
   const refusal = event.detail.requestConfig.verb === "post" && document.getElementById("refusal");
-  if (refusal) interrupt(refusal.textContent);
+  if (refusal) {
+    const { top, bottom } = refusal.getBoundingClientRect();
+    interrupt(refusal.textContent);
+    if (bottom < 0 || top > innerHeight) show(refusal.firstElementChild.firstChild.textContent);
+  }
   const events = [...list.children].filter(({ dataset }) => !told.has(dataset.key));
   events.forEach(({ dataset }) => told.add(dataset.key));
   tell(events);
   play(events);
+  remember(events);
   const now = events.length ? list.dataset.now : "";
   if (now) say(now, { version: `${version}.${deal}` });
   // Changes that are no moves (a pause, more time, a game called off) are told by the new headline.
   else if (!events.length && !refusal && heading !== headline()) say(headline());
   heading = headline();
 });
+
+// A page that was opened shows once what the reader missed.
+const first = [...document.getElementById("events").children];
+first.forEach(({ dataset }) => told.add(dataset.key));
+remember(first);
+const seen = `${code()}.${document.getElementById("main").dataset.version}`;
+if (first.length && sessionStorage.getItem("recap") !== seen) play(first);
+sessionStorage.setItem("recap", seen);

@@ -2,6 +2,7 @@
 import { recall } from "./store.js";
 
 const STAY = 2500; // ms
+const LONGEST = 60; // s that a banner stays up for a catch. After longer windows only the button does.
 const MOST = 3; // wait; older ones give way, because the log has them
 const CATCH = '#uno-call, [id^="catch-"]'; // what a banner about a missing UNO call presses
 
@@ -31,13 +32,14 @@ function next() {
   const stage = document.getElementById("table").getBoundingClientRect();
   shown = document.createElement("div");
   shown.className = "moment";
-  shown.style.top = `${stage.top + stage.height / 2}px`;
+  // Above the top card, or in sight if the page is scrolled
+  shown.style.top = `${Math.min(Math.max(stage.top + stage.height * 0.15, 40), innerHeight - 40)}px`;
   shown.style.left = `${stage.left + stage.width / 2}px`;
   if (seconds && document.querySelector(CATCH)) {
     const bar = document.createElement("i");
     shown.append(button("say-it", text, () => document.querySelector(CATCH)?.click()), bar);
     shown.dataset.catch = "";
-    bar.animate({ transform: ["none", "scaleX(0)"] }, { duration: seconds * 1000 });
+    bar.animate({ transform: ["none", "scaleX(0)"] }, { duration: seconds * 1000, fill: "forwards" });
   } else {
     const line = document.createElement("p");
     line.textContent = text;
@@ -49,7 +51,7 @@ function next() {
     cross.ariaLabel = "Close";
     shown.append(cross);
   } else {
-    timer = setTimeout(close, Math.max(STAY, seconds * 1000));
+    timer = setTimeout(close, Math.max(STAY, Math.min(seconds, LONGEST) * 1000));
   }
   document.body.append(shown);
 }

@@ -22,7 +22,6 @@ document.body.append(layer, skip);
 
 let timers = [];
 let animations = [];
-let held = []; // names of the cards in the hand before the change
 let pressed = null; // rectangle of the card that the player has pressed
 let drawn = []; // cards of the hand that are new
 
@@ -32,6 +31,7 @@ const top = () => document.querySelector(".top-card");
 const deck = () => document.querySelector(".drawpile");
 const back = () => document.querySelector(".drawpile .face");
 const disc = (seat) => document.querySelector(`#seat-${seat} .disc`);
+let held = hand().map(nameOf); // before the change
 const isReader = (seat) => document.getElementById(`seat-${seat}`)?.classList.contains("you");
 export const still = () => reduced.matches || recall("motion", "on") === "off";
 

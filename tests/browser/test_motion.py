@@ -82,7 +82,8 @@ def test_drawn_cards_fly_one_by_one(new_page: NewPage, table: Table, alice: User
     play(table, alice, "play W6 color g")
     page, other = open_page(new_page, bob, table), open_page(new_page, alice, table)
     page.get_by_role("button", name="Take 6").click()
-    assert len(flown(page, 6)) == len(flown(other, 6)) == 6
+    assert len(flown(page, 7)) == 7  # the card that was played before the page was opened, too
+    assert len(flown(other, 6)) == 6
     expect(page.locator("#hand-cards .card")).to_have_count(9)
 
 
@@ -204,3 +205,29 @@ def test_settings_are_kept(new_page: NewPage, table: Table, alice: User) -> None
     page.get_by_role("button", name="Red 5").click()
     shows(page, 1)
     expect(page.locator("#motion")).to_have_value("off")
+
+
+def test_what_the_reader_missed_plays_once_and_again_on_demand(
+    new_page: NewPage, table: Table, alice: User, bob: User
+) -> None:
+    play(table, alice, "play W6 color g")
+    page = open_page(new_page, bob, table)
+    assert len(flown(page, 1)) == 1
+    assert page.locator(".moment").count() == 0  # the page says it
+    page.reload()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.flown") == []
+    page.locator("#news > summary").click()
+    page.locator("#news-next").click()
+    flown(page, 1)
+    page.locator("#news-all").click()
+    assert len(flown(page, 2)) == 2
+    page.get_by_role("button", name="Take 6").click()
+    expect(page.locator("#news")).to_have_count(0)
+
+
+def test_a_refusal_that_is_out_of_sight_is_shown_over_the_table(new_page: NewPage, table: Table, alice: User) -> None:
+    page = open_page(new_page, alice, table)
+    page.evaluate("document.body.style.marginTop = '-700px'")
+    page.locator("#hand-cards .card[aria-disabled]").first.evaluate("(card) => card.click()")
+    banner(page, "does not match")

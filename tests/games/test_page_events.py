@@ -217,6 +217,23 @@ def test_a_round_that_staff_cancelled_is_told_without_its_moves() -> None:
     assert told(view, Event("played", 1, "r3")).events[0].key == "4.0"
 
 
+def test_a_page_that_was_just_opened_has_what_its_reader_missed() -> None:
+    lines = [
+        line(2, 1, Event("played", 1, "r9")),
+        line(3, 0, Event("played", 0, "r5")),
+        line(4, 1, Event("played", 1, "r4")),
+        line(5, 2, Event("drew", 2, amount=2)),
+    ]
+    missed = render.recap(seen(PLAIN), lines, now=NOW)
+    assert [(event.key, event.motion) for event in missed.events] == [
+        ("4.0", Motion("play", 1, faces=("r4",))),
+        ("5.0", Motion("draw", 2, many=2)),
+    ]
+    assert missed.now == ""
+    assert render.recap(seen(PLAIN, None), lines, now=NOW) == PageEvents()
+    assert render.recap(seen(PLAIN), lines[:2], now=NOW) == PageEvents()
+
+
 @pytest.mark.parametrize(
     ("hands", "you", "lead"),
     [

@@ -417,6 +417,22 @@ def test_the_number_of_a_stack_grows_in_steps(total: int, tension: int) -> None:
     assert (shown.owed_by, shown.tension) == ("Ann", tension)
 
 
+def test_the_hand_is_read_with_new_cards_first() -> None:
+    drew = Event("drew", 0, amount=2, cards=("b1", "W6"), reason="stack")
+
+    def read(*lines: LogLine) -> str:
+        return next(item.text for item in page(seen(PLAIN), lines).spoken_keys if item.key == "d")
+
+    plain = "3 cards, 2 playable: Red 5, Blue 1, Wild Draw Six."
+    assert read() == plain
+    assert read(line(3, 1, Event("played", 1, "r2")), line(4, 0, drew), line(5, 1, Event("played", 1, "r3"))) == (
+        "3 cards, 2 playable. New: Blue 1, Wild Draw Six. Then Red 5."
+    )
+    assert read(line(3, 0, drew), line(4, 0, Event("played", 0, "r2"))) == plain
+    assert read(line(3, 1, Event("drew", 1, amount=2))) == plain
+    assert read(replace(line(3, 0, drew), round=2)) == plain
+
+
 def test_a_card_that_can_be_played_in_one_way_needs_no_choice() -> None:
     def clicks(hands: list[list[str]]) -> list[tuple[str, str]]:
         return [(card.text, card.move) for card in there(page(seen({**PLAIN, "hands": hands})).hand).cards]
