@@ -30,6 +30,7 @@ from accounts import confirmation_keys, queries
 from accounts.actions import lock_person
 from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
+from accounts.message_ids import message_id
 from accounts.models import AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
 
@@ -258,7 +259,8 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     with timezone.override(zoneinfo.ZoneInfo(zone)):
         body = render_to_string(f"account/email/{template}_message.txt", context)
     unique = f"account.{row.pk}.{int(row.created_at.timestamp())}"
-    return EmailMultiAlternatives(title, body.strip() + "\n", to=[row.address], headers=headers(unique, now=now))
+    more = headers(unique, to=row.address, now=now)
+    return EmailMultiAlternatives(title, body.strip() + "\n", to=[row.address], headers=more)
 
 
 def has_content(row: AccountMail) -> bool:
@@ -288,10 +290,13 @@ def add_to_list(row: AccountMail, other: AccountMail) -> bool:
     return True
 
 
-def headers(unique: str, *, now: datetime) -> dict[str, str]:
-    """Return the headers of every mail of the site. A retry with the same `unique` has the same Message-ID."""
+def headers(unique: str, *, to: str, now: datetime) -> dict[str, str]:
+    """Return the headers of every mail of the site. A retry with the same `unique` has the same Message-ID.
+
+    :param to: the address that the mail goes to.
+    """
     return {
-        "Message-ID": f"<{unique}@{host()}>",
+        "Message-ID": message_id(unique, to=to, host=host()),
         "Date": format_datetime(now),
         "Auto-Submitted": "auto-generated",
         "X-Auto-Response-Suppress": "All",

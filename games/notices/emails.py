@@ -178,7 +178,7 @@ def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetim
         subject=subject if len(subject) <= LONGEST_SUBJECT else f"{subject[: LONGEST_SUBJECT - 1]}…",
         body=render_to_string(f"emails/{name}_body.txt", context).strip() + "\n",
         to=[reader.address],
-        headers=headers(f"{name}.{number}.{reader.user_id}", now=now),
+        headers=headers(f"{name}.{number}.{reader.user_id}", to=reader.address, now=now),
     )
     message.attach_alternative(render_to_string(f"emails/{name}_body.html", context), "text/html")
     return message

@@ -14,9 +14,8 @@ from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Greatest, Least
 
 from accounts import mails
-from accounts.addresses import spellings
 from accounts.models import User
-from accounts.queries import mail_addresses
+from accounts.queries import mail_addresses, people_with_mail_at
 from games.models import Game
 from games.models.notices import EMAIL, SITE, Notice, NoticeSettings, new_mail_key
 from games.notices import inbox, mail_links
@@ -131,14 +130,11 @@ def ask_whether_it_works(*, user: User, now: datetime) -> None:
 
 
 def mark_bounced(*, address: str, now: datetime) -> int:
-    """Hold all mail to an address because mails to it bounced; return the number of people who have that address.
+    """Hold all game mail to an address because mails to it bounced; return the number of people who get theirs there.
 
     The domain may be in Unicode (`bücher.de`) or in Punycode (`xn--bcher-kva.de`).
     """
-    found: dict[int, str] = {}
-    for spelling in spellings(address):
-        people = User.objects.filter(email__iexact=spelling) | User.objects.filter(emailaddress__email__iexact=spelling)
-        found |= dict.fromkeys(people.values_list("pk", flat=True), spelling)
+    found = people_with_mail_at(address)
     for user_id, spelling in found.items():
         with transaction.atomic():
             chosen = _locked(user_id)

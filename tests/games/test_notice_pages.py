@@ -11,7 +11,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -247,62 +247,6 @@ def test_both_pages_say_that_mail_is_on_hold(table: Table, alice: User, as_alice
 
 
 # Addresses that bounce
-
-REPORT = b"""\
-From: MAILER-DAEMON@mx.example.org
-To: no-reply@cards.example.org
-Subject: Undelivered
-MIME-Version: 1.0
-Content-Type: multipart/report; report-type=delivery-status; boundary="b"
-
---b
-Content-Type: text/plain
-
-It did not arrive.
---b
-Content-Type: message/delivery-status
-
-Reporting-MTA: dns; mx.example.org
-
-Final-Recipient: rfc822; %s
-Action: %s
-Status: %s
-
---b--
-"""
-
-
-@pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Put a bounce report on standard input."""
-
-    def give(report: bytes) -> None:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(report)))
-
-    return give
-
-
-@pytest.mark.parametrize(
-    ("action", "status", "bounced"),
-    [(b"failed", b"5.1.1", True), (b"Failed", b"5.7.1 (policy)", True), (b"delayed", b"4.4.1", False)],
-)
-def test_a_permanent_bounce_marks_the_address(
-    alice: User, given: Any, action: bytes, status: bytes, bounced: bool
-) -> None:
-    given(REPORT % (b"Alice@example.org", action, status))
-    if bounced:
-        call_command("bounced", stdout=io.StringIO())
-    else:
-        with pytest.raises(CommandError, match="Nothing was changed"):
-            call_command("bounced")
-    assert NoticeSettings.objects.filter(user=alice).exclude(bounced="").exists() == bounced
-
-
-@pytest.mark.parametrize("report", [b"", b"hello", b"\xff\xfe\x00", b"Content-Type: message/delivery-status\n\n"])
-def test_a_mail_that_is_not_a_bounce_changes_nothing(alice: User, given: Any, report: bytes) -> None:
-    given(report)
-    with pytest.raises(CommandError):
-        call_command("bounced")
 
 
 def test_mail_to_a_bounced_address_waits_until_it_works_again(table: Table, alice: User, as_alice: Client) -> None:

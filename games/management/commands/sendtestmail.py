@@ -63,7 +63,7 @@ def test_mail(address: str) -> EmailMessage:
         f"This is a test of the mail settings of No Mercy at {settings.SITE_URL}\n\n"
         "If you can read it, this site can send mail to this address. There is nothing else to do.\n"
     )
-    unique = headers(f"test.{uuid4().hex}", now=timezone.now())
+    unique = headers(f"test.{uuid4().hex}", to=address, now=timezone.now())
     return EmailMessage(f"Test mail from No Mercy at {host()}", text, to=[address], headers=unique)
 
 
