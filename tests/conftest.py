@@ -83,9 +83,15 @@ def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: in
     return [item for part in parts for item in part]
 
 
+def pytest_collection() -> None:
+    """Collect no garbage during the collection of the tests, because nearly all objects stay."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Exclude the objects of the collection from garbage collection, to save time."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

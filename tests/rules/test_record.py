@@ -6,6 +6,7 @@ import json
 import random
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -94,23 +95,36 @@ def played_match(preset: str, options: Options, players: int, seed: int) -> Reco
     )
 
 
-MATCHES = {
-    "a match for three": played_match("no-mercy", PRESETS["no-mercy"], 3, 1),
-    "a match for six": played_match("no-mercy", options_from("no-mercy", {"mercy_limit": 30}), 6, 2),
-    "penalty points": played_match("no-mercy", options_from("no-mercy", {"scoring": "penalty", "target": 600}), 4, 3),
-    "a single round": played_match("no-mercy", options_from("no-mercy", {"target": 0}), 2, 4),
-    "a long round": played_match("no-mercy", options_from("no-mercy", {"target": 0, "mercy_limit": 0}), 3, 6),
-    "classic": played_match("classic", options_from("classic", {"target": 0}), 2, 5),
-    "classic with a race": played_match("classic", options_from("classic", {"target": 0, "buzzers": "race"}), 4, 5),
-    "playroom": played_match("playroom", options_from("playroom", {"rounds": 2}), 4, 8),
-    "playroom-no-mercy": played_match("playroom-no-mercy", options_from("playroom-no-mercy", {"target": 0}), 5, 9),
-    "flip": played_match("flip", options_from("flip", {"target": 0}), 3, 10),
-    "house-party": played_match("house-party", options_from("house-party", {"target": 0, "rounds": 3}), 10, 11),
+MATCHES: dict[str, tuple[str, Options, int, int]] = {
+    "a match for three": ("no-mercy", PRESETS["no-mercy"], 3, 1),
+    "a match for six": ("no-mercy", options_from("no-mercy", {"mercy_limit": 30}), 6, 2),
+    "penalty points": ("no-mercy", options_from("no-mercy", {"scoring": "penalty", "target": 600}), 4, 3),
+    "a single round": ("no-mercy", options_from("no-mercy", {"target": 0}), 2, 4),
+    "a long round": ("no-mercy", options_from("no-mercy", {"target": 0, "mercy_limit": 0}), 3, 6),
+    "classic": ("classic", options_from("classic", {"target": 0}), 2, 5),
+    "classic with a race": ("classic", options_from("classic", {"target": 0, "buzzers": "race"}), 4, 5),
+    "playroom": ("playroom", options_from("playroom", {"rounds": 2}), 4, 8),
+    "playroom-no-mercy": ("playroom-no-mercy", options_from("playroom-no-mercy", {"target": 0}), 5, 9),
+    "flip": ("flip", options_from("flip", {"target": 0}), 3, 10),
+    "house-party": ("house-party", options_from("house-party", {"target": 0, "rounds": 3}), 10, 11),
 }
-MATCH = MATCHES["a match for three"]
+"""The preset, options, number of players and seed of each match."""
 
 
-@pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
+@cache
+def match_of(name: str) -> Record:
+    """Play a match once."""
+    return played_match(*MATCHES[name])
+
+
+@pytest.fixture(params=MATCHES)
+def record(request: pytest.FixtureRequest) -> Record:
+    return match_of(request.param)
+
+
+MATCH = match_of("a match for three")
+
+
 def test_a_record_survives_writing_and_reading(record: Record) -> None:
     text = print_record(record)
     assert parse_record(text) == record
@@ -127,7 +141,6 @@ def test_the_order_of_options_in_a_record_has_not_changed() -> None:
     )
 
 
-@pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
 def test_a_record_does_not_change_when_its_preset_offers_other_options(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +154,6 @@ def test_a_record_does_not_change_when_its_preset_offers_other_options(
     assert parse_record(print_record(later)) == later
 
 
-@pytest.mark.parametrize("record", MATCHES.values(), ids=MATCHES)
 def test_a_record_replays_to_its_end(record: Record) -> None:
     replayed = list(replay_record(record))
     assert [part.number for part in replayed] == list(range(1, len(record.rounds) + 1))
@@ -225,7 +237,7 @@ def test_records_of_mixed_options_round_trip_and_verify_with_and_without_seeds(
 
 @pytest.mark.rule("BUZZ-3")
 def test_a_lottery_of_other_seats_than_the_seed_gives_is_refused() -> None:
-    text = print_record(MATCHES["house-party"])
+    text = print_record(match_of("house-party"))
     line = next(line for line in text.splitlines() if re.fullmatch(r"shuffle: \d( \d)+", line))
     other = "shuffle: " + " ".join(line.split()[:0:-1])
     for changed, reason in ((other, "the order of the seed"), (line[:-2], "the right cards")):
@@ -235,7 +247,7 @@ def test_a_lottery_of_other_seats_than_the_seed_gives_is_refused() -> None:
 
 @pytest.mark.rule("PAIR-1")
 def test_a_flip_deal_of_other_pairs_is_refused() -> None:
-    record = MATCHES["flip"]
+    record = match_of("flip")
     light, dark = zip(*(card.split("/") for card in record.rounds[0].deal), strict=True)
     known = PRESETS["flip"].rules.first.shown or {}
     for turn in range(1, 112):
@@ -252,7 +264,7 @@ def test_a_flip_deal_of_other_pairs_is_refused() -> None:
 
 
 def test_a_record_of_classic_names_what_the_first_release_did_not_have() -> None:
-    assert print_record(MATCHES["classic"]).splitlines()[2] == (
+    assert print_record(match_of("classic")).splitlines()[2] == (
         'options: {"target": 0, "first_discard": "official", "bluff": "official"}'
     )
 
@@ -272,7 +284,7 @@ TEXT = print_record(MATCH)
 DEALT = MATCH.rounds[0].deal
 FIRST = MATCH.rounds[0].lines[0]
 END = next(line for line in TEXT.splitlines() if line.startswith("end: "))
-LONG_TEXT = print_record(MATCHES["a long round"])
+LONG_TEXT = print_record(match_of("a long round"))
 SHUFFLE = next(line for line in LONG_TEXT.splitlines() if line.startswith("shuffle: "))
 FALSE_RECORDS = {
     "another version": change(TEXT, "record: 1", "record: 2"),
