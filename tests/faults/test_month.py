@@ -86,7 +86,7 @@ def test_the_simulation_finds_time_lost_in_a_pause(monkeypatch: pytest.MonkeyPat
 
 def test_the_simulation_finds_a_mail_in_quiet_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recheck, "_hour_check", lambda row, facts: SEND)
-    assert any("came in" in fault and fault.endswith("night") for fault in days_pass(6, 4).faults)
+    assert any("came in" in fault and fault.endswith("night") for fault in days_pass(3, 2).faults)
 
 
 def test_the_simulation_finds_a_mail_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -349,8 +349,11 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
 
 @pytest.mark.parametrize(
     "command",
-    [("-m", "nomercy.launcher.embedded"), ("-m", "nomercy.launcher.stack"), ("manage.py", "health")],
-    ids=["run", "stack", "command"],
+    [
+        pytest.param(("-m", "nomercy.launcher.embedded"), id="run"),
+        pytest.param(("-m", "nomercy.launcher.stack"), id="stack", marks=pytest.mark.long),
+        pytest.param(("manage.py", "health"), id="command", marks=pytest.mark.long),
+    ],
 )
 def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path, command: tuple[str, ...]) -> None:
     place = place_for(checkout)
@@ -369,7 +372,14 @@ def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path, command: tupl
     assert run(checkout, 8000, "manage.py", "verify_backup", "none").stderr.startswith("CommandError: none: No such")
 
 
-@pytest.mark.parametrize("command", [("migrate",), ("shell", "--command", "pass"), ("freeze", "--if-restored")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("migrate",),
+        pytest.param(("shell", "--command", "pass"), marks=pytest.mark.long),
+        pytest.param(("freeze", "--if-restored"), marks=pytest.mark.long),
+    ],
+)
 def test_a_command_makes_no_database(checkout: Path, command: tuple[str, ...]) -> None:
     refused = run(checkout, 8000, "manage.py", *command)
 
@@ -379,7 +389,9 @@ def test_a_command_makes_no_database(checkout: Path, command: tuple[str, ...]) -
     assert files_of(place_for(checkout)) == []
 
 
-@pytest.mark.parametrize("command", [("check",), ("makemigrations", "--check", "--dry-run")])
+@pytest.mark.parametrize(
+    "command", [("check",), pytest.param(("makemigrations", "--check", "--dry-run"), marks=pytest.mark.long)]
+)
 def test_a_command_that_needs_no_database_leaves_nothing_behind(checkout: Path, command: tuple[str, ...]) -> None:
     done = run(checkout, 8000, "manage.py", *command)
 

@@ -16,7 +16,13 @@ from nomercy.management.commands import prepare
 from tests.support.database import empty_database
 from tests.support.stack import database_url
 
-COMMANDS = ("health", "check_games", "freeze", "release", "bounced ann@example.org", "reencrypt_factors")
+COMMANDS = (
+    "freeze",
+    *(
+        pytest.param(command, marks=pytest.mark.long)
+        for command in ("health", "check_games", "release", "bounced ann@example.org", "reencrypt_factors")
+    ),
+)
 
 
 def ended(command: str, at: Path = CHECKOUT, **variables: str) -> tuple[int, str]:

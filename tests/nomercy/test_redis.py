@@ -156,7 +156,7 @@ def test_a_closed_socket_leaves_nothing_in_the_layer(given: str) -> None:
 
 
 @pytest.mark.redis
-@pytest.mark.parametrize("module", ["embedded", "stack"])
+@pytest.mark.parametrize("module", ["embedded", pytest.param("stack", marks=pytest.mark.long)])
 def test_a_wrong_password_ends_the_start_with_one_sentence(module: str) -> None:
     with password_server() as right:
         for password in ("hidden", ""):

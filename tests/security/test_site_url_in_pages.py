@@ -10,21 +10,21 @@ from tests.security.urls import addresses
 from tests.security.world import World
 
 pytestmark = pytest.mark.django_db
-READERS = ("anonymous", "seated", "moderator", "admin")
+READERS = ("seated", *(pytest.param(reader, marks=pytest.mark.long) for reader in ("anonymous", "moderator", "admin")))
 
 
-def test_no_page_links_to_the_host_of_its_request(settings: Settings) -> None:
+@pytest.mark.parametrize("reader", READERS)
+def test_no_page_links_to_the_host_of_its_request(settings: Settings, reader: str) -> None:
     settings.SITE_URL = "https://cards.example.org"
     settings.ALLOWED_HOSTS = ["cards.example.org", "other.example"]
     world, pages = World(), 0
     for address in addresses():
-        for reader in READERS:
-            with transaction.atomic():
-                answer = world.browsers[reader].get(world.url(address), headers={"host": "other.example:6666"})
-                text = b"" if answer.streaming else answer.content
-                transaction.set_rollback(True)
-            assert b"other.example" not in text, f"{address.key} as {reader}"
-            assert b"6666" not in text, f"{address.key} as {reader}"
-            assert "6666" not in answer.headers.get("Location", ""), f"{address.key} as {reader}"
-            pages += answer.status_code == 200
-    assert pages > 100
+        with transaction.atomic():
+            answer = world.browsers[reader].get(world.url(address), headers={"host": "other.example:6666"})
+            text = b"" if answer.streaming else answer.content
+            transaction.set_rollback(True)
+        assert b"other.example" not in text, f"{address.key} as {reader}"
+        assert b"6666" not in text, f"{address.key} as {reader}"
+        assert "6666" not in answer.headers.get("Location", ""), f"{address.key} as {reader}"
+        pages += answer.status_code == 200
+    assert pages > 20
