@@ -3,7 +3,6 @@
 import gc
 import os
 import random
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
@@ -29,19 +28,11 @@ from nomercy.launcher.place import place_for, secret_key
 from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database
+from tests.support.programs import CHROMIUM_NAMES, program
 
 Figure = Callable[[str], None]
 LEFT_OUT = pytest.StashKey[int]()
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
-# Chromium's headless shell renders the same pages with less than half of the CPU time.
-CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-
-
-def program(names: tuple[str, ...]) -> str | None:
-    """Return the path of the first of these programs that is installed, or None."""
-    return next((path for path in map(shutil.which, names) if path), None)
-
-
 NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
     "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),

@@ -8,7 +8,7 @@ import sys
 
 from django.conf import settings
 
-COMMANDS = ("latency", "load", "moves", "request", "siege", "sockets", "start", "timers")
+COMMANDS = ("latency", "load", "moves", "page_bytes", "request", "siege", "sockets", "start", "timers")
 
 
 def test_benches_can_be_imported_without_django() -> None:

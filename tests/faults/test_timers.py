@@ -22,9 +22,10 @@ from django.utils import timezone
 from accounts.models import User
 from games.models import Game, Heartbeat, Move, Seat
 from nomercy.launcher.place import CHECKOUT
-from tests.conftest import Figure, program
+from tests.conftest import Figure
 from tests.support.copies import copy_table
 from tests.support.ports import free_port
+from tests.support.programs import program
 from tests.support.stack import database_url
 from tests.support.tables import TWO_HANDS, table_at
 

@@ -29,10 +29,10 @@ from nomercy.launcher.given import require_redis_log_in
 from nomercy.launcher.place import CHECKOUT
 from nomercy.launcher.processes import redis_command
 from nomercy.layer import GroupLayer
-from tests.conftest import program
 from tests.nomercy.test_checks import read_settings
 from tests.support import waiting
 from tests.support.ports import free_port
+from tests.support.programs import program
 
 until = partial(waiting.until, patience=20.0)
 
