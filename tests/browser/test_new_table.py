@@ -35,7 +35,7 @@ def line(page: Page, title: str) -> Locator:
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(
     ("link", "way", "public"),
-    [("New table", "bots", True), ("Play with friends", "friends", False), ("Play with anyone", "anyone", True)],
+    [("New table", "bots", True), ("Invite friends", "friends", False), ("Play with anyone", "anyone", True)],
 )
 def test_three_clicks_lead_from_the_front_page_to_a_table(
     new_page: Callable[..., Page], alice: User, scripts: bool, link: str, way: str, public: bool
