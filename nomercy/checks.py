@@ -25,6 +25,8 @@ SHORTEST_PASSPHRASE = 12
 NUMBER = re.compile(r"[0-9]{1,12}")
 HOST_NAME = re.compile(r"[a-z0-9.-]+|\[[a-f0-9:.]+\]", re.IGNORECASE)  # as Django checks the header `Host`
 HIGHEST_PORT = 65_535
+CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""A line break or another control character, which no setting has."""
 BROKER_SOCKET = "redis+socket"
 STATIC_FILES = "staticfiles.json"  # as Django calls it
 MAIL_SCHEMES = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
@@ -53,10 +55,14 @@ class Environment:
         self.names.append(name)
         if name in environment_file.SECRETS:
             try:
-                return environment_file.secret(name).strip() or default
+                value = environment_file.secret(name).strip() or default
             except environment_file.UnusableFileError as error:
                 refuse(f"{error}.")
-        return self._env.str(name, default).strip()
+        else:
+            value = self._env.str(name, default).strip()
+        if CONTROL_CHARACTER.search(value):
+            refuse(f"{name} has a line break or another control character.")
+        return value
 
     def flag(self, name: str) -> bool:
         self.names.append(name)

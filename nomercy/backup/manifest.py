@@ -12,7 +12,7 @@ from django.conf import settings
 import nomercy
 from nomercy.backup.archive import DAMAGED, parts
 from nomercy.backup.encryption import BackupError
-from nomercy.checks import Environment
+from nomercy.checks import CONTROL_CHARACTER, Environment
 
 FORMAT: Final = 1
 LARGEST: Final = 1024 * 1024
@@ -101,9 +101,9 @@ def _is_sound(manifest: Manifest) -> bool:
     if not {KEY} <= manifest.settings.keys() <= {KEY, *SETTINGS}:
         return False
     types = {tuple(map(type, sequence)) for sequence in manifest.sequences}
-    values = list(manifest.settings.values())
-    "".join(values).encode()  # half of a surrogate pair is an error
-    return types <= {(str, str, int, bool)} and not any("\0" in value for value in values)
+    values = "".join(manifest.settings.values())
+    values.encode()  # half of a surrogate pair is an error
+    return types <= {(str, str, int, bool)} and not CONTROL_CHARACTER.search(values)
 
 
 def verify(path: Path, *, passphrase: str) -> Manifest:
@@ -119,13 +119,28 @@ def verify(path: Path, *, passphrase: str) -> Manifest:
 
 
 def as_environment_file(chosen: Mapping[str, str]) -> str:
-    """Return settings as an environment file, a line each."""
-    return "".join(f"{name}={_quoted(value)}\n" for name, value in sorted(chosen.items()))
+    """Return settings as an environment file, of which a shell that reads it runs no part.
+
+    A setting of which only a part is safe from a shell is a comment (see `in_comments`).
+
+    :param chosen: values without control characters.
+    """
+    return "".join(f"{'# ' * _is_unsafe(value)}{name}={_quoted(value)}\n" for name, value in sorted(chosen.items()))
+
+
+def in_comments(chosen: Mapping[str, str]) -> list[str]:
+    """Return the names of the settings that no quotes keep safe from a shell."""
+    return sorted(name for name, value in chosen.items() if _is_unsafe(value))
+
+
+def _is_unsafe(value: str) -> bool:
+    # In a shell, single quotes cannot hold the former, and in double quotes it would run the latter.
+    return bool({"'", "\\"} & set(value) and {"$", "`"} & set(value))
 
 
 def _quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\")
-    if "\n" not in value and "\r" not in value:
-        return "'" + escaped.replace("'", "\\'") + "'"
-    # Only double quotes have escapes for line breaks.
-    return '"' + escaped.replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r") + '"'
+    if _is_unsafe(value):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if "'" in value or "\\" in value:
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f"'{value}'"

@@ -597,6 +597,8 @@ BAD_SETTINGS: dict[str, Any] = {
     "another name": {"LD_PRELOAD": "x.so"},
     "a list": {"EMAIL_FROM": ["a"]},
     "no key": {"SECRET_KEY": None},
+    "a line break": {"EMAIL_FROM": "a'\\\nLD_PRELOAD=x.so\r\n'\""},
+    "a control character": {"ALLOWED_HOSTS": "a\x1b[2J"},
 }
 
 
@@ -611,14 +613,42 @@ def test_settings_of_a_hostile_file_are_refused(games: list[Game], file: Path, t
     assert not (tmp_path / "new.env").exists()
 
 
-def test_a_line_break_in_a_setting_makes_no_other_setting(
-    games: list[Game], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+HOSTILE_VALUES = {
+    "plain": 'No Mercy <a@example.org> $HOME `date` "x" # !1',
+    "quote": 'It\'s "me" <me@example.org>; #',
+    "backslash": "a\\b\\\\n\\",
+    "command": "x'; touch pwned; : '",
+    "substitution": "x' $(touch pwned) `touch pwned`",
+    "escape": "\\' $(touch pwned)",
+    "end": "$(touch pwned)\\",
+    "double": "\"; touch pwned; $(touch pwned) '\\",
+}
+
+
+@pytest.mark.parametrize("value", HOSTILE_VALUES.values(), ids=HOSTILE_VALUES)
+def test_a_shell_runs_no_part_of_written_settings(
+    games: list[Game],
+    file: Path,
+    tmp_path: Path,
+    value: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    odd = "a'\\\nLD_PRELOAD=x.so\r\n'\""
     own = manifest.site_settings()
-    monkeypatch.setattr(manifest, "site_settings", lambda: own | {"EMAIL_FROM": odd})
+    monkeypatch.setattr(manifest, "site_settings", lambda: own | {"EMAIL_FROM": value, "RATE_LIMITS": "7"})
     back_up(file)
-    call_command("verify_backup", str(file), f"--write-settings={tmp_path / 'new.env'}")
-    read = dotenv_values(tmp_path / "new.env", interpolate=False)
-    assert (read["EMAIL_FROM"], "LD_PRELOAD" in read) == (odd, False)
-    assert len((tmp_path / "new.env").read_text().splitlines()) == len(read)  # else it would be refused
+    written = tmp_path / "new.env"
+    call_command("verify_backup", str(file), f"--write-settings={written}")
+
+    script = '. ./new.env; printf "%s|%s" "$EMAIL_FROM" "$RATE_LIMITS"'
+    command = ["/bin/sh", "-euc", f"EMAIL_FROM=; {script}"]
+    shell = subprocess.run(command, check=True, cwd=tmp_path, capture_output=True, text=True)
+    in_comment = "the line is a comment" in capsys.readouterr().out
+    assert (shell.stdout, shell.stderr) == (("" if in_comment else value) + "|7", "")
+    assert not (tmp_path / "pwned").exists()
+    assert in_comment == (bool({"'", "\\"} & set(value)) and bool({"$", "`"} & set(value)))
+
+    text = written.read_text()
+    assert ("EMAIL_FROM" in dotenv_values(written, interpolate=False)) != in_comment
+    written.write_text(text.replace("# EMAIL_FROM", "EMAIL_FROM"))
+    assert dotenv_values(written, interpolate=False)["EMAIL_FROM"] == value

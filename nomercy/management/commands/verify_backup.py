@@ -46,5 +46,10 @@ class Command(BaseCommand):
         if options["write_settings"]:
             names = ", ".join(sorted(found.settings))
             self.stdout.write(f"{options['write_settings']} has the settings {names}.")
+            if unsafe := manifest.in_comments(found.settings):
+                self.stdout.write(
+                    f"A shell would run a part of {', '.join(unsafe)}, so the line is a comment. Remove its # if no"
+                    " shell reads the file."
+                )
             if passphrase:
                 self.stdout.write(ADD_PASSPHRASE)
