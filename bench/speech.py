@@ -129,13 +129,16 @@ def wait_for_change(page: Page, before: dict[str, Any]) -> dict[str, Any]:
 
 def press(page: Page, state: dict[str, Any]) -> int:
     """Press the keys of a move, or those that open a chooser, and return how many."""
+    went = 0
+    if not state["other"] and not state["drawn"] and not state["inHand"]:
+        page.keyboard.press("h")
+        state, went = page.evaluate(STATE), 1
     if state["chooser"]:
         keys = [state["chooser"]]
     elif state["other"] or state["drawn"]:
         keys = ["Enter"]  # the focus is on the first choice, or on the drawn card
     else:
-        keys = [] if state["inHand"] else ["h"]
-        keys += ["u"] if state["call"] else []
+        keys = ["u"] if state["call"] else []
         if state["here"]:
             keys.append("Enter")
         elif state["after"]:
@@ -146,7 +149,7 @@ def press(page: Page, state: dict[str, Any]) -> int:
             keys.append("x")
     for key in keys:
         page.keyboard.press(key)
-    return len(keys)
+    return went + len(keys)
 
 
 def faults_of(page: Page) -> list[str]:

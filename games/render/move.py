@@ -97,7 +97,7 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
         chooser=chooser,
         buttons=[*_turn_buttons(view, seen, chooser), *_calls(view, uno_key)],
         uno=UnoToggle(uno, uno_key) if straight or _may_leave_one(view, seen) else None,
-        hint=_hint(view),
+        hint=_hint(view, seen),
     )
 
 
@@ -193,13 +193,26 @@ def _calls(view: GameView, key: str) -> list[Button]:
     return buttons
 
 
-def _hint(view: GameView) -> str:
+def _hint(view: GameView, seen: rules.View) -> str:
     caught = [seat.name for seat in view.seats if seat.exposed and seat.seat != view.you]
     if caught:
         return f"{listed(caught)} {'has' if len(caught) == 1 else 'have'} one card and didn’t call UNO."
     if view.you is not None and view.seats[view.you].exposed:
         return "You have one card. Call UNO before someone catches you."
+    if seen.challenge is not None and any(move.kind == "challenge" for move in view.legal):
+        return _cost_of_challenge(view, seen, seen.challenge)
     return ""
+
+
+def _cost_of_challenge(view: GameView, seen: rules.View, seat: int) -> str:
+    """Return what each outcome of a challenge costs (BLUFF-3, BLUFF-4, BLUFF-5)."""
+    assert seen.pending is not None
+    owed, name = seen.pending.total, view.names[seat]
+    right, wrong = (rules.more_cards_by_challenge(view.options, right=right) for right in (True, False))
+    if owed:
+        return f"Challenge: if {name} bluffed, {name} draws {owed + right}. If not, you draw {owed + wrong}."
+    more = f" and {right} more" if right else ""
+    return f"Challenge: if {name} bluffed, {name} draws until the colour shows{more}. If not, you do, and {wrong} more."
 
 
 def _may_leave_one(view: GameView, seen: rules.View) -> bool:

@@ -222,7 +222,8 @@ def detail(view: GameView) -> str:
     if view.you in seen.out:
         return "You are out until the next deal." if view.options.is_match else "You are out of this round."
     if seen.phase == "buzz":
-        return "The slowest to press draws two cards."
+        pressed = listed([view.names[seat] for seat in seen.buzz.pressed]) if seen.buzz else ""
+        return "The slowest to press draws two cards." + (f" Pressed: {pressed}." if pressed else "")
     if view.my_turn:
         return _what_is_playable(view, seen)
     return _what_fits_out_of_turn(view, seen, view.seats[view.you])

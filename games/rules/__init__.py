@@ -8,7 +8,7 @@ from games.rules.apply import apply, ends_turn, push
 from games.rules.cards import COLORS, DECKS, FACES, Card, Deck, Face, card_name, color_name, face_of, pair_text
 from games.rules.clock import fewest_cards, most_held
 from games.rules.deal import deal, deal_cards, is_deck, shuffled_cards
-from games.rules.effects import is_bluff
+from games.rules.effects import is_bluff, more_cards_by_challenge
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, redact
 from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
@@ -109,6 +109,7 @@ __all__ = [
     "is_step",
     "key_from_seed",
     "legal_moves",
+    "more_cards_by_challenge",
     "most_held",
     "next_steps",
     "options_dict",

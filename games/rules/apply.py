@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from games.rules.cards import Card, Face
-from games.rules.effects import CHALLENGE_CARDS, EFFECTS, draw_unanswered, end_race, flip, shed_color
+from games.rules.effects import EFFECTS, draw_unanswered, end_race, flip, more_cards_by_challenge, shed_color
 from games.rules.events import Event
 from games.rules.legal import refusal
 from games.rules.moves import TURN_MOVES, Move
@@ -248,10 +248,10 @@ def _challenge(turn: Turn) -> None:
     turn.accept_turn_move()
     if claim is None or not claim.bluff:
         turn.events.append(Event("challenged", seat, target=None if claim is None else claim.seat, reason="wrong"))
-        turn.pay_and_go_on(seat, CHALLENGE_CARDS)
+        turn.pay_and_go_on(seat, more_cards_by_challenge(turn.options, right=False))
         return
     turn.events.append(Event("challenged", seat, target=claim.seat, reason="right"))
-    turn.pay(claim.seat, CHALLENGE_CARDS if turn.options.bluff == "playroom" else 0, "debt")
+    turn.pay(claim.seat, more_cards_by_challenge(turn.options, right=True), "debt")
     turn.end_turn(seat, keeps_turn=True)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from games.rules.cards import Card
 from games.rules.events import Event
+from games.rules.options import Options
 from games.rules.position import BUZZ, CHOOSE_COLOR, Buzz, Challenge, Pending
 from games.rules.ruleset import SideRules
 from games.rules.shuffle import lottery
@@ -134,7 +135,12 @@ def is_bluff(rule: str, card: str, rest: Iterable[str], side: SideRules, *, top:
 
 
 CHALLENGE_CARDS: Final = 2
-"""The cards drawn besides the debt after a wrong challenge, with ``playroom`` also after a right one (BLUFF-3, -4)."""
+"""The cards drawn besides the debt after a wrong challenge, with ``playroom`` also after a right one."""
+
+
+def more_cards_by_challenge(options: Options, *, right: bool) -> int:
+    """Return how many cards besides the debt the loser of a challenge draws (BLUFF-3, BLUFF-4)."""
+    return 0 if right and options.bluff != "playroom" else CHALLENGE_CARDS
 
 
 def flip(turn: Turn) -> None:

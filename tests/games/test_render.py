@@ -121,7 +121,8 @@ def test_the_headline_of_a_race_tells_everybody_to_press(you: int | None, senten
     race = {**RACE, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]}
     view = seen(race, you, preset="house-party", options={"buzzers": "race"}, pace="live")
     assert words.headline(view, NOW) == sentence
-    assert words.detail(view) == ("You are watching." if you is None else "The slowest to press draws two cards.")
+    slowest = "The slowest to press draws two cards. Pressed: Bob."
+    assert words.detail(view) == ("You are watching." if you is None else slowest)
 
 
 def test_the_detail_says_what_can_be_played_out_of_turn() -> None:
@@ -444,6 +445,18 @@ def test_a_card_that_can_be_played_in_one_way_needs_no_choice() -> None:
     drawn = page(seen({**PLAIN, "hands": [["r7", "b2"], ["r4", "g3"]], "phase": "drawn", "drawn": "r7"}))
     assert there(drawn.move).chooser is None
     assert [button.move for button in there(drawn.move).buttons] == ["play r7 swap 1"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "bluff", "hint"),
+    [
+        ("classic", "official", "Challenge: if Chen bluffed, Chen draws 4. If not, you draw 6."),
+        ("house-party", "playroom", "Challenge: if Chen bluffed, Chen draws 6. If not, you draw 6."),
+    ],
+)
+def test_what_each_outcome_of_a_challenge_costs_is_told(preset: str, bluff: str, hint: str) -> None:
+    position = {**CHALLENGED, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]}
+    assert there(page(seen(position, preset=preset, options={"bluff": bluff})).move).hint == hint
 
 
 def test_players_are_listed_in_turn_order_from_the_reader() -> None:

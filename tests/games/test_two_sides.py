@@ -180,6 +180,10 @@ def test_the_table_says_that_a_wild_draw_colour_can_be_challenged() -> None:
     shown = page(flip(position))
     assert shown.headline == ("Your turn: you owe cards until the chosen colour shows, and can challenge Chen.")
     assert shown.detail == "Challenge Chen, or take them all."
+    assert shown.move is not None
+    assert shown.move.hint == (
+        "Challenge: if Chen bluffed, Chen draws until the colour shows. If not, you do, and 2 more."
+    )
     note = "challenge Chen, or take them until the chosen colour shows"
     assert (shown.table.owed, shown.table.owed_note) == ("Cards", note)
 
