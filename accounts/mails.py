@@ -7,7 +7,6 @@ the mail, so no token is ever stored (docs/decisions/0089-account-mails-go-throu
 from __future__ import annotations
 
 import re
-import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -33,6 +32,7 @@ from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, sca
 from accounts.message_ids import message_id
 from accounts.models import AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
+from accounts.zones import zone_to_show
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""
@@ -256,7 +256,7 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     context |= {name: settings.SITE_URL + reverse(view) for name, view in pages.items()}
     context |= {"email": row.address, "at": row.created_at, "site": settings.SITE_URL, "host": host()}
     zone = row.user.time_zone if row.user is not None else "UTC"
-    with timezone.override(zoneinfo.ZoneInfo(zone)):
+    with timezone.override(zone_to_show(zone)):
         body = render_to_string(f"account/email/{template}_message.txt", context)
     unique = f"account.{row.pk}.{int(row.created_at.timestamp())}"
     more = headers(unique, to=row.address, now=now)

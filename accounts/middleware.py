@@ -1,6 +1,5 @@
 """Middleware for time zones, suspensions, second factors, and forms that are sent after a log-out."""
 
-import zoneinfo
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
@@ -15,6 +14,7 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.encryption import UnreadableSecret
+from accounts.zones import zone_to_show
 from common.htmx import HtmxRequest
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -25,7 +25,7 @@ def time_zone(get_response: Handler) -> Handler:
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if request.user.is_authenticated and request.user.time_zone != "UTC":
-            with timezone.override(zoneinfo.ZoneInfo(request.user.time_zone)):
+            with timezone.override(zone_to_show(request.user.time_zone)):
                 return get_response(request)
         return get_response(request)
 

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -18,6 +17,7 @@ from accounts.addresses import canonical, is_sent_as_written, spellings
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import ALIKE, NAME_TAKEN, name_skeletons
 from accounts.tokens import LONGEST, digest_of
+from accounts.zones import zone_to_show
 from common.fixed_sql import Columns, prepared_cursor
 
 NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that is easier to tell apart."
@@ -131,7 +131,7 @@ def vacation_year(user: User, now: datetime) -> int:
 
     It never goes back to an earlier year, for example after a flight to the west on New Year's Day.
     """
-    return max(user.vacation_year, now.astimezone(ZoneInfo(user.time_zone)).year)
+    return max(user.vacation_year, now.astimezone(zone_to_show(user.time_zone)).year)
 
 
 def vacation_days_left(user: User, now: datetime) -> int:

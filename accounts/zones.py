@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
 
@@ -15,6 +15,14 @@ DATA: Final = files("tzdata.zoneinfo")
 
 Choice = tuple[str, str]
 Choices = list[Choice | tuple[str, list[Choice]]]
+
+
+def zone_to_show(name: str) -> ZoneInfo:
+    """Return the zone in which somebody sees times, or UTC if there is none of this name.
+
+    The name of a restored account may be one that this machine does not know.
+    """
+    return ZoneInfo(name if name in available_timezones() else "UTC")
 
 
 @cache

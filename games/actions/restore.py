@@ -104,6 +104,16 @@ def freeze(*, now: datetime) -> BatchResult:
     return _at_each(~_FROZEN, stop, failed="a game was not frozen")
 
 
+def unreadable_open_tables() -> list[int]:
+    """Return the numbers of the tables that wait for players and cannot be read. Lists leave them out."""
+
+    def read(game_id: int) -> bool:
+        return queries.find(game_id) is not None
+
+    waiting = list(Game.objects.filter(status=Game.Status.OPEN).order_by("pk").values_list("pk", flat=True))
+    return for_each_game(waiting, read, failed="an open table cannot be read", fatal=_is_database_trouble).failed
+
+
 def release(*, now: datetime) -> Released:
     """Resume the frozen games with the time they had left, then let mail go out, each after another check.
 

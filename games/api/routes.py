@@ -97,10 +97,10 @@ def list_games(
     if place is not None and (mine or turn):
         raise Denied("malformed", "`after` continues the list of public tables, not of yours.")
     games = lists.games_of(user, turn=turn) if mine or turn else lists.public_games(place)
-    page = queries.with_tables(games[offset : offset + limit])
+    page, listed = queries.page_of(games[offset : offset + limit])
     answer = {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
     if not (mine or turn):
-        following = lists.next_place([table.game for table in page], limit=limit, offset=offset, after=place)
+        following = lists.next_place(listed, limit=limit, offset=offset, after=place)
         if following is not None:
             answer["next"] = str(following)
     return answer

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from games.models.rows import MY_TURN, read_tables
-from games.queries.tables import Table, table_of
+from games.queries.tables import Table, readable
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -92,8 +91,8 @@ def finished_games(user: User, *, before: int = 0) -> tuple[list[Table], bool]:
 
 
 def _page(listed: str, user: User, before: int) -> tuple[list[Table], bool]:
-    tables = _tables(listed, {"reader": user.pk, "most": PAGE + 1, "before": before})
-    return tables[:PAGE], len(tables) > PAGE
+    rows = read_tables(listed, {"reader": user.pk, "most": PAGE + 1, "before": before}, fixed=True)
+    return readable(rows[:PAGE]), len(rows) > PAGE
 
 
 def open_tables(user: User | None) -> list[Table]:
@@ -104,8 +103,4 @@ def open_tables(user: User | None) -> list[Table]:
     person can make any number of guests.
     """
     listed = _OPEN.format(newest=NEWEST, guests_first=GUESTS_FIRST, open_listed=OPEN_LISTED)
-    return _tables(listed, {"reader": None if user is None else user.pk})
-
-
-def _tables(listed: str, parameters: Mapping[str, Any]) -> list[Table]:
-    return [table_of(game, loaded, seats) for game, seats, loaded in read_tables(listed, parameters, fixed=True)]
+    return readable(read_tables(listed, {"reader": None if user is None else user.pk}, fixed=True))

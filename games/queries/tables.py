@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+import structlog
 from django.core.exceptions import EmptyResultSet
 from django.db.models import QuerySet
 
@@ -20,6 +21,8 @@ from games.refusals import Denied, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -93,6 +96,8 @@ class Table:
         return [seat.name for seat in self.seats]
 
 
+Rows = tuple[Game, list[Seat], Loaded | None]
+"""What is stored of a table: its game, its seats and, once it is dealt, its hands."""
 Person_co = TypeVar("Person_co", bound="User | None", covariant=True)
 
 
@@ -255,12 +260,45 @@ def match_of(table: Table) -> rules.Match:
 
 
 def with_tables(games: QuerySet[Game]) -> list[Table]:
-    """Return the tables of a list of games, in its order and from one snapshot. Runs one query."""
+    """Return the tables of a list of games, in its order and from one snapshot. Runs one query.
+
+    :raises Exception: one of them cannot be read. A list that many people see is better made by `page_of`.
+    """
+    return [table_of(game, loaded, seats) for game, seats, loaded in _rows_of(games)]
+
+
+def page_of(games: QuerySet[Game]) -> tuple[list[Table], list[Game]]:
+    """Return the tables of a list of games as `with_tables`, but only those that can be read, and all its games."""
+    rows = _rows_of(games)
+    return readable(rows), [game for game, _, _ in rows]
+
+
+def _rows_of(games: QuerySet[Game]) -> list[Rows]:
     try:
         listed, parameters = games.values("pk").query.sql_with_params()
     except EmptyResultSet:  # the ORM knows that the list is empty
         return []
-    return [table_of(game, loaded, seats) for game, seats, loaded in read_tables(listed, parameters)]
+    return read_tables(listed, parameters)
+
+
+def readable(rows: Iterable[Rows]) -> list[Table]:
+    """Return the tables of these rows without those that cannot be read, for example after a restore.
+
+    Each of them is logged once by this process.
+    """
+    found = []
+    for game, seats, loaded in rows:
+        try:
+            found.append(table_of(game, loaded, seats))
+        except Exception as error:  # noqa: BLE001  # whatever its values cause
+            log_unreadable(game.pk, type(error).__name__)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def log_unreadable(game_id: int, error: str) -> None:
+    """Log that lists leave this table out, if that has not just been logged. Its values may show hands."""
+    log.error("a table cannot be read and is left out of lists", game=game_id, error=error)
 
 
 def pause_voters(table: Table) -> list[int]:

@@ -31,6 +31,7 @@ class Restored(NamedTuple):
     rows: int
     upgraded: int  # migrations applied after the rows were there
     frozen: BatchResult
+    unreadable: list[int]  # open tables
     left_out: list[str]  # tables of the backup that its release does not have
 
 
@@ -60,7 +61,8 @@ def load(path: Path, *, passphrase: str, replace: bool, other_site: bool, now: d
         rows = _fill(contents, manifest.read(path, passphrase=passphrase)[1], set(left_out))
         upgraded = _upgrade()
         frozen = frozen_sites.freeze_restored(now=now)
-    return Restored(contents, rows, upgraded, frozen, left_out)
+        unreadable = frozen_sites.unreadable_open_tables()
+    return Restored(contents, rows, upgraded, frozen, unreadable, left_out)
 
 
 def _require_known(contents: Manifest) -> None:

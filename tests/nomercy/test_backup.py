@@ -35,6 +35,7 @@ from tests.faults.test_restore import a_game_in_play
 from tests.nomercy.conftest import remove
 from tests.nomercy.test_upgrade import every_row
 from tests.support.database import database_at, empty_database, migrated_database
+from tests.support.pages import open_table
 from tests.support.stack import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -611,6 +612,19 @@ def test_settings_of_a_hostile_file_are_refused(games: list[Game], file: Path, t
     with pytest.raises(CommandError, match="damaged"):
         call_command("verify_backup", str(file), f"--write-settings={tmp_path / 'new.env'}")
     assert not (tmp_path / "new.env").exists()
+
+
+def test_a_restore_names_open_tables_that_cannot_be_read(
+    games: list[Game], alice: User, bob: User, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken, _ = open_table(alice), open_table(bob)
+    Game.objects.filter(pk=broken.pk).update(preset="later")
+    back_up(file)
+    with pytest.raises(CommandError, match=rf"^These open tables could not be read: game {broken.pk}\. ") as refused:
+        call_command("restore", str(file), replace=True)
+    assert refused.value.returncode == 1
+    assert "2 games are stopped and mail is held." in capsys.readouterr().out
+    assert Game.objects.filter(pk=broken.pk).exists()
 
 
 HOSTILE_VALUES = {

@@ -78,6 +78,11 @@ def unreadable_games(games: Sequence[int], done: str, command: str) -> str:
     )
 
 
+def unreadable_open_tables(games: Sequence[int]) -> str:
+    """Return what it means that these tables, which wait for players, cannot be read."""
+    return f"These open tables could not be read: {_named(games)}. Lists leave them out, and their pages fail."
+
+
 def _named(games: Sequence[int]) -> str:
     more = len(games) - SHOWN
     return ", ".join(f"game {number}" for number in games[:SHOWN]) + (f" and {more} more" if more > 0 else "")

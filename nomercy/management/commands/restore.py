@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from games.management.commands.freeze import unreadable_games
+from games.management.commands.freeze import unreadable_games, unreadable_open_tables
 from games.render.words import counted
 from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
 from nomercy.backup.load import Restored, load
@@ -49,8 +49,13 @@ class Command(BaseCommand):
             "Start the site and look at it, at manage.py check_games and at manage.py health. If this is the copy that"
             " counts, run: manage.py release"
         )
+        faults = []
         if restored.frozen.failed:
-            raise CommandError(unreadable_games(restored.frozen.failed, "stopped", "freeze"))
+            faults.append(unreadable_games(restored.frozen.failed, "stopped", "freeze"))
+        if restored.unreadable:
+            faults.append(unreadable_open_tables(restored.unreadable))
+        if faults:
+            raise CommandError(" ".join(faults))
 
     def _tell(self, restored: Restored) -> None:
         if restored.left_out:
