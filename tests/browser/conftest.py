@@ -10,11 +10,12 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import pytest
 from channels import DEFAULT_CHANNEL_LAYER
@@ -22,7 +23,7 @@ from channels.layers import channel_layers
 from django.conf import settings
 from django.db import connection, connections
 from django.db.backends.utils import CursorWrapper
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
@@ -38,6 +39,7 @@ from tests.support.stack import RunningStack, stack
 
 expect.set_options(timeout=60_000)
 QUIET_SECONDS = 10.0
+DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 720}
 STACK = os.environ.get("NOMERCY_STACK") == "1"
 FLAGS = [
     "--no-sandbox",
@@ -52,9 +54,17 @@ REFUSALS = tuple(
     for status in (400, 403, 404, 409, 422)
 )
 """Errors that Chromium and HTMX log for refusals, which are expected."""
+COVERED = Path(__file__).with_name("test_smoke.py")
+"""The module whose tests others contain. Only runs without these need it."""
+LASTING = ("add_init_script", "expose_function", "on", "route", "route_web_socket")
+"""Methods of a page whose effects stay with it."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--all"):
+        covered = [item for item in items if item.path == COVERED]
+        items[:] = [item for item in items if item.path != COVERED]
+        config.hook.pytest_deselected(items=covered)
     for item in items:
         if item.nodeid.startswith("tests/browser/"):
             item.add_marker(pytest.mark.browser)
@@ -172,43 +182,94 @@ def browser(chromium: Path, django_db_setup: None) -> Iterator[Browser]:
 
 
 class Visitors:
-    """Opens browsers for users and collects the errors that they log."""
+    """Opens pages for users and collects the errors that they log.
+
+    A browser that a test has left is emptied and used again, unless the test changed it for good. That costs a third of
+    a new one: its process runs, and it has the static files.
+    """
 
     def __init__(self, browser: Browser, site: str) -> None:
         self.complaints: list[str] = []
         self._browser = browser
         self._site = site
-        self._contexts: list[BrowserContext] = []
+        self._open: list[tuple[Page, str]] = []
+        self._changed: list[Page] = []
+        self._left: defaultdict[str, list[Page]] = defaultdict(list)
 
-    def __call__(self, user: User | None = None, **options: Any) -> Page:
-        """Return a page in a new browser, logged in as this user. Takes the options of a Playwright context."""
-        context = self._browser.new_context(base_url=self._site, **options)
-        context.set_default_timeout(60_000)
-        self._contexts.append(context)
-        context.on("console", self._console)
-        context.on("weberror", lambda error: self.complaints.append(f"{error.error}"))
+    def __call__(
+        self,
+        user: User | None = None,
+        *,
+        viewport: ViewportSize = DESKTOP,
+        reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
+        **options: Any,
+    ) -> Page:
+        """Return a page in a browser of its own, logged in as this user. Takes the options of a Playwright context."""
+        key = repr(sorted(options.items()))
+        page = self._left[key].pop() if self._left[key] else self._new_page(options)
+        self._open.append((page, key))
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme="light", reduced_motion=reduced_motion)
         if user is not None:
             name = settings.SESSION_COOKIE_NAME
-            context.add_cookies([{"name": name, "value": logged_in(user).cookies[name].value, "url": self._site}])
-        return context.new_page()
+            page.context.add_cookies([{"name": name, "value": logged_in(user).cookies[name].value, "url": self._site}])
+        return page
+
+    def _new_page(self, options: dict[str, Any]) -> Page:
+        context = self._browser.new_context(base_url=self._site, **options)
+        context.set_default_timeout(60_000)
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.complaints.append(f"{error.error}"))
+        page = context.new_page()
+        for method in LASTING:
+            self._watch(page, page, method)
+        self._watch(page, page.clock, "install")
+        return page
+
+    def _watch(self, page: Page, owner: object, method: str) -> None:
+        """Remember that a test changes a page for good when it calls this method."""
+        original = getattr(owner, method)
+
+        def change(*args: object, **kwargs: object) -> object:
+            self._changed.append(page)
+            return original(*args, **kwargs)
+
+        setattr(owner, method, change)
 
     def _console(self, message: ConsoleMessage) -> None:
         # Violations of the content security policy are logged as errors too.
         if message.type == "error" and not any(refusal in message.text for refusal in REFUSALS):
             self.complaints.append(f"{message.location['url']}: {message.text}")
 
-    def leave(self) -> None:
-        for context in self._contexts:
-            context.close()
+    def leave(self) -> list[str]:
+        """Leave all pages, and return the errors that they logged."""
+        pages, self._open = self._open, []
+        for page, _ in pages:
+            if page.url.startswith(self._site):
+                page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        complaints, self.complaints = self.complaints, []
+        changed, self._changed = self._changed, []
+        for page, key in pages:
+            if page in changed:
+                page.context.close()
+            else:
+                page.goto("about:blank")
+                page.mouse.move(-1, -1)
+                page.context.clear_cookies()
+                self._left[key].append(page)
+        return complaints
+
+
+@pytest.fixture(scope="module")
+def visitors(browser: Browser, server: Server) -> Visitors:
+    return Visitors(browser, server.url)
 
 
 @pytest.fixture
-def new_page(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
+def new_page(visitors: Visitors, site: str) -> Iterator[Visitors]:
     """Open a page in a user's browser: `new_page(alice)`. The test fails if any browser logs an error."""
-    visitors = Visitors(browser, site)
     yield visitors
-    visitors.leave()
-    assert visitors.complaints == []
+    assert visitors.leave() == []
 
 
 @pytest.fixture

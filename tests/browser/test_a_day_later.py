@@ -86,7 +86,6 @@ def read(new_page: Pages, person: User, address: str, text: str) -> None:
     page = new_page(person)
     page.goto(address)
     expect(page.locator("main")).to_contain_text(text)
-    page.context.close()
 
 
 @pytest.mark.parametrize("act", AT_THE_TABLE)

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.places import MANY, PLACES, Cast, Place
 from tests.browser.test_axe import violations
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
-WIDTHS = (320, 390, 1280)
+WIDTHS = (390, 320, 1280)
+PHONE: ViewportSize = {"width": 390, "height": 844}
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 FOR_AXE: tuple[tuple[Scheme, int], ...] = (("light", 390), ("dark", 1280))
@@ -42,8 +43,9 @@ NAME_INSIDE = """(table) => {
 def test_a_page_fits_its_window_and_axe_finds_no_violations(
     new_page: Callable[..., Page], cast: Cast, place: Place
 ) -> None:
-    page = new_page(cast.person(place), reduced_motion="reduce")
+    page = new_page(cast.person(place), viewport=PHONE, reduced_motion="reduce")
     place.open(page, cast)
+    expect(page.locator("h1").first).to_be_visible()
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 844 if width < 800 else 800})
         assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{place.name} at {width} px"

@@ -1,15 +1,18 @@
-"""Every page opens in a browser and fits a phone. These are the only browser tests of the default run."""
+"""Every page opens in a browser and fits a phone, for the default run.
+
+With `--all` these tests are left out: `test_layout.py` and `test_staff_pages.py` test the same on each page, and more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.places import PLACES, Cast
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import TOO_WIDE
+from tests.browser.test_layout import PHONE, TOO_WIDE
 from tests.browser.test_staff import dealt, staff
 from tests.browser.test_staff_pages import PLACES as STAFF_PLACES
 from tests.browser.test_staff_pages import WIDER, Desk, desk
@@ -17,8 +20,6 @@ from tests.browser.test_staff_pages import WIDER, Desk, desk
 __all__ = ["dealt", "desk", "staff"]  # the fixtures of those modules
 
 pytestmark = pytest.mark.smoke
-
-PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def test_every_page_opens_and_fits_a_phone(new_page: Callable[..., Page], cast: Cast) -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case
@@ -18,7 +18,7 @@ from games.notices.player_notices import NewNotice, write
 from games.queries import Table, Viewer
 from games.staff import appeals, cases, people, tables
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import FOR_AXE
+from tests.browser.test_layout import FOR_AXE, PHONE
 from tests.browser.test_staff import REASON, dealt, staff
 
 __all__ = ["dealt", "staff"]  # the fixtures of that module
@@ -119,7 +119,9 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
 def test_axe_finds_nothing_on_the_pages_of_the_staff_and_none_is_wider_than_the_screen(
     staff: Page, desk: Desk, name: str
 ) -> None:
+    staff.set_viewport_size(PHONE)
     PLACES[name](staff, desk)
+    expect(staff.locator("h1").first).to_be_visible()
     for scheme, width in FOR_AXE:
         staff.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         staff.set_viewport_size({"width": width, "height": 900})

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 from django.db import OperationalError
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from tests.browser.conftest import Visitors
@@ -39,12 +39,10 @@ def away(monkeypatch: pytest.MonkeyPatch) -> Away:
 
 
 @pytest.fixture
-def page(browser: Browser, site: str, alice: User) -> Iterator[Page]:
+def page(visitors: Visitors, site: str, alice: User) -> Iterator[Page]:
     """Alice's page, on which a 503 is not an error."""
-    visitors = Visitors(browser, site)
     yield visitors(alice)
-    visitors.leave()
-    assert [complaint for complaint in visitors.complaints if "status of 503" not in complaint] == []
+    assert [complaint for complaint in visitors.leave() if "status of 503" not in complaint] == []
 
 
 def test_the_page_reloads_once_the_site_is_back(page: Page, away: Away) -> None:
