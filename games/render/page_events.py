@@ -138,9 +138,10 @@ def page_events(
         events += _events_of(view, line, newest=line is new[-1], now=now)
     own = [is_own(view, line) for line in new]
     again = bool(own) and all(own)
+    owed = any(event.kind == "owes" and event.seat == view.you for line in new for event in line.events)
     told = ""
     if events and (view.my_turn or view.turn is None):
-        told = _turn(view, now, again=again) if view.my_turn else headline(view, now)
+        told = _turn(view, now, again=again, owed=owed) if view.my_turn else headline(view, now)
     return PageEvents(events, told, _lead(view))
 
 
@@ -236,8 +237,11 @@ def _motion(view: GameView, event: rules.Event, *, newest: bool) -> Motion | Non
     return None
 
 
-def _turn(view: GameView, now: datetime, *, again: bool) -> str:
-    """Return what a player hears when their turn begins: what lies on the pile and how many of their cards fit."""
+def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
+    """Return what a player hears when their turn begins: what lies on the pile and how many of their cards fit.
+
+    `owed`: an event before it says what they owe.
+    """
     seen = view.view
     assert seen is not None
     if seen.phase == "buzz":
@@ -251,8 +255,9 @@ def _turn(view: GameView, now: datetime, *, again: bool) -> str:
         keep = "" if view.options.drawn_must_play else ", or keep it"
         parts.append(f"You can play the {rules.card_name(seen.drawn)} you drew{keep}.")
     elif seen.pending is not None:
-        owed = cards(seen.pending.total) if seen.pending.value else "cards until the chosen colour shows"
-        parts.append(f"You owe {owed}. {fit.capitalize()} can answer.")
+        debt = cards(seen.pending.total) if seen.pending.value else "cards until the chosen colour shows"
+        parts += [] if owed else [f"You owe {debt}."]
+        parts.append(f"{fit.capitalize()} can answer.")
     else:
         face = rules.face_of(seen.top)
         named = "" if face.color or not seen.color else f", {color(seen.color).lower()}"

@@ -189,6 +189,12 @@ def test_the_turn_is_said_after_its_cause(position: Any, preset: str, said: str)
     assert told(seen(position, preset=preset, **state), Event("played", 1, "r3")).now == said
 
 
+def test_a_debt_is_said_once() -> None:
+    told_now = told(seen(OWED), Event("played", 1, "r+2"), Event("owes", 0, amount=6))
+    assert told_now.events[-1].text == "You owe 6 cards."
+    assert told_now.now == "Your turn. 1 of 3 can answer."
+
+
 def test_a_second_turn_in_a_row_is_said() -> None:
     events = (Event("played", 0, "rS"), Event("skipped", 1))
     assert told(seen(PLAIN), *events, seat=0).now == "Your turn again. Red 3, 2 of 3 fit."
