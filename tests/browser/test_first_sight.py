@@ -122,7 +122,7 @@ def test_the_line_of_news_is_whole_on_small_screens(
         tables.void_round(game_id=game.pk, by=ann, reason="Asked for by all of them", now=timezone.now())
     page = new_page(cast.alice, viewport={"width": width, "height": height})
     page.goto(game.get_absolute_url())
-    title = page.locator("#news-title")
+    title = page.locator("#news > summary")
     assert bottom(title) <= height
     assert not page.locator("#news .brief").evaluate(CUT_OFF)
     assert bottom(page.locator(below)) <= top(title) or width < height

@@ -38,7 +38,7 @@ def test_open_pages_show_that_the_round_was_cancelled(
         rows = page.get_by_role("region", name="Log").get_by_role("listitem")
         expect(rows.nth(0)).to_have_text("Round 1")
         expect(rows.nth(1)).to_contain_text(CANCELLED)
-        expect(page.locator("#news-title")).to_have_text(f"Since your last move {CANCELLED}")
+        expect(page.locator("#news > summary")).to_have_text(f"Since your last move {CANCELLED}")
 
 
 def test_a_move_chosen_on_a_page_of_the_void_deal_is_not_played(
