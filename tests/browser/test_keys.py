@@ -79,7 +79,7 @@ def test_a_turn_in_the_list_takes_two_keys(new_page: NewPage, alice: User, bob: 
     assert name is not None
     assert name["width"] > 30  # the list shows names
     page.keyboard.press("Tab")
-    expect(page.locator("#hand-cards").get_by_role("option", selected=True)).to_have_text("Red 6")
+    expect(page.locator("#hand-cards [aria-selected='true'] .sr")).to_have_text("Red 6")
     page.keyboard.press("Enter")
     shows(page, 1)
     assert focused(page) == "hand-cards"

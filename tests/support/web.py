@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
-from http.client import HTTPResponse
+from http.client import BadStatusLine, HTTPResponse
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -50,7 +50,8 @@ class Site:
             try:
                 if self.send(Request("GET", "/healthz")).status == 200:
                     return
-            except OSError:
+            except (OSError, BadStatusLine):
+                # While nobody listens there, a connection to a free port can meet itself and read its own request.
                 time.sleep(0.05)
         raise AssertionError("the server did not answer within 60 seconds")
 
