@@ -45,6 +45,7 @@ def play_move(
     now: datetime,
     then: Sequence[str] = (),
     deal: int | None = None,
+    leave_in_deal: int | None = None,
     token: str | None = None,
 ) -> Table:
     """Make a person's move and return the table after it.
@@ -58,6 +59,8 @@ def play_move(
     :param then: further plays, which continue a straight after a play (RUN-6). Either all are made or none.
     :param deal: the number of the deal that the move was chosen on, if known. Staff can deal a round again without a
         move, which the version does not tell. Ignored for moves that need no version.
+    :param leave_in_deal: the number of the deal that the page showed which asked whether to resign, if known. In
+        another deal, `leave` is refused as `stale`.
     :param token: an idempotency token. The same token with the same moves changes nothing and returns the current
         table.
     :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `paused`, `bot_plays`,
@@ -80,6 +83,9 @@ def play_move(
                 seating.require_no_bot(table, seat=seat)
             if rules.KINDS[move.kind].of_turn:
                 _require_version(table, version, deal, clock_has_acted=clock_has_acted)
+            if move.kind == "leave" and leave_in_deal not in (None, table.started.round.number):
+                message = "You have not resigned, because another deal is played now. To resign from it, ask again."
+                raise Denied("stale", message, version=table.game.version)
             if clock_has_acted or not timeouts.is_due(table, now):
                 _save(table, seat, moves, now=now, token=token)
                 break

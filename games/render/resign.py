@@ -18,10 +18,14 @@ def may_leave(view: GameView) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ResignPage:
-    """The page that asks for confirmation. `what` says what happens to the reader and to the others."""
+    """The page that asks for confirmation. `what` says what happens to the reader and to the others.
+
+    `deal` is the number of the deal, which the form sends: staff can deal the round again.
+    """
 
     table: str
     what: str
+    deal: int
     move_url: str
     table_url: str
 
@@ -31,6 +35,7 @@ def resign_page_of(view: GameView) -> ResignPage:
     return ResignPage(
         table=words.crumb(view),
         what=words.what_leaving_does(view),
+        deal=view.deal,
         move_url=reverse("move", args=[view.id]),
         table_url=reverse("game", args=[view.id]),
     )

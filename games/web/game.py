@@ -132,6 +132,7 @@ def _play(request: HtmxRequest, code: str, user: User, *, text: str, uno: bool, 
         then=then,
         version=version,
         deal=_deal_shown(request),
+        leave_in_deal=_deal_shown(request),
         token=request.POST.get("token") or None,
         now=timezone.now(),
     )

@@ -72,6 +72,19 @@ def test_a_move_chosen_in_the_void_round_is_refused(dealt: Table, mo: User) -> N
     assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen, "deal": 2}).status_code == 303
 
 
+def test_a_resign_form_opened_in_the_void_round_is_refused(dealt: Table, mo: User, bob: User) -> None:
+    browser, page = logged_in(bob), f"/games/{dealt.game.code}/"
+    assert b'<input type="hidden" name="deal" value="1">' in browser.get(f"{page}resign/").content
+    tables.void_round(**act(dealt, mo))
+    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
+    answer = browser.post(f"{page}move/", {"move": "leave", "deal": 1})
+    assert answer.status_code == 409
+    assert "You have not resigned, because another deal is played now." in answer.content.decode()
+    assert not now_of(dealt).seats[1].left
+    assert browser.post(f"{page}move/", {"move": "leave", "deal": 2}).status_code == 303
+    assert now_of(dealt).seats[1].left
+
+
 def test_the_api_refuses_a_move_chosen_on_the_void_deal(dealt: Table, mo: User) -> None:
     url = f"/api/v1/games/{dealt.game.code}"
     chosen = {"version": 7, "deal": 1}
