@@ -5,27 +5,20 @@ from datetime import timedelta
 
 import redis
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, Error, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, Error, connections
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 import nomercy
+from common.disk import CANNOT_WRITE, OK, writing
 from common.schema import migrated
 from games import alarm
 from games.models.rows import database_time
 from games.queries import backlog
 
-OK = "ok"
 LATE = "late"
 FROZEN = "frozen"
-DISK_FULL = "53100"
-# 200 kB are more than the `work_mem` of this transaction, so PostgreSQL writes a temporary file. Changing a row would
-# not show a full disk, because data pages and the write-ahead log have room for long.
-LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
-WRITE_A_LITTLE = (
-    "WITH little AS MATERIALIZED (SELECT repeat('x', 1000) FROM generate_series(1, 200)) SELECT count(*) FROM little"
-)
 REDIS_KEY = "nomercy.readyz"
 REDIS_KEY_SECONDS = 60
 
@@ -76,17 +69,6 @@ def database() -> str:
     return _unless_it_fails(ask)
 
 
-def writing() -> str:
-    """Return `ok` if the database can write to its disk, else the problem."""
-    try:
-        with transaction.atomic(), connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-            cursor.execute(LITTLE_MEMORY)
-            cursor.execute(WRITE_A_LITTLE)
-    except Error as error:
-        return "disk full" if getattr(error.__cause__, "sqlstate", None) == DISK_FULL else "cannot write"
-    return OK
-
-
 def migrations() -> str:
     return _unless_it_fails(lambda: OK if migrated() else "migrations missing")
 
@@ -123,7 +105,7 @@ def redis_server() -> str:
         with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=wait, socket_timeout=wait) as client:
             client.set(REDIS_KEY, 1, ex=REDIS_KEY_SECONDS)
     except redis.ResponseError:  # it is full, or a replica
-        return "cannot write"
+        return CANNOT_WRITE
     except redis.RedisError:
         return "unavailable"
     return OK

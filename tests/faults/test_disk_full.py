@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
@@ -10,21 +11,24 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.cookiejar import CookieJar
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 from structlog.testing import capture_logs
 
 from accounts.models import User
+from common import disk
 from games.batch import run_all
 from games.models import Game, Heartbeat, Move
-from nomercy import faults, health
+from nomercy import faults
 from nomercy.launcher.place import ROOT_HOME, place_for
 from tests.conftest import Figure, api_token
 from tests.support.stack import RunningStack, database_url, stack
@@ -80,15 +84,40 @@ def test_a_move_on_a_full_disk_is_answered_as_unavailable(
     assert as_alice.post(f"/games/{table.game.code}/move/", form).status_code == 303
 
 
+def refused(code: str) -> str:
+    """Return a statement that PostgreSQL refuses with this code."""
+    return f"DO $$ BEGIN RAISE EXCEPTION '{FULL}' USING ERRCODE = '{code}'; END $$"
+
+
 @pytest.mark.django_db
 def test_the_site_is_not_ready_while_nothing_can_be_saved(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     Heartbeat.objects.update_or_create(pk=1, defaults={"at": timezone.now()})
     assert client.get("/readyz").json()["ready"]
-    full = f"DO $$ BEGIN RAISE EXCEPTION '{FULL}' USING ERRCODE = '53100'; END $$"
-    monkeypatch.setattr(health, "WRITE_A_LITTLE", full)
+    monkeypatch.setattr(disk, "WRITE_A_LITTLE", refused("53100"))
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()["parts"]["database"]) == (503, "disk full")
     assert client.get("/healthz").status_code == 200  # this process can still serve reads
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("53100", "the disk of the database is full, so nothing can be saved."),
+        ("58030", "the database cannot write to its disk, so nothing can be saved."),
+    ],
+)
+@pytest.mark.django_db
+def test_the_command_for_monitoring_fails_while_nothing_can_be_saved(
+    monkeypatch: pytest.MonkeyPatch, code: str, sentence: str
+) -> None:
+    Heartbeat.objects.update_or_create(pk=1, defaults={"at": timezone.now()})
+    call_command("health", stdout=StringIO())
+    monkeypatch.setattr(disk, "WRITE_A_LITTLE", refused(code))
+    out = StringIO()
+    with pytest.raises(CommandError) as failed:
+        call_command("health", "--json", stdout=out)
+    assert (str(failed.value), failed.value.returncode) == (sentence, 1)
+    assert json.loads(out.getvalue())["failures"] == [sentence.removesuffix(".")]
 
 
 @pytest.mark.django_db

@@ -11,17 +11,22 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from common import disk
 from common.schema import migrated
 from games.queries.backlog import LATE, Backlog, Overdue, backlog
 from games.render.words import duration
 
 MISSING: Final = "migrations are missing, until: manage.py migrate"
+NOTHING_SAVED: Final = {
+    disk.DISK_FULL: "the disk of the database is full, so nothing can be saved",
+    disk.CANNOT_WRITE: "the database cannot write to its disk, so nothing can be saved",
+}
 
 
 class Command(BaseCommand):
     help = (
         "Prints the last sweep and the overdue clocks, bots, notices and mails. Exits 1 if one of them is late, if"
-        " the site is frozen after a restore, or if migrations are missing."
+        " the database cannot write to its disk, if the site is frozen after a restore, or if migrations are missing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,7 +35,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
         found = backlog(timezone.now(), grace=grace)
-        failures = [*([] if migrated() else [MISSING]), *failing(found, grace)]
+        writing = disk.writing()
+        nothing_saved = [] if writing == disk.OK else [NOTHING_SAVED[writing]]
+        failures = [*nothing_saved, *([] if migrated() else [MISSING]), *failing(found, grace)]
         if options["json"]:
             self.stdout.write(json.dumps(as_json(found, failures)))
         else:
