@@ -99,6 +99,7 @@ def refuse(request: HttpRequest, denied: Denied) -> HttpResponse:
     response = api.create_response(request, denied.to_json(), status=denied.status)
     if denied.status == 503:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # or Django logs the path, as in `try_again`
     if denied.code == "unauthorized":
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
