@@ -3,9 +3,9 @@
 import { interrupt, say, update } from "./announce.js";
 import { show } from "./moments.js";
 import { play } from "./motion.js";
+import { isNew } from "./store.js";
 
 const told = new Set(); // keys of events
-const code = () => document.getElementById("main").dataset.game;
 let missed = []; // copies of the events since the reader's last move
 let step = 0; // the next of their moves that "Next step" shows
 const headline = () => document.getElementById("headline")?.textContent ?? "";
@@ -67,6 +67,5 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
 const first = [...document.getElementById("events").children];
 first.forEach(({ dataset }) => told.add(dataset.key));
 remember(first);
-const seen = `${code()}.${document.getElementById("main").dataset.version}`;
-if (first.length && sessionStorage.getItem("recap") !== seen) play(first);
-sessionStorage.setItem("recap", seen);
+const { game, version } = document.getElementById("main").dataset;
+if (first.length && isNew(`missed in ${game}`, version)) play(first);

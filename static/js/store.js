@@ -16,3 +16,15 @@ export function recall(name, otherwise) {
     return otherwise;
   }
 }
+
+// Stores a value in this tab, and returns true if it was another one before.
+export function isNew(name, value) {
+  try {
+    const before = sessionStorage.getItem(name);
+    sessionStorage.setItem(name, value);
+    return before !== value;
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    return true;
+  }
+}
