@@ -9,6 +9,7 @@ const CATCH = '#uno-call, [id^="catch-"]'; // what a banner about a missing UNO 
 const waiting = [];
 let shown = null;
 let timer = 0;
+const stays = () => recall("banners", "brief") === "stay";
 
 function close() {
   clearTimeout(timer);
@@ -45,8 +46,7 @@ function next() {
     line.textContent = text;
     shown.append(line);
   }
-  const stays = recall("banners", "brief") === "stay";
-  if (stays) {
+  if (stays()) {
     const cross = button("close", "×", close);
     cross.ariaLabel = "Close";
     shown.append(cross);
@@ -66,6 +66,12 @@ export function show(text, seconds = 0) {
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && shown) close();
+});
+// Who makes a move has read what was shown before.
+document.body.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.requestConfig.verb !== "post" || stays()) return;
+  waiting.length = 0;
+  close();
 });
 // Once nobody can be caught any more, its banner goes.
 document.body.addEventListener("htmx:afterSwap", () => {

@@ -182,6 +182,17 @@ def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob
     assert now_of(table).game.version == 2
 
 
+def test_a_move_takes_older_banners_away(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
+    many = [f"{color}{number}" for color in "gyb" for number in range(1, 8)]
+    hands = [["r5", "W10", "b1"], many, ["y3", "y4"]]
+    table = table_at({**TWO_HANDS, "hands": hands, "draw_pile": ["b1"] * 40}, [alice, bob, charlie])
+    page = open_page(new_page, bob, table)
+    play(table, alice, "play W10 color g")
+    banner(page, "+10 on you")
+    page.keyboard.press("x")
+    banner(page, "No mercy: you’re out")
+
+
 def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
     page = open_page(new_page, bob, table)
     page.locator("#browser-settings > summary").click()
