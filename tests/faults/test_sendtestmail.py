@@ -6,7 +6,14 @@ import socket
 import ssl
 from io import StringIO
 from pathlib import Path
-from smtplib import SMTPAuthenticationError, SMTPNotSupportedError, SMTPServerDisconnected
+from smtplib import (
+    SMTP,
+    SMTPAuthenticationError,
+    SMTPConnectError,
+    SMTPNotSupportedError,
+    SMTPSenderRefused,
+    SMTPServerDisconnected,
+)
 
 import pytest
 from django.core.mail.backends.smtp import EmailBackend
@@ -72,6 +79,39 @@ def test_it_repeats_the_reply_to_a_refused_mail(server: MailServer) -> None:
     assert refusal().endswith(" refuses the mail (554 5.7.1 Spam).")
 
 
+@pytest.mark.parametrize("reply", ["451 4.3.0 Try again later", "421 Too many connections"])
+def test_a_temporary_refusal_blames_no_setting(
+    server: MailServer, monkeypatch: pytest.MonkeyPatch, settings: Settings, reply: str
+) -> None:
+    temporary = f" for now ({reply}). This is temporary: try again later."
+    server.refuses["ann@example.org"] = reply
+    assert refusal().endswith(f" refuses the address{temporary}")
+    server.refuses.clear()
+    server.answer = lambda envelope: reply
+    assert refusal().endswith(f" refuses the mail{temporary}")
+    code, said = int(reply[:3]), reply[4:].encode()
+
+    def refuse_the_sender(*_: object) -> None:
+        raise SMTPSenderRefused(code, said, "no-reply@example.org")
+
+    monkeypatch.setattr(SMTP, "sendmail", refuse_the_sender)
+    assert refusal().endswith(f" refuses the sender {settings.DEFAULT_FROM_EMAIL}{temporary}")
+
+
+def test_it_says_that_the_server_is_silent(settings: Settings) -> None:
+    settings.EMAIL_BACKEND, settings.EMAIL_HOST = "django.core.mail.backends.smtp.EmailBackend", "127.0.0.1"
+    settings.EMAIL_TIMEOUT = 0.2
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.EMAIL_PORT = port = silent.getsockname()[1]
+        assert refusal() == f"Nothing was sent: 127.0.0.1:{port} did not answer within 0.2 s."
+
+
+def test_it_says_that_the_server_did_not_answer_the_mail(server: MailServer, settings: Settings) -> None:
+    settings.EMAIL_TIMEOUT = 0.5
+    server.hangs.add("ann@example.org")
+    assert refusal().endswith(" did not answer within 0.5 s.")
+
+
 def test_it_says_that_nothing_listens(server: MailServer, settings: Settings) -> None:
     settings.EMAIL_PORT = port = free_port()
     said = refusal()
@@ -92,6 +132,12 @@ def test_it_says_that_the_server_offers_no_tls(server: MailServer, settings: Set
             SMTPAuthenticationError(535, b"Bad\r\nlog-in"),
             "refuses the user and password in EMAIL_URL (535 Bad log-in).",
         ),
+        (
+            SMTPAuthenticationError(454, b"Later"),
+            "in EMAIL_URL for now (454 Later). This is temporary: try again later.",
+        ),
+        (SMTPSenderRefused(550, b"No", "x"), "(550 No). See EMAIL_FROM."),
+        (SMTPConnectError(554, b"No"), "mail.example.org:587 refuses the connection (554 No)."),
         (SMTPNotSupportedError("SMTP AUTH extension not supported by server."), "SMTP AUTH extension not supported by"),
         (SMTPServerDisconnected("closed"), "closed the connection. Check the scheme and the port in EMAIL_URL."),
         (ssl.SSLError(1, "wrong version number"), "smtps:// is for servers that begin with TLS"),

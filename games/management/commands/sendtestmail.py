@@ -11,6 +11,7 @@ from smtplib import (
     SMTPException,
     SMTPNotSupportedError,
     SMTPRecipientsRefused,
+    SMTPResponseException,
     SMTPSenderRefused,
     SMTPServerDisconnected,
 )
@@ -72,18 +73,20 @@ def reason(error: OSError | SMTPException) -> str:
     server = _server()
     match error:
         case SMTPAuthenticationError():
-            return f"{server} refuses the user and password in EMAIL_URL ({_reply(error.smtp_code, error.smtp_error)})"
+            return _refuses("the user and password in EMAIL_URL", error.smtp_code, error.smtp_error)
         case SMTPSenderRefused():
-            sender = settings.DEFAULT_FROM_EMAIL
-            return f"{server} refuses the sender {sender} ({_reply(error.smtp_code, error.smtp_error)}). See EMAIL_FROM"
+            sender = f"the sender {settings.DEFAULT_FROM_EMAIL}"
+            return _refuses(sender, error.smtp_code, error.smtp_error, advice="See EMAIL_FROM")
         case SMTPRecipientsRefused():
             code, said = next(iter(error.recipients.values()))
-            return f"{server} refuses the address ({_reply(code, said)})"
+            return _refuses("the address", code, said)
         case SMTPDataError():
-            return f"{server} refuses the mail ({_reply(error.smtp_code, error.smtp_error)})"
+            return _refuses("the mail", error.smtp_code, error.smtp_error)
+        case SMTPResponseException():
+            return _refuses("the connection", error.smtp_code, error.smtp_error)
         case SMTPNotSupportedError():
             return f"{server} does not offer what EMAIL_URL asks for: {str(error).rstrip('.')}"
-        case SMTPServerDisconnected():
+        case SMTPServerDisconnected() if not isinstance(error.__context__, TimeoutError):
             return f"{server} closed the connection. Check the scheme and the port in EMAIL_URL"
         case ssl.SSLError():
             return (
@@ -92,11 +95,18 @@ def reason(error: OSError | SMTPException) -> str:
             )
         case socket.gaierror():
             return f"the name {settings.EMAIL_HOST} is not known here"
-        case TimeoutError():
+        case TimeoutError() | SMTPServerDisconnected():
             return f"{server} did not answer within {settings.EMAIL_TIMEOUT} s"
         case ConnectionRefusedError():
             return f"{server} accepts no connection. Check the host and the port in EMAIL_URL"
     return f"{server} failed ({str(error)[:LONGEST_REPLY]})" if settings.EMAIL_HOST else str(error)
+
+
+def _refuses(what: str, code: int, said: bytes | str, *, advice: str = "") -> str:
+    """Return what the server refuses, with its reply. A reply of 400 to 499 is temporary, so it blames no setting."""
+    if 400 <= code < 500:
+        return f"{_server()} refuses {what} for now ({_reply(code, said)}). This is temporary: try again later"
+    return f"{_server()} refuses {what} ({_reply(code, said)})" + (f". {advice}" if advice else "")
 
 
 def _server() -> str:
