@@ -124,7 +124,7 @@ class CaseAdmin(ReadOnlyAdmin):
             about=f"Case about {case.about}",
             within=within,
             back=back,
-            more={"reports": reports},
+            more={"case": case, "reports": reports},
         )
 
     def change_view(

@@ -210,9 +210,10 @@ def test_a_report_keeps_the_name_that_the_person_had(
     case = cases.report(**report_arguments(table, alice)).case
     browser, called = staff_browser(mo), "called “Alice is an idiot” when it was reported"
     pages = (f"/admin/games/case/{case.pk}/change/", f"/admin/games/game/{table.game.pk}/change/")
-    assert all(called not in browser.get(page).content.decode() for page in pages)
+    closing = f"/admin/games/case/{case.pk}/act/close_case/"
+    assert all(called not in browser.get(page).content.decode() for page in (*pages, closing))
     User.objects.filter(pk=bob.pk).update(display_name="Sweet Bobby")
-    assert [called in " ".join(browser.get(page).content.decode().split()) for page in pages] == [True, True]
+    assert [called in " ".join(browser.get(page).content.decode().split()) for page in (*pages, closing)] == [True] * 3
     found = browser.get("/admin/games/case/?q=an+idiot").context["cl"].result_list
     assert [row.pk for row in found] == [case.pk]
     own = " ".join(as_alice.get("/reports/").content.decode().split())
