@@ -236,6 +236,11 @@ class Report(models.Model):
     def __str__(self) -> str:
         return f"report {self.pk}"
 
+    @property
+    def answer_mark(self) -> str:
+        """What the page of a closed report sends to say which outcome it showed: staff can change the outcome."""
+        return f"{self.pk}-{self.case.outcome}"
+
 
 class BrowserMark(models.Model):
     """A browser that a person used at a table. It is only used to notice two accounts in one browser at one table.

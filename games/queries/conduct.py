@@ -97,6 +97,12 @@ def reports_by(user: User) -> QuerySet[Report]:
     return Report.objects.filter(reporter=user).select_related("case__person", "game").order_by("-pk")
 
 
+def unread_answers_of(person_id: int) -> list[Report]:
+    """Return the closed reports of a person, with their cases, whose outcomes the person has not marked as read."""
+    closed = Report.objects.filter(reporter_id=person_id, case__closed_at__isnull=False)
+    return list(closed.filter(seen_at=None).select_related("case"))
+
+
 def outcome_changes(cases: Iterable[Case]) -> dict[int, datetime]:
     """Return when the outcomes of these cases were last changed, by the number of the case. Runs one query."""
     people = {case.person_id for case in cases if case.closed_at is not None and case.person_id is not None}

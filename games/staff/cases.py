@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
 
+from accounts.actions import lock_person
 from accounts.models import User
 from games import announce, queries
 from games.models import AuditEntry, Case, Report
@@ -239,13 +240,22 @@ def _set_outcome(case: Case, outcome: str, answer: str) -> None:
     reporters.update(answered=True)
 
 
-def mark_answers_read(*, person_id: int, now: datetime) -> None:
-    """Store that this person has read the outcomes of all their closed reports."""
+def mark_answers_read(*, person_id: int, shown: Collection[str], now: datetime) -> bool:
+    """Store that this person has read the outcomes that the page showed. Returns True if there are no others to read.
+
+    :param shown: the `answer_mark` of the reports that the page showed.
+    """
     with transaction.atomic():
-        Report.objects.filter(reporter_id=person_id, seen_at=None, case__closed_at__isnull=False).update(seen_at=now)
+        lock_person(person_id)  # an outcome is saved under this lock
+        unread = conduct.unread_answers_of(person_id)
+        read = [report.pk for report in unread if report.answer_mark in shown]
+        Report.objects.filter(pk__in=read).update(seen_at=now)
+        if len(read) < len(unread):
+            return False
         User.objects.filter(pk=person_id).update(answered=False)
         for kind in (REPORT_SETTLED, OUTCOME_CHANGED):
             preferences.mark_kind_read(user_id=person_id, kind=kind, now=now)
+        return True
 
 
 PERFORM: Final[Mapping[StaffAct[Any], Callable[..., object]]] = {

@@ -57,14 +57,19 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         return entry
 
 
-def acknowledge(*, person_id: int, now: datetime) -> int:
-    """Store that this person has read all their warnings; return how many were new."""
+def acknowledge(*, person_id: int, newest: int, now: datetime) -> bool:
+    """Store that this person has read their warnings up to the one with the id `newest`, which the page showed.
+
+    Returns True if there is no newer one.
+    """
     with transaction.atomic():
         person = lock_or_deny(person_id)
-        read = Warned.objects.filter(person=person, acknowledged_at=None).update(acknowledged_at=now)
-        person.warned = False
+        # Warnings are written under the lock of the person, so their ids are in the order of time.
+        unread = Warned.objects.filter(person=person, acknowledged_at=None)
+        unread.filter(pk__lte=newest).update(acknowledged_at=now)
+        person.warned = unread.exists()
         person.save(update_fields=["warned"])
-        return read
+        return not person.warned
 
 
 def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> AuditEntry:

@@ -77,10 +77,12 @@ def report(request: HttpRequest, code: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def reports(request: HttpRequest) -> HttpResponse:
-    """List the user's reports with their outcomes. POST marks the outcomes as read."""
+    """List the user's reports with their outcomes. POST marks the outcomes that its page showed as read."""
     user = cast("User", request.user)
     if request.method == "POST":
-        cases.mark_answers_read(person_id=user.pk, now=timezone.now())
+        shown = request.POST.getlist("answer")
+        if not cases.mark_answers_read(person_id=user.pk, shown=shown, now=timezone.now()):
+            messages.warning(request, "There is another outcome since you opened the page. Please read it, too.")
         return SeeOther.to("reports")
     filed = conduct.reports_by(user)
     changes = conduct.outcome_changes(one.case for one in filed)
@@ -91,10 +93,13 @@ def reports(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def warnings(request: HttpRequest) -> HttpResponse:
-    """List the user's warnings. POST acknowledges them."""
+    """List the user's warnings. POST acknowledges those that its page showed."""
     user = cast("User", request.user)
     if request.method == "POST":
-        people.acknowledge(person_id=user.pk, now=timezone.now())
-        messages.success(request, "Thank you for reading the warning.")
+        newest = number(request.POST.get("newest"), digits=18) or 0
+        if people.acknowledge(person_id=user.pk, newest=newest, now=timezone.now()):
+            messages.success(request, "Thank you for reading the warning.")
+        else:
+            messages.warning(request, "There is another warning since you opened the page. Please read it, too.")
         return SeeOther.to("warnings")
     return render(request, "conduct/warnings.html", {"warnings": conduct.warnings_of(user)})

@@ -178,16 +178,51 @@ def close(case: Case, by: User, **more: Any) -> AuditEntry:
     return cases.close_case(case_id=case.pk, by=by, **(fields | more))
 
 
+def read_answers(reporter: User, now: datetime) -> bool:
+    shown = [report.answer_mark for report in conduct.unread_answers_of(reporter.pk)]
+    return cases.mark_answers_read(person_id=reporter.pk, shown=shown, now=now)
+
+
+def marks_in(page: Any) -> dict[str, list[str]]:
+    return {"answer": re.findall(r'name="answer" value="([^"]+)"', page.content.decode())}
+
+
+def test_only_the_outcomes_that_the_page_showed_are_marked_as_read(
+    table: Table, mo: User, ann: User, alice: User, bob: User
+) -> None:
+    first = cases.report(**report_arguments(table, alice))
+    second = cases.report(**report_arguments(table, alice, kind="other"))
+    close(first.case, mo)
+    browser = logged_in(alice)
+    shown = marks_in(browser.get("/reports/"))
+    close(second.case, mo)
+    answer = browser.post("/reports/", shown, follow=True)
+    assert "There is another outcome since you opened the page." in answer.content.decode()
+    assert Report.objects.get(seen_at=None) == second
+    assert "Read the outcome" in browser.get("/rules/").content.decode()
+    shown = marks_in(browser.get("/reports/"))
+    grant_appeal(bob, ann)
+    cases.change_outcome(
+        case_id=second.case_id, by=ann, outcome="nothing", answer="", reason=REASON, now=timezone.now()
+    )
+    browser.post("/reports/", shown)
+    assert Report.objects.get(seen_at=None) == second
+    browser.post("/reports/", marks_in(browser.get("/reports/")))
+    assert not Report.objects.filter(seen_at=None).exists()
+    assert "Read the outcome" not in browser.get("/rules/").content.decode()
+
+
 def test_reporters_are_told_the_outcome(table: Table, mo: User, alice: User, bob: User) -> None:
     cases.report(**report_arguments(table, alice))
     close(Case.objects.get(), mo)
     browser = logged_in(alice)
     assert "Read the outcome" in browser.get("/rules/").content.decode()
-    body = browser.get("/reports/").content.decode()
+    page = browser.get("/reports/")
+    body = page.content.decode()
     assert "We agreed and acted on it" in body
     assert "The name is gone." in body
     assert REASON not in body
-    assert browser.post("/reports/").status_code == 303
+    assert browser.post("/reports/", marks_in(page)).status_code == 303
     assert "Read the outcome" not in browser.get("/rules/").content.decode()
     assert Report.objects.get().seen_at is not None
     assert "Read the outcome" not in logged_in(bob).get("/rules/").content.decode()
@@ -440,7 +475,7 @@ def test_a_granted_appeal_lets_staff_change_the_outcome(
     cases.report(**report_arguments(table, alice, kind="other"))
     other: Any = conduct.with_weight(Case.objects.filter(kind="other"), reader=None)
     close(case, mo)
-    cases.mark_answers_read(person_id=alice.pk, now=NOON)
+    read_answers(alice, NOON)
     assert other.get().weight == pytest.approx(4 / 3)
     page, url = f"/admin/games/case/{case.pk}/change/", f"/admin/games/case/{case.pk}/act/change_outcome/"
     browser, form = staff_browser(mo), {"outcome": "nothing", "answer": "We were wrong.", "reason": REASON}
@@ -459,7 +494,7 @@ def test_a_granted_appeal_lets_staff_change_the_outcome(
     assert "We were wrong." in logged_in(alice).get("/reports/").content.decode()
     [letter] = outbox_of(timezone.now())
     assert "Staff have changed the outcome of your report: we found nothing" in everything_in(letter)
-    cases.mark_answers_read(person_id=alice.pk, now=NOON)
+    read_answers(alice, NOON)
     assert not Notice.objects.filter(channel="site", user=alice, state="sent", read_at=None).exists()
 
 
@@ -479,7 +514,7 @@ def test_a_changed_outcome_keeps_the_answer_and_is_dated_and_called_a_change(
     assert "Staff have closed a report of yours." in text(reporter.get("/rules/"))
     assert f"{closed_at:%Y-%m-%d %H:%M}" in text(browser.get(f"/admin/games/case/{case.pk}/change/"))
     assert f"{date_format(closed_at, 'j F Y, H:i')}</span>" in text(reporter.get("/reports/"))
-    cases.mark_answers_read(person_id=alice.pk, now=closed_at)
+    read_answers(alice, closed_at)
     grant_appeal(bob, ann)
     now = timezone.now()
     change: dict[str, Any] = {"case_id": case.pk, "outcome": "nothing", "answer": " ", "reason": REASON, "now": now}
@@ -705,7 +740,7 @@ def test_a_notice_of_an_outcome_links_to_the_reports_and_is_read_there(
     assert as_alice.post(f"/notices/{notice.pk}/open/").headers["Location"] == "/reports/"
     cases.report(**report_arguments(table, alice))
     close(Case.objects.get(closed_at=None), mo)
-    as_alice.post("/reports/")
+    as_alice.post("/reports/", marks_in(as_alice.get("/reports/")))
     waiting = Notice.objects.filter(user=alice).order_by("pk")[2:]
     assert [(row.state, row.reason) for row in waiting] == [("dropped", "read")] * 2
 

@@ -50,13 +50,28 @@ def entry() -> AuditEntry:
     return AuditEntry.objects.get()
 
 
+def test_a_warning_that_the_page_did_not_show_is_not_acknowledged(mo: User, alice: User) -> None:
+    people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
+    browser, first = logged_in(alice), Warned.objects.get()
+    people.warn(person_id=alice.pk, by=mo, reason="Another word that nobody wants", now=NOON)
+    answer = browser.post("/warnings/", {"newest": first.pk}, follow=True)
+    assert "There is another warning since you opened the page." in answer.content.decode()
+    assert "Read the warning" in browser.get("/rules/").content.decode()
+    second = Warned.objects.get(acknowledged_at=None)
+    assert second != first
+    assert browser.post("/warnings/", {"newest": second.pk}).status_code == 303
+    assert "Read the warning" not in browser.get("/rules/").content.decode()
+
+
 def test_a_warning_is_on_every_page_until_it_is_acknowledged(mo: User, alice: User) -> None:
     browser = logged_in(alice)
     people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
 
     assert "Read the warning" in browser.get("/rules/").content.decode()
     assert REASON in browser.get("/warnings/").content.decode()
-    assert browser.post("/warnings/").status_code == 303
+    newest = Warned.objects.get().pk
+    assert f'name="newest" value="{newest}"' in browser.get("/warnings/").content.decode()
+    assert browser.post("/warnings/", {"newest": newest}).status_code == 303
     assert "Read the warning" not in browser.get("/rules/").content.decode()
     assert Warned.objects.get().acknowledged_at is not None
 
