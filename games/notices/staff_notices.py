@@ -57,13 +57,15 @@ def dealt_again(table: Table, number: int, *, before: Seat, now: datetime) -> No
 
 
 def seat_moved(
-    table: Table, row: Seat, *, before: User | None, name: str, back: bool, mark: int, now: datetime
+    table: Table, row: Seat, *, before: User | None, removed: User | None, name: str, mark: int, now: datetime
 ) -> None:
     """Notify the old and the new owner of a seat that staff gave it away. The caller holds the game's lock.
 
+    A person who was removed from the seat before is notified, too. If it is the new owner, they have got it back.
+
     :param before: the previous owner, if a person had it.
     :param name: the name that the seat had before.
-    :param back: True if the new owner gets back a seat that staff gave to a bot.
+    :param removed: the person from whom staff took the seat for the bot that had it, if any.
     :param mark: the id of the act's audit entry, because an act does not change the version.
     """
     assert row.user_id is not None
@@ -71,6 +73,10 @@ def seat_moved(
         at = "at the table" if table.game.status == Game.Status.OPEN else "in the game"
         text = f"Staff gave your seat to {row.name}, {at} {with_others(table, row)}."
         unseated(table.game, before, text, mark=mark, now=now)
+    if removed is not None and removed != row.user:
+        text = f"Staff gave the seat that was yours to {row.name}, in the game {with_others(table, row)}."
+        unseated(table.game, removed, text, mark=mark, now=now)
+    back = removed is not None and removed == row.user
     text = "Staff gave you your seat back." if back else f"Staff gave you the seat of {name}."
     notices = [NewNotice(row.user_id, SEAT_MOVED, text)]
     if table.playing is not None and table.on_turn.index == row.index:

@@ -268,6 +268,7 @@ MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
         "The new person gets the seat with its hand and score, and sees that hand.",
         "If it is the seat’s turn, its time starts again. Both people are notified.",
         "A seat that staff gave to a bot can be given back to the person who had it.",
+        "They are notified if somebody else gets it.",
     ),
     "The seat has a new owner.",
     "given the seat of {before} to {person}",

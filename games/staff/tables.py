@@ -170,7 +170,7 @@ def remove(
 
     At a table that has not started, the seat becomes free. `owner`: see `_row`.
 
-    :param bot: in a running game, True gives the seat to a bot for good; False sets the hand aside (LEAVE-1).
+    :param bot: in a running game, True gives the seat to a bot; False sets the hand aside (LEAVE-1).
     :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if no person has this seat.
     """
     with _table(acts.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
@@ -194,7 +194,9 @@ def remove(
         pausing.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
-            text = f"Staff gave your seat to a bot for good, in the game {staff_notices.with_others(table, row)}."
+            text = (
+                f"Staff removed you and gave your seat to a bot, in the game {staff_notices.with_others(table, row)}."
+            )
             staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
@@ -218,7 +220,7 @@ def _close_to(game: Game, person: User) -> None:
 
 
 def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
-    """Give the seat to a bot for good: nobody can take it back."""
+    """Give the seat to a bot: its owner cannot take it back, only get it back from staff."""
     if not row.bot:
         seating.replace_by_bot(table, seat=row.index, now=now)
     _remove_owner(row)
@@ -236,6 +238,8 @@ def move_seat(
 ) -> AuditEntry:
     """Give a seat with its hand and score to another person, and notify both people. `owner`: see `_row`.
 
+    If staff had removed a person from it for a bot, that person is notified.
+
     Before the start, the host's seat brings the table along. If it is the seat's turn, its time restarts.
 
     :raises Denied: `malformed`, `over`, `already_seated`; `not_found` also if nobody has this username; `forbidden`
@@ -249,11 +253,12 @@ def move_seat(
         seating.change_owner(table, row, person=person, now=now)
         announce.access_changed(table.game.code)
         details: dict[str, Any] = {"before": name, "before_id": before.pk if before else None}
-        back = before is None and conduct.replaced_by_bots(table.game).get(seat) == person
+        removed = None if before else conduct.replaced_by_bots(table.game).get(seat)
+        back = removed == person
         if back:
             details["back"] = True
         entry = record(acts.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
-        staff_notices.seat_moved(table, row, before=before, name=name, back=back, mark=entry.pk, now=now)
+        staff_notices.seat_moved(table, row, before=before, removed=removed, name=name, mark=entry.pk, now=now)
         return entry
 
 

@@ -52,7 +52,7 @@ AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], By, tuple[Seen, ...]]
         (
             ("alice", LOG, "Staff removed bob from the table, and a bot took over the seat."),
             ("bob", LOG, "Staff removed you from the table, and a bot took over the seat."),
-            ("bob", "/notices/", "Staff gave your seat to a bot for good"),
+            ("bob", "/notices/", "Staff removed you and gave your seat to a bot"),
         ),
     ),
     "remove": (

@@ -66,13 +66,15 @@ def test_open_pages_and_notices_of_the_others_lose_the_name_of_a_removed_person(
     tables.remove(**act(dealt, ann, seat=2, bot=True))
     told = Notice.objects.filter(user=charlie, kind="seat_moved")
     others = "alice and bob" if how == "bot" else "alice and bobby"
-    assert {row.text for row in told} == {f"Staff gave your seat to a bot for good, in the game with {others}."}
+    assert {row.text for row in told} == {f"Staff removed you and gave your seat to a bot, in the game with {others}."}
     poked: list[str] = []
     monkeypatch.setattr("games.announce.after_commit", lambda game, wake: poked.append(game.code))
     name = replaced(bob, ann).name
     assert poked == [dealt.game.code]
     others = others.replace("bob", name) if how == "bot" else others  # a longer name is another one
-    assert {row.text for row in told.all()} == {f"Staff gave your seat to a bot for good, in the game with {others}."}
+    assert {row.text for row in told.all()} == {
+        f"Staff removed you and gave your seat to a bot, in the game with {others}."
+    }
 
 
 def test_moves_of_a_former_owner_show_the_neutral_name(dealt: Table, bob: User, ann: User) -> None:

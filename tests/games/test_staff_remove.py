@@ -106,6 +106,8 @@ def test_a_removed_person_s_seat_can_go_to_another_person(dealt: Table, ann: Use
     tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
     [*_, note] = notes_of(now_of(dealt), reader=None)
     assert note.text == "Staff gave a bot’s seat to dora."
+    told = Notice.objects.filter(user__username="bob", channel="site").latest("pk").text
+    assert told == "Staff gave the seat that was yours to dora, in the game with alice and charlie."
 
 
 def test_a_stand_in_bot_keeps_the_seat_when_its_owner_is_removed(dealt: Table, mo: User) -> None:
@@ -176,7 +178,7 @@ def test_a_person_removed_from_a_rematch_cannot_return_by_invitation(ann: User, 
 @pytest.mark.parametrize(
     ("bot", "text"),
     [
-        (True, "Staff gave your seat to a bot for good, in the game with alice and charlie."),
+        (True, "Staff removed you and gave your seat to a bot, in the game with alice and charlie."),
         (False, "Staff removed you from the game with alice and charlie."),
     ],
 )
