@@ -15,6 +15,7 @@ from django.db import close_old_connections
 from games import HOUSEKEEPING_SECONDS
 from nomercy.checks import check_services_given
 from nomercy.logs import log_start
+from nomercy.start import log_unusable_database
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 # `migrate` runs Django's checks before each start. They load all pages, which takes each worker 0.4 s.
@@ -75,11 +76,13 @@ def keep_what_is_loaded(**_: object) -> None:
 def log_worker_start(sender: Any, **_: object) -> None:
     """Log the start of a worker, with its queues. `sender` is its consumer."""
     log_start("worker", queues=sorted(sender.app.amqp.queues.consume_from))
+    log_unusable_database()
 
 
 @beat_init.connect
 def log_beat_start(**_: object) -> None:
     log_start("beat")
+    log_unusable_database()
 
 
 @task_prerun.connect

@@ -28,6 +28,7 @@ OUR_EVENTS: Final = {
     "announce failed": REDIS,
     "cache failed": REDIS,
     "sockets without channel layer": REDIS,
+    "the database cannot be used": POSTGRESQL,
     "the database is unavailable": POSTGRESQL,
     "the database does not fit this release": SCHEMA,
 }

@@ -19,13 +19,24 @@ def require_reachable() -> None:
 
     :raises SystemExit: it cannot be used. The reason is one sentence without the password.
     """
+    reason = why_unusable()
+    if reason:
+        refuse(f"the database of {NAME} cannot be used: {reason}.")
+
+
+def why_unusable() -> str:
+    """Return why the database of `DATABASE_URL` cannot be used: a clause without the password. Empty if it can be.
+
+    Without `DATABASE_URL` it is empty, too.
+    """
     given = Environment().database(NAME)
     if not given:
-        return
+        return ""
     try:
         psycopg.connect(**_parameters(given)).close()
     except (psycopg.Error, ValueError) as error:  # ValueError: for example a NUL in the URL
-        refuse(f"the database of {NAME} cannot be used: {_reason(error, given)}.")
+        return _reason(error, given)
+    return ""
 
 
 def require_redis_log_in() -> None:

@@ -19,6 +19,7 @@ from structlog.testing import capture_logs
 import nomercy
 from nomercy.launcher.place import CHECKOUT
 from nomercy.server import command
+from tests.support.stack import database_url
 
 
 class Consumer:
@@ -42,7 +43,39 @@ def test_beat_says_that_it_started(settings: Settings) -> None:
     assert [(line["event"], line["process"]) for line in lines] == [("started", "beat")]
 
 
-def test_workers_in_threads_leave_it_to_their_process() -> None:
+def start_server(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the command of a server up to where it would serve."""
+    monkeypatch.setattr(sys, "argv", ["nomercy.server", kind, "--bind", "127.0.0.1:0"])
+    for name in ("Server", "Multiprocess"):
+        monkeypatch.setattr(command, name, lambda *_, **__: SimpleNamespace(run=lambda *_: None))
+    monkeypatch.setattr(command, "bound_to", lambda address: None)
+    monkeypatch.setattr("logging.config.dictConfig", lambda _: None)
+    command.main()
+
+
+@pytest.mark.parametrize("process", ["pages", "sockets", "worker", "beat"])
+def test_a_process_says_that_its_database_cannot_be_used_and_stays_up(
+    process: str, settings: Settings, monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    settings.EMBEDDED, settings.REDIS_URL = False, "redis://127.0.0.1:1/0"
+    start = {
+        "worker": lambda: worker_ready.send(sender=Consumer("work")),
+        "beat": lambda: beat_init.send(sender=None),
+    }.get(process, lambda: start_server(process, monkeypatch))
+    monkeypatch.setenv("DATABASE_URL", f"{database_url()}_is_not_there")
+    with capture_logs() as lines:
+        start()
+    assert [line["event"] for line in lines] == ["started", "the database cannot be used"]
+    assert lines[1]["log_level"] == "error"
+    assert '_is_not_there" does not exist' in lines[1]["reason"]
+    monkeypatch.setenv("DATABASE_URL", database_url())
+    with capture_logs() as lines:
+        start()
+    assert [line["event"] for line in lines] == ["started"]
+
+
+def test_workers_in_threads_leave_it_to_their_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://u@127.0.0.1:1/x")
     with capture_logs() as lines:
         thread = threading.Thread(target=worker_ready.send, kwargs={"sender": Consumer("work")})
         thread.start()
@@ -53,13 +86,8 @@ def test_workers_in_threads_leave_it_to_their_process() -> None:
 @pytest.mark.parametrize("kind", ["pages", "sockets"])
 def test_a_server_names_its_address(kind: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.EMBEDDED = False
-    monkeypatch.setattr(sys, "argv", ["nomercy.server", kind, "--bind", "127.0.0.1:0"])
-    for name in ("Server", "Multiprocess"):
-        monkeypatch.setattr(command, name, lambda *_, **__: SimpleNamespace(run=lambda *_: None))
-    monkeypatch.setattr(command, "bound_to", lambda address: None)
-    monkeypatch.setattr("logging.config.dictConfig", lambda _: None)
     with capture_logs() as lines:
-        command.main()
+        start_server(kind, monkeypatch)
     told = [(line["process"], line["address"]) for line in lines if line["event"] == "started"]
     assert told == [(kind, "127.0.0.1:0")]
 
@@ -71,7 +99,7 @@ def test_celerys_log_level_does_not_hide_it() -> None:
 
 @pytest.mark.long
 @pytest.mark.redis
-def test_a_real_beat_writes_one_line() -> None:
+def test_a_real_beat_says_that_it_started_and_that_its_database_is_away() -> None:
     """Celery's command changes the level of the root logger after the settings have set it."""
     environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "k" * 40, "DATABASE_URL": "postgres://u:p@127.0.0.1:1/x"}
     environment |= {"REDIS_URL": "redis://127.0.0.1:1/0", "NOMERCY_ENV_FILE": ""}
@@ -79,8 +107,10 @@ def test_a_real_beat_writes_one_line() -> None:
     process = subprocess.Popen(program, cwd=CHECKOUT, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
-        line = process.stderr.readline()
+        line, unusable = process.stderr.readline(), process.stderr.readline()
     finally:
         process.kill()
         process.communicate()
     assert re.search(rf"started .*\[nomercy\].* process=beat version={re.escape(nomercy.__version__)}", line), line
+    assert re.search(r"\[error    ] the database cannot be used +\[nomercy.start] away=PostgreSQL reason=", unusable)
+    assert "Connection refused" in unusable
