@@ -149,6 +149,11 @@ class User(AbstractUser):
         """Return True if this person is suspended: they may only read why, and appeal."""
         return self.suspended_until is not None and self.suspended_until > now
 
+    @property
+    def suspended_now(self) -> bool:
+        """For templates: whether this person is suspended now."""
+        return self.suspended(timezone.now())
+
     def muted(self, now: datetime) -> bool:
         """Return True if this person may not change the name at the table."""
         return self.muted_until is not None and self.muted_until > now

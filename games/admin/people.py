@@ -19,12 +19,34 @@ from common.read_only_admin import ReadOnlyAdmin
 from games.admin.acts import act_page, buttons, refusal_of
 from games.queries import conduct
 from games.staff import accounts, people
-from games.staff.acts import LIFT, MUTE, PERSON_ACTS, SUSPEND, SUSPEND_FOR_GOOD
+from games.staff.acts import (
+    END_NEUTRAL_NAME,
+    LIFT,
+    MUTE,
+    NEUTRAL_NAME,
+    PERSON_ACTS,
+    SUSPEND,
+    SUSPEND_FOR_GOOD,
+    WARN,
+)
 from games.staff.audit import check_person
 
 PERFORM: Final = {**people.PERFORM, **accounts.PERFORM}
 ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
 """The acts that close the appeal against a suspension in force."""
+
+TOLD: Final = (WARN, MUTE, NEUTRAL_NAME, END_NEUTRAL_NAME, *ON_SUSPENSIONS)
+"""The acts whose person is told. Their pages say how."""
+
+
+def _how_told(person: User) -> str:
+    """Return the sentence that tells staff where a person can read what they are told."""
+    if person.is_guest:
+        return (
+            "They are a guest: they can read it only in the browser that they play in. They get no mail, and cannot"
+            " log in anywhere."
+        )
+    return "They are told by bell and mail."
 
 
 class Account(admin.SimpleListFilter):
@@ -116,7 +138,10 @@ class PersonAdmin(ReadOnlyAdmin):
             about=person.name,
             within=("People", "admin:accounts_user_changelist"),
             back=back,
-            also=["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
+            also=[
+                *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
+                *[_how_told(person)] * (found in TOLD),
+            ],
             form_options={"initial": initial},
             more={"waiting": conduct.waiting_appeals_of(person)} if found in ON_SUSPENSIONS else {},
         )

@@ -336,7 +336,7 @@ WARN: Final[StaffAct[User]] = StaffAct(
     "Warn",
     MODERATOR,
     (
-        "The reason is shown to this person word for word, also by bell and mail.",
+        "The reason is shown to this person word for word.",
         "Every page links to it until they confirm that they have read it.",
     ),
     "You have warned {about}.",
@@ -350,7 +350,7 @@ MUTE: Final[StaffAct[User]] = StaffAct(
     (
         "Their name at the table is removed: they are shown by their username, or by the neutral name in its place.",
         "They cannot choose another name until the mute ends.",
-        "They are told until when by bell and mail, without your reason.",
+        "They are told until when, without your reason.",
     ),
     "You have muted {about}.",
     "muted {person} for {days}",
@@ -390,9 +390,7 @@ END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
     "restored the username of {person}",
     offered=lambda person, by, now: bool(person.neutral_name),
 )
-_ONE_PAGE: Final = (
-    "They can log in to one page only. It shows the reason word for word and lets them appeal. A mail says the same."
-)
+_ONE_PAGE: Final = "They can use one page only, which shows the reason word for word and lets them appeal."
 _CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
 _REPLACES: Final = "This replaces a suspension in force. An appeal that waits against that one is closed."
 SUSPEND: Final[StaffAct[User]] = StaffAct(
@@ -430,7 +428,7 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     "Lift the suspension",
     ADMIN,
     (
-        "They can use everything again immediately. They are told by bell and mail, without your reason.",
+        "The suspension ends immediately. They are told, without your reason.",
         "If an appeal waits, it is closed.",
     ),
     "The suspension of {about} has ended.",
@@ -547,7 +545,7 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     ADMIN,
     (
         "The person reads the decision and your answer.",
-        "If you lift the suspension, they can use everything again immediately.",
+        "If you lift the suspension, it ends immediately.",
         "The outcomes of cases about them that were closed before can then be changed, on the page of each case.",
     ),
     "The appeal is decided.",

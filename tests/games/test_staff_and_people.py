@@ -31,6 +31,7 @@ from games.refusals import Denied
 from games.staff import accounts, appeals, people, tables
 from games.staff.roles import ROLES
 from tests.conftest import api_token, logged_in
+from tests.support.codes import staff_browser
 from tests.support.pages import text_of
 from tests.support.stack import database_url
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -319,6 +320,28 @@ def test_the_page_shows_the_decision_on_an_appeal_first(shut_out: Client, ann: U
     appeals.decide_appeal(appeal_id=appeal.pk, by=ann, lift=False, answer=why, reason=REASON, now=timezone.now())
     page = shut_out.get("/suspended/").content.decode()
     assert page.index("The suspension stays.") < page.index(why)
+
+
+def test_a_suspended_guest_is_asked_before_logging_out(mo: User) -> None:
+    """A guest cannot log in again, so would lose the games, the reason and the answer to an appeal."""
+    guest, browser = account_actions.create_guest(), Client()
+    browser.force_login(guest, backend="accounts.backends.ByUsername")
+    people.suspend(person_id=guest.pk, by=mo, days=2, reason=REASON, now=timezone.now())
+    page = browser.get("/suspended/")
+    assert "You are a guest: you can open this page in this browser only." in text_of(page)
+    assert '<form class="staffexit" method="get" action="/accounts/logout/">' in page.content.decode()
+    asked = browser.get("/accounts/logout/")
+    assert "you lose your games permanently, and cannot appeal or read an answer. Log out" in text_of(asked)
+    assert "_auth_user_id" in browser.session
+
+
+def test_the_pages_of_acts_promise_a_guest_no_mail_and_no_log_in(ann: User, alice: User) -> None:
+    guest, browser = account_actions.create_guest(), staff_browser(ann)
+    for act in ("warn", "mute", "neutral_name", "suspend", "suspend_for_good"):
+        of_guest = text_of(browser.get(f"/admin/accounts/user/{guest.pk}/act/{act}/"))
+        assert "They are a guest: they can read it only in the browser that they play in." in of_guest
+        assert "by bell and mail" not in of_guest
+        assert "They are told by bell and mail." in text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
 
 
 APPEAL = "It was my little brother who wrote that."
