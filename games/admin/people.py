@@ -27,6 +27,7 @@ from games.staff.acts import (
     PERSON_ACTS,
     SUSPEND,
     SUSPEND_FOR_GOOD,
+    UNMUTE,
     WARN,
 )
 from games.staff.audit import check_person
@@ -35,7 +36,7 @@ PERFORM: Final = {**people.PERFORM, **accounts.PERFORM}
 ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
 """The acts that close the appeal against a suspension in force."""
 
-TOLD: Final = (WARN, MUTE, NEUTRAL_NAME, END_NEUTRAL_NAME, *ON_SUSPENSIONS)
+TOLD: Final = (WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME, *ON_SUSPENSIONS)
 """The acts whose person is told. Their pages say how."""
 
 

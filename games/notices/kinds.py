@@ -45,6 +45,7 @@ WARNED: Final = "warned"
 MUTED: Final = "muted"
 SUSPENDED: Final = "suspended"
 LIFTED: Final = "lifted"
+UNMUTED: Final = "unmuted"
 LINK_CHANGED: Final = "link_changed"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
@@ -354,6 +355,15 @@ _ROWS: Final = (
         MUTED,
         "Staff muted you",
         "Staff removed your name at the table, and you cannot choose another for some time.",
+        page="me",
+        on_vacation=True,  # as above
+        while_suspended=True,
+        several="times",
+    ),
+    NoticeKind(
+        UNMUTED,
+        "Staff ended your mute",
+        "Staff ended a mute early, so you can choose a name again.",
         page="me",
         on_vacation=True,  # as above
         while_suspended=True,

@@ -23,6 +23,7 @@ from games.notices.kinds import (
     SEAT_MOVED,
     SUSPENDED,
     TURN_KINDS,
+    UNMUTED,
     WARNED,
     Reason,
 )
@@ -165,6 +166,13 @@ def muted(person: User, *, mark: int, now: datetime) -> None:
     until = _day(person, person.muted_until)
     text = f"Staff muted you: you are shown as {person.name}, and can choose a name at the table again from {until}."
     write(None, [NewNotice(person.pk, MUTED, text)], now=now, mark=mark)
+
+
+def unmuted(person: User, *, mark: int, now: datetime) -> None:
+    """Notify a person that staff ended their mute. `mark` is the id of the act's audit entry."""
+    write(
+        None, [NewNotice(person.pk, UNMUTED, "Staff ended your mute. You can choose a name again.")], now=now, mark=mark
+    )
 
 
 def suspended(suspension: Suspension, person: User, *, mark: int, now: datetime) -> None:

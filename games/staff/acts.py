@@ -361,7 +361,7 @@ UNMUTE: Final[StaffAct[User]] = StaffAct(
     "unmute",
     "End the mute",
     MODERATOR,
-    ("They can choose a name at the table again.",),
+    ("They can choose a name at the table again. They are told, without your reason.",),
     "The mute of {about} has ended.",
     "ended the mute of {person}",
     offered=lambda person, by, now: person.muted(now),

@@ -154,7 +154,7 @@ def erase_old_name(person: User) -> None:
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End the mute: let this person choose a name at the table again.
+    """End the mute: let this person choose a name at the table again, and notify them if the mute was not over.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
@@ -162,9 +162,13 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
         reason = check(acts.UNMUTE, by=by, reason=reason, now=now)
         person = lock_or_deny(person_id)
         check_person(person, by=by)
+        muted = person.muted(now)
         person.muted_until = None
         person.save(update_fields=["muted_until"])
-        return record(acts.UNMUTE, by=by, reason=reason, now=now, person=person)
+        entry = record(acts.UNMUTE, by=by, reason=reason, now=now, person=person)
+        if muted:
+            staff_notices.unmuted(person, mark=entry.pk, now=now)
+        return entry
 
 
 def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: datetime) -> AuditEntry:

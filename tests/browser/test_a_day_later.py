@@ -135,6 +135,7 @@ def test_a_muted_name_and_the_end_of_the_mute(new_page: Pages, dealt: Table, ann
     expect(page.locator("main")).not_to_contain_text("Rude Word")
     people.unmute(person_id=alice.pk, **by(ann))
     read(new_page, alice, "/accounts/me/", "alice")
+    read(new_page, alice, "/notices/", "Staff ended your mute. You can choose a name again.")
 
 
 @pytest.mark.parametrize("days", [3, None])

@@ -17,7 +17,7 @@ from tests.support.tables import NOON
 NAMES = {
     "turn", "deadline", "bot_took_over", "taken_out", "day_taken", "caught", "out", "round_over", "game_over",
     "round_cancelled", "invited", "table_full", "seat_moved", "report_settled", "outcome_changed", "factor_dropped",
-    "appeal_decided", "name_changed", "warned", "muted", "suspended", "lifted",
+    "appeal_decided", "name_changed", "warned", "muted", "suspended", "lifted", "unmuted",
     "link_changed",
     "digest",
 }  # fmt: skip

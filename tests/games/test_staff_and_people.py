@@ -467,6 +467,23 @@ def test_people_are_told_of_a_warning_a_mute_and_a_suspension(mo: User, ann: Use
     assert sorted(shown) == ["muted", "name_changed", "suspended", "suspended", "warned"]
 
 
+def test_a_person_is_told_that_staff_ended_their_mute(mo: User, alice: User) -> None:
+    people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=NOON)
+    letters_to(alice, NOON)
+    people.unmute(person_id=alice.pk, by=mo, reason="It was his brother.", now=NOON)
+    [letter] = letters_to(alice, NOON)
+    assert "Staff ended your mute. You can choose a name again." in letter
+    assert "brother" not in letter
+    rows = Notice.objects.filter(user=alice, kind="unmuted")
+    assert sorted(rows.values_list("channel", "state")) == [("email", "sent"), ("site", "sent")]
+
+
+def test_nobody_is_told_that_staff_ended_a_mute_that_was_over(mo: User, alice: User) -> None:
+    people.mute(person_id=alice.pk, by=mo, days=1, reason=REASON, now=NOON)
+    people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=NOON + DAY)
+    assert not Notice.objects.filter(kind="unmuted").exists()
+
+
 def test_no_mail_tells_of_a_suspension_that_has_been_lifted(mo: User, ann: User, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(quiet_from=time(11), quiet_to=time(15))
     people.suspend(person_id=alice.pk, by=mo, days=7, reason=REASON, now=NOON)
