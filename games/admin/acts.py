@@ -60,7 +60,7 @@ def _seat_title(act: StaffAct[Any], seat: Seat) -> str:
     return act.seat_title.format(name=seat.name, number=seat.index + 1)
 
 
-def _chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
+def chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
     """Return the seat that the form or the link names, or None if there is no such seat or it has another owner now."""
     data = request.POST if request.method == "POST" else request.GET
     seat = next((seat for seat in table.seats if str(seat.index) == data.get("seat")), None)
@@ -154,7 +154,7 @@ def act_page(
     seen_news = _seen(request, "seen_news") if sent else newer_acts.newest_news(subject)
     title, options = act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
-        seat = _chosen_seat(request, table)
+        seat = chosen_seat(request, table)
         if seat is None:
             newer = _sentences(newer_acts.since(seen, subject, reader=by), by) if sent else []
             return _seat_page(request, act, act.seats(table), newer, about=about, within=within, back=back)

@@ -17,15 +17,16 @@ from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
 from games import queries
 from games import render as rendering
-from games.admin.acts import act_page, buttons, may, refusal_of
-from games.models import AuditEntry, Game
+from games.admin.acts import act_page, buttons, chosen_seat, may, refusal_of
+from games.models import AuditEntry, Game, Seat
 from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
 from games.refusals import Denied
 from games.render import words
+from games.render.resign import may_leave
 from games.rules.cards import card_name, color_name, names_of_both_faces
 from games.staff import tables
-from games.staff.acts import LOOK, MOVE_SEAT, TABLE_ACTS, StaffAct
+from games.staff.acts import LOOK, MOVE_SEAT, REMOVE, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
 from games.staff.log import notes_of
 from games.staff.queue import with_problem
@@ -85,6 +86,15 @@ def _how_to_give_back(table: Table) -> list[str]:
         for row in table.seats
         if row.user_id is None and (person := removed.get(row.index)) is not None
     ]
+
+
+def _end_by_removing(table: Table, seat: Seat | None) -> list[str]:
+    """Return a sentence that says who wins, if setting the hand of this seat aside ends the game."""
+    if seat is None or seat.user is None:
+        return []
+    view = queries.view_of(table, seat.user)
+    winner = words.winner_of_all_by_leaving(view) if may_leave(view) else ""
+    return [f"If the hand is set aside, the game ends and {winner} wins."] if winner else []
 
 
 def _top(view: GameView) -> str:
@@ -162,6 +172,13 @@ class GameAdmin(ReadOnlyAdmin):
             context = {**self.admin_site.each_context(request), "game": game, "entry": entry, "hands": held}
             return render(request, "admin/staff/hands.html", context | {"title": f"Hands of game {game.code}"})
 
+        also: list[str] = []
+        options: dict[str, Any] = {"initial": {"deal": table.playing.round.number if table.playing else None}}
+        if found is MOVE_SEAT:
+            also = _how_to_give_back(table)
+        elif found is REMOVE:
+            also = _end_by_removing(table, chosen_seat(request, table))
+            options["started"] = table.playing is not None
         return act_page(
             request,
             found,
@@ -172,8 +189,8 @@ class GameAdmin(ReadOnlyAdmin):
             within=("Games", "admin:games_game_changelist"),
             back=back,
             table=table,
-            also=_how_to_give_back(table) if found is MOVE_SEAT else (),
-            form_options={"initial": {"deal": table.playing.round.number if table.playing else None}},
+            also=also,
+            form_options=options,
             show=hands if found is LOOK else None,
         )
 

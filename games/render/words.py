@@ -309,8 +309,7 @@ def what_leaving_does(view: GameView) -> str:
     others = listed([seat.name for seat in staying if view.options.is_match or not seat.out])
     winner = _winner_by_leaving(view)
     until = "the match" if view.options.is_match else "the round"
-    if len(staying) == 1 or (winner and not view.options.is_match):
-        name = winner or staying[0].name
+    if name := winner_of_all_by_leaving(view):
         return f"{name} wins {'the match' if view.options.is_match else 'the game'}. You can’t come back."
     aside = f"Your cards are set aside, and you are out for the rest of {until}."
     if winner:
@@ -319,6 +318,14 @@ def what_leaving_does(view: GameView) -> str:
             " You can’t come back."
         )
     return f"{aside} {others} play on. You can’t come back."
+
+
+def winner_of_all_by_leaving(view: GameView) -> str:
+    """Return the name of the player who wins the game if the reader leaves now, or an empty string if it goes on."""
+    staying = [seat for seat in view.seats if seat.seat != view.you and not seat.left]
+    if len(staying) == 1:
+        return _winner_by_leaving(view) or staying[0].name
+    return "" if view.options.is_match else _winner_by_leaving(view)
 
 
 def _winner_by_leaving(view: GameView) -> str:

@@ -19,6 +19,7 @@ from games.models.moderation import (
     SHORTEST_WORDS,
 )
 
+CHOOSE_FOR_THE_SEAT: Final = "The game has started. Choose what happens to the seat."
 LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)
 
 
@@ -52,6 +53,8 @@ class SeatForm(ReasonForm):
 
 
 class RemoveForm(SeatForm):
+    """The form to remove a player. It asks what happens to the seat only if the game has started."""
+
     instead = forms.ChoiceField(
         label="What happens to the seat",
         choices=[
@@ -59,11 +62,17 @@ class RemoveForm(SeatForm):
             ("aside", "The seat is out and its hand is set aside"),
         ],
         widget=forms.RadioSelect,
+        error_messages={"required": CHOOSE_FOR_THE_SEAT},
     )
+
+    def __init__(self, *args: Any, started: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not started:
+            del self.fields["instead"]
 
     def arguments(self) -> dict[str, Any]:
         more = super().arguments()
-        return more | {"bot": more.pop("instead") == "bot"}
+        return more | {"bot": more.pop("instead") == "bot" if "instead" in more else None}
 
 
 class MoveSeatForm(SeatForm):

@@ -24,6 +24,7 @@ from games.refusals import Denied, over
 from games.staff import acts
 from games.staff.acts import StaffAct
 from games.staff.audit import check, check_outside, record
+from games.staff.forms import CHOOSE_FOR_THE_SEAT
 
 
 @contextmanager
@@ -164,20 +165,24 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
 
 def remove(
-    *, game_id: int, by: User, seat: int, bot: bool, reason: str, now: datetime, owner: int | None = None
+    *, game_id: int, by: User, seat: int, bot: bool | None, reason: str, now: datetime, owner: int | None = None
 ) -> AuditEntry:
     """Remove a person from a table. They lose access to a private table, which gets a new link (decision 88).
 
     At a table that has not started, the seat becomes free. `owner`: see `_row`.
 
     :param bot: in a running game, True gives the seat to a bot; False sets the hand aside (LEAVE-1).
-    :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if no person has this seat.
+        None if the game had not started when staff decided.
+    :raises Denied: `malformed`, `not_found`, `over`; `already_started` if `bot` is None and the game has started;
+        `forbidden` also if no person has this seat.
     """
     with _table(acts.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row, game = _row(table, seat, owner), table.game
         person = row.user
         if person is None or row.left:
             raise Denied("forbidden", "No person has this seat any more.", version=game.version)
+        if bot is None and game.status == Game.Status.PLAYING:
+            raise Denied("already_started", CHOOSE_FOR_THE_SEAT, version=game.version)
         details = {"bot": bot} if game.status == Game.Status.PLAYING else {}
         if not game.is_public:
             details["new_link"] = True

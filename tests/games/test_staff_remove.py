@@ -19,10 +19,11 @@ from games.notices import outbox
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from games.staff import tables
+from games.staff.forms import CHOOSE_FOR_THE_SEAT
 from games.staff.log import notes_of
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
-from tests.support.staff import REASON, act, dealt, entry_of, refused
+from tests.support.staff import REASON, act, dealt, entry_of, refused, seen_in
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -129,6 +130,39 @@ def test_removing_the_second_last_player_ends_the_game(mo: User, alice: User, bo
     table = table_after([alice, bob], 4, seed=0)
     tables.remove(**act(table, mo, seat=1, bot=False))
     assert (now_of(table).game.status, now_of(table).game.winner) == (Game.Status.OVER, 0)
+
+
+def test_the_page_says_who_wins_if_setting_the_hand_aside_ends_the_game(
+    dealt: Table, act_page: Callable[[str], str], ann: User, alice: User, bob: User
+) -> None:
+    assert "the game ends" not in act_page("remove/?seat=1")
+    url = f"/admin/games/game/{table_after([alice, bob], 4, seed=0).game.pk}/act/remove/?seat=1"
+    page = staff_browser(ann).get(url).content.decode()
+    assert "If the hand is set aside, the game ends and alice wins." in page
+
+
+def test_the_page_asks_what_happens_to_the_seat_only_if_the_game_has_started(ann: User, alice: User, bob: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    browser, url = staff_browser(ann), f"/admin/games/game/{table.game.pk}/act/remove/"
+    assert 'name="instead"' not in browser.get(url, {"seat": 1}).content.decode()
+
+
+def test_a_form_to_remove_from_an_open_table_is_refused_once_the_game_has_started(
+    ann: User, alice: User, bob: User
+) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+    browser, url = staff_browser(ann), f"/admin/games/game/{table.game.pk}/act/remove/"
+    form = {"seat": "0", "owner": alice.pk, "reason": REASON}
+    form |= {"seen": seen_in(browser.get(url, {"seat": 0}))}
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    assert now_of(table).game.status == Game.Status.PLAYING
+    answer = browser.post(url, form)
+    assert (answer.status_code, CHOOSE_FOR_THE_SEAT in answer.content.decode()) == (422, True)
+    assert 'name="instead"' in answer.content.decode()
+    refused("already_started", tables.remove, **act(table, ann, seat=0, bot=None))
+    assert not AuditEntry.objects.exists()
+    assert browser.post(url, {**form, "instead": "bot"}).status_code == 302
 
 
 def test_removing_a_person_before_the_start_frees_the_seat(mo: User, alice: User, bob: User) -> None:
