@@ -189,6 +189,16 @@ def test_a_secret_is_set_in_one_way_only() -> None:
     assert refusal() == "SECRET_KEY_FILE must be an absolute path."
 
 
+def test_both_ways_in_one_file_are_refused_unless_the_environment_has_one(tmp_path: Path) -> None:
+    write(tmp_path / "local.env", "SECRET_KEY=hidden\nSECRET_KEY_FILE=/hidden\n")
+    os.environ["NOMERCY_ENV_FILE"] = str(tmp_path / "local.env")
+    os.environ["SECRET_KEY"] = KEY
+    assert Environment().text("SECRET_KEY") == KEY
+    del os.environ["SECRET_KEY"]
+    os.environ["NOMERCY_ENV_FILE"] = str(tmp_path / "local.env")
+    assert refusal() == "SECRET_KEY and SECRET_KEY_FILE are both set; set one of them."
+
+
 COMMANDS = {
     "manage.py": ("manage.py", "migrate"),
     "script/run": ("-m", "nomercy.launcher.embedded"),
