@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings
 
 from nomercy.launcher.place import CHECKOUT
@@ -49,6 +49,19 @@ def test_prepare_collects_static_files_if_there_is_a_place_for_them(
     settings.STATIC_ROOT = tmp_path
     call_command("prepare")
     assert ran == ["migrate", "freeze", "migrate", "freeze", "collectstatic"]
+
+
+def test_prepare_does_nothing_if_there_is_no_place_for_static_files(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(prepare, "call_command", lambda name, **_: ran.append(name))
+    (tmp_path / "file").touch()
+    settings.STATIC_ROOT = tmp_path / "file" / "static"
+    with pytest.raises(CommandError) as refused:
+        call_command("prepare")
+    said = f"STATIC_ROOT is {settings.STATIC_ROOT}, which cannot be written: Not a directory. Nothing was done."
+    assert (str(refused.value), ran) == (said, [])
 
 
 @pytest.mark.long

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 
 class Command(BaseCommand):
@@ -14,7 +16,22 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # migrate runs them
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if settings.STATIC_ROOT is not None:
+            require_writable(settings.STATIC_ROOT)
         call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
         call_command("freeze", if_restored=True)
         if settings.STATIC_ROOT is not None:
             call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def require_writable(root: Path) -> None:
+    """Refuse a `STATIC_ROOT` that `collectstatic` could not fill. Makes the folder if it is missing.
+
+    :raises CommandError: no file can be made there.
+    """
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=root).close()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise CommandError(f"STATIC_ROOT is {root}, which cannot be written: {reason}. Nothing was done.") from None
