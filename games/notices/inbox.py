@@ -129,6 +129,18 @@ def unread_today(user: User, now: datetime) -> Sequence[Notice]:
     return _known(rows.filter(state=Notice.State.SENT).exclude(text="").order_by("-pk")[:MOST_NEWS])
 
 
+def unread_while_suspended(user: User) -> list[Entry]:
+    """Return the unread notices that the page of a suspended person lists, newest first. Runs at most three queries.
+
+    These are also notices from before the suspension, because staff often take a seat first.
+    """
+    kinds = [kind.name for kind in KINDS.values() if kind.to_suspended]
+    rows = Notice.objects.filter(user=user, channel=SITE, state=Notice.State.SENT, read_at=None, kind__in=kinds)
+    found = _known(rows.order_by("-pk")[:MOST_NEWS])
+    views = views_for(user, tables_of(games_in(found)))
+    return [Entry((row,), views.get(row.game_id or 0)) for row in found]
+
+
 def _known(rows: Iterable[Notice]) -> list[Notice]:
     """Return the notices of known kinds and channels. Others were written by a later release, before a downgrade."""
     known, strange = [], set()

@@ -186,6 +186,7 @@ class NoticeKind:
     while_viewing: Also notify players who have the game open.
     on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
     while_suspended: Send the mail to a suspended person too.
+    to_suspended: List it on the page of a suspended person while it is unread.
     to_staff: Show such notices in the staff's list.
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
@@ -207,6 +208,7 @@ class NoticeKind:
     on_vacation: bool = False
     in_quiet_hours: bool = False
     while_suspended: bool = False
+    to_suspended: bool = False
     to_staff: bool = True
     replaces: str = ""
     one_mail: bool = False
@@ -245,12 +247,14 @@ _ROWS: Final = (
         still_needed=_bot_plays_the_seat,
         while_viewing=True,  # the player was away, even if a page was open
         link="Take your seat back",
+        to_suspended=True,
     ),
     NoticeKind(
         TAKEN_OUT,
         "You missed too many turns",
         "You missed too many turns in a row at a table where no bot takes over, so you are out of the game.",
         while_viewing=True,  # as above
+        to_suspended=True,
     ),
     NoticeKind(
         DAY_TAKEN,
@@ -268,11 +272,13 @@ _ROWS: Final = (
         "A round was cancelled",
         "Staff cancelled a round of your game, and it was dealt again.",
         while_viewing=True,  # an open page shows the new deal, even if the player looks away
+        to_suspended=True,
     ),
     NoticeKind(
         GAME_OVER,
         "A game is over",
         "A game or a match ended or was called off, or your table was closed before the game started.",
+        to_suspended=True,
     ),
     NoticeKind(
         INVITED,
@@ -292,6 +298,7 @@ _ROWS: Final = (
         "Staff changed your seat",
         "Staff gave your seat to another player or a bot, or gave you someone else’s seat.",
         while_viewing=True,  # an open page shows that the seat is gone, but not why
+        to_suspended=True,
     ),
     NoticeKind(
         LINK_CHANGED,
@@ -324,6 +331,7 @@ _ROWS: Final = (
         on_vacation=True,  # another person may have asked for it
         in_quiet_hours=True,
         several="times",
+        to_suspended=True,
     ),
     NoticeKind(
         APPEAL_DECIDED,
@@ -341,6 +349,7 @@ _ROWS: Final = (
         page="me",
         while_suspended=True,
         several="times",
+        to_suspended=True,
     ),
     NoticeKind(
         WARNED,
@@ -350,6 +359,7 @@ _ROWS: Final = (
         on_vacation=True,  # it is not about a game
         while_suspended=True,
         several="warnings",
+        to_suspended=True,
     ),
     NoticeKind(
         MUTED,
@@ -359,6 +369,7 @@ _ROWS: Final = (
         on_vacation=True,  # as above
         while_suspended=True,
         several="times",
+        to_suspended=True,
     ),
     NoticeKind(
         UNMUTED,
@@ -368,6 +379,7 @@ _ROWS: Final = (
         on_vacation=True,  # as above
         while_suspended=True,
         several="times",
+        to_suspended=True,
     ),
     NoticeKind(
         SUSPENDED,

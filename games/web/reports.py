@@ -12,6 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
+from games.notices import inbox
+from games.notices.render import notices_page
 from games.queries import conduct
 from games.refusals import Denied
 from games.render.conduct import SuspendedPage
@@ -25,7 +27,8 @@ from games.web.viewer import number, table_for, viewer_as
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def suspended(request: HttpRequest) -> HttpResponse:
-    """Show why and until when the user is suspended, and the decisions on earlier appeals. POST appeals, once.
+    """Show why and until when the user is suspended, unread notices about their seats and by staff, and the decisions
+    on earlier appeals. POST appeals, once.
 
     Without a suspension it shows the decisions, and whether staff lifted the last suspension. It redirects to the front
     page if there is nothing to show. An appeal that is refused stays on the page.
@@ -45,8 +48,10 @@ def suspended(request: HttpRequest) -> HttpResponse:
     earlier = conduct.decided_appeals_of(user, other_than=suspension)
     if suspension is not None:
         page = SuspendedPage(suspension, conduct.appeal_of(suspension), earlier, refusal, text)
-        return render(request, "conduct/suspended.html", {"page": page}, status=refusal.status if refusal else 200)
-    context: dict[str, object] = {"appeals": earlier, "lifted": conduct.lifted_suspension_of(user)}
+        news = notices_page(inbox.unread_while_suspended(user), everything=True, held=False, now=now).items
+        context: dict[str, object] = {"page": page, "news": news}
+        return render(request, "conduct/suspended.html", context, status=refusal.status if refusal else 200)
+    context = {"appeals": earlier, "lifted": conduct.lifted_suspension_of(user)}
     if refusal is not None and refusal.code == "over":
         context |= {"refusal": refusal, "text": text}
         return render(request, "conduct/appeals.html", context, status=refusal.status)

@@ -322,6 +322,25 @@ def test_the_page_shows_the_decision_on_an_appeal_first(shut_out: Client, ann: U
     assert page.index("The suspension stays.") < page.index(why)
 
 
+def test_a_suspended_person_reads_there_what_happened_to_their_seats(
+    shut_out: Client, mo: User, ann: User, alice: User, bob: User
+) -> None:
+    now = timezone.now()
+    voided, taken = (table_at(TWO_HANDS, [alice, bob]).game for _ in range(2))
+    assert "What you have not read" not in text_of(shut_out.get("/suspended/"))
+    tables.void_round(game_id=voided.pk, by=mo, reason=REASON, now=now)
+    tables.remove(game_id=taken.pk, by=mo, seat=0, bot=True, reason=REASON, now=now)
+    people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=now)
+    people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=now)
+    letters_to(alice, now)
+    page = text_of(shut_out.get("/suspended/"))
+    assert "What you have not read" in page
+    assert "Staff cancelled round 1" in page
+    assert "Staff removed you and gave your seat to a bot, in the game with bob." in page
+    assert "Staff muted you: you are shown as alice" in page
+    assert "You can log in to read this" not in page  # the page itself says it
+
+
 def test_a_suspended_guest_is_asked_before_logging_out(mo: User) -> None:
     """A guest cannot log in again, so would lose the games, the reason and the answer to an appeal."""
     guest, browser = account_actions.create_guest(), Client()
