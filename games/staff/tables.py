@@ -23,7 +23,7 @@ from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, over
 from games.staff import acts
 from games.staff.acts import StaffAct
-from games.staff.audit import check, check_outside, record
+from games.staff.audit import check, check_outside, check_person, record
 from games.staff.forms import CHOOSE_FOR_THE_SEAT
 
 
@@ -51,6 +51,17 @@ def _row(table: Table, seat: int, owner: int | None = None) -> Seat:
         raise Denied("malformed", "There is no such seat.", version=table.game.version)
     if owner is not None and owner != (row.user_id or 0):
         raise Denied("forbidden", "This seat has another owner now. Choose the seat again.", version=table.game.version)
+    return row
+
+
+def _row_to_change(table: Table, seat: int, owner: int | None, by: User) -> Seat:
+    """Return the row of a seat for an act on its owner, whom `by` must be allowed to act on.
+
+    :raises Denied: as `_row` and `check_person`.
+    """
+    row = _row(table, seat, owner)
+    if row.user is not None:
+        check_person(row.user, by=by)
     return row
 
 
@@ -99,7 +110,7 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime, ow
     """
     with _table(acts.FORGIVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
-        row = _row(table, seat, owner)
+        row = _row_to_change(table, seat, owner, by)
         misses, bank = row.misses, row.bank
         if not pausing.forgive_misses(table, seat=seat):
             raise Denied("forbidden", "This seat has no missed turns.", version=table.game.version)
@@ -177,7 +188,7 @@ def remove(
         `forbidden` also if no person has this seat.
     """
     with _table(acts.REMOVE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        row, game = _row(table, seat, owner), table.game
+        row, game = _row_to_change(table, seat, owner, by), table.game
         person = row.user
         if person is None or row.left:
             raise Denied("forbidden", "No person has this seat any more.", version=game.version)
@@ -252,7 +263,7 @@ def move_seat(
         this game.
     """
     with _table(acts.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
-        row = _row(table, seat, owner)
+        row = _row_to_change(table, seat, owner, by)
         person = _new_owner(table, username, by, now)
         before, name = row.user, row.name
         seating.change_owner(table, row, person=person, now=now)

@@ -16,9 +16,10 @@ from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.staff import tables
 from games.staff.acts import TABLE_ACTS
+from tests.conftest import staff
 from tests.support.codes import staff_browser
 from tests.support.staff import REASON, act, dealt, entry_of, refused
-from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 __all__ = ["dealt"]  # the fixture
 
@@ -93,6 +94,39 @@ def test_a_game_still_replays_after_every_act(dealt: Table, ann: User, name: str
     if user is not None and name != "void_game":
         play_move(code=dealt.game.code, viewer=Viewer(user), text="draw", version=after.game.version, now=NOON)
     assert faults_of(dealt.game.pk) == []
+
+
+ON_SEATS: dict[str, dict[str, Any]] = {
+    "forgive": {"seat": 1},
+    "remove": {"seat": 1, "bot": True},
+    "move_seat": {"seat": 1, "username": "dora"},
+}
+
+
+def test_every_act_on_a_seat_has_its_test() -> None:
+    assert set(ON_SEATS) == {act.name for act in TABLE_ACTS.values() if act.seats}
+
+
+@pytest.mark.parametrize("name", ON_SEATS)
+def test_acts_on_a_seat_follow_the_rules_about_acts_on_a_person(
+    alice: User, charlie: User, ann: User, root: User, name: str
+) -> None:
+    User.objects.create_user(username="dora")
+    of_staff, of_root = (
+        table_after([alice, staff("max", "moderator")], 4, seed=0),
+        table_after([alice, root], 4, seed=0),
+    )
+    of_friend = table_after([alice, charlie], 4, seed=0)
+    table_after([ann, charlie], 4, seed=0)
+    Seat.objects.filter(index=1).update(misses=1)
+    perform, more = tables.PERFORM[TABLE_ACTS[name]], ON_SEATS[name]
+    if name != "move_seat":  # for admins only
+        message = refused("forbidden", perform, **act(of_staff, staff("mia", "moderator"), **more))
+        assert message == "Only an admin can do this to a staff member."
+    assert "to a superuser" in refused("forbidden", perform, **act(of_root, ann, **more))
+    assert "You are playing with charlie" in refused("forbidden", perform, **act(of_friend, ann, **more))
+    assert not AuditEntry.objects.exists()
+    perform(**act(of_staff, ann, **more))
 
 
 FORMS: dict[str, dict[str, Any]] = {
