@@ -267,6 +267,7 @@ MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
     (
         "The new person gets the seat with its hand and score, and sees that hand.",
         "If it is the seat’s turn, its time starts again. Both people are notified.",
+        "A table is named after the player in seat 1, so giving that seat away renames it.",
         "A seat that staff gave to a bot can be given back to the person who had it.",
         "They are notified if somebody else gets it.",
     ),
@@ -441,6 +442,7 @@ RENAME: Final[StaffAct[User]] = StaffAct(
     ADMIN,
     (
         "They are shown by these names from now on, at every table and in every log.",
+        "A new username ends a neutral name, so it is shown wherever they have no name at the table.",
         "They log in with the new username or their email address, so let them know.",
     ),
     "The name is corrected.",
@@ -465,7 +467,10 @@ REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     "reopen_account",
     "Reopen the account",
     ADMIN,
-    ("They can log in again and find everything unchanged.",),
+    (
+        "They can log in again. Their games, names and settings are as they were.",
+        "Their API tokens stay revoked, and a suspension still holds until it ends.",
+    ),
     "The account is open again.",
     "reopened the account of {person}",
     offered=lambda person, by, now: not person.is_active and may_change_account(person, by),

@@ -99,7 +99,7 @@ class NamesForm(ReasonForm):
         label="Name at the table",
         max_length=DISPLAY_NAME_LENGTH,
         required=False,
-        help_text="Leave empty to show their username.",
+        help_text="Leave empty to show their username, or the neutral name in its place.",
     )
 
 
