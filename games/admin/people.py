@@ -20,6 +20,7 @@ from games.admin.acts import act_page, buttons, refusal_of
 from games.queries import conduct
 from games.staff import accounts, people
 from games.staff.acts import (
+    CLOSE_ACCOUNT,
     END_NEUTRAL_NAME,
     LIFT,
     MUTE,
@@ -42,6 +43,8 @@ TOLD: Final = (WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME, *ON_SUSPENSIO
 
 def _how_told(person: User) -> str:
     """Return the sentence that tells staff where a person can read what they are told."""
+    if not person.is_active:
+        return "The account is closed: they can read it only if it is reopened, and get no mail."
     if person.is_guest:
         return (
             "They are a guest: they can read it only in the browser that they play in. They get no mail, and cannot"
@@ -144,7 +147,7 @@ class PersonAdmin(ReadOnlyAdmin):
                 *[_how_told(person)] * (found in TOLD),
             ],
             form_options={"initial": initial},
-            more={"waiting": conduct.waiting_appeals_of(person)} if found in ON_SUSPENSIONS else {},
+            more={"waiting": conduct.waiting_appeals_of(person)} if found in (*ON_SUSPENSIONS, CLOSE_ACCOUNT) else {},
         )
 
     def change_view(

@@ -457,6 +457,7 @@ CLOSE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     (
         "Nobody can log in to it, and no page says why. To show them a reason, suspend them instead.",
         "It is logged out everywhere and its API tokens are revoked, also if you reopen it later.",
+        "An appeal that waits goes on waiting, but they cannot read the answer. Decide it first if you can.",
         f"Nothing else is deleted. {_CLOCKS_RUN}",
     ),
     "The account is closed.",

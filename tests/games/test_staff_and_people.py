@@ -363,6 +363,24 @@ def test_the_pages_of_acts_promise_a_guest_no_mail_and_no_log_in(ann: User, alic
         assert "They are told by bell and mail." in text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
 
 
+def test_staff_are_told_that_nobody_reads_what_they_tell_a_closed_account(ann: User, alice: User) -> None:
+    now, browser = timezone.now(), staff_browser(ann)
+    people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
+    appeal = appeals.appeal(person_id=alice.pk, text=APPEAL, now=now)
+    pages = [f"/admin/games/appeal/{appeal.pk}/change/", f"/admin/games/appeal/{appeal.pk}/act/decide_appeal/"]
+    close = text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/close_account/"))
+    assert "An appeal has waited since" in close
+    assert "An appeal that waits goes on waiting, but they cannot read the answer." in close
+    said = "The account is closed: nobody can log in to read the answer, and no mail is sent."
+    assert all(said not in text_of(browser.get(page)) for page in pages)
+    accounts.close_account(person_id=alice.pk, by=ann, reason=REASON, now=now)
+    assert all(said in text_of(browser.get(page)) for page in pages)
+    for act in ("warn", "mute", "suspend", "suspend_for_good", "lift"):
+        page = text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
+        assert "The account is closed: they can read it only if it is reopened, and get no mail." in page
+        assert "They are told by bell and mail." not in page
+
+
 APPEAL = "It was my little brother who wrote that."
 
 
