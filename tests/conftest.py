@@ -27,7 +27,7 @@ from nomercy.counting import Limiter
 from nomercy.launcher.place import place_for, secret_key
 from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
-from tests.support.database import drop_databases_of_the_dead, empty, migrated_database
+from tests.support.database import drop_databases_of_the_dead, empty, migrated_database, vacuum_large_tables
 from tests.support.programs import CHROMIUM_NAMES, program
 
 Figure = Callable[[str], None]
@@ -152,6 +152,14 @@ def django_db_setup(
     with django_db_blocker.unblock(), migrated_database(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty())
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_space_is_left_behind(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Let no module slow the next ones with the rows that it has taken back."""
+    yield
+    with django_db_blocker.unblock():
+        vacuum_large_tables()
 
 
 @pytest.fixture(autouse=True)

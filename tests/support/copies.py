@@ -42,13 +42,12 @@ def copy_table(table: Table, count: int, *, deadline: Callable[[int], datetime],
             " WHERE own.game_id = games_game.id AND games_game.id = ANY(%(copies)s)",
             given,
         )
-    _copy(
-        Hand,
-        {"round_id": "game.round_id", "seat_id": "seat.id"},
-        "games_seat was, games_seat seat, games_game game WHERE old.round_id = %(round)s AND was.id = old.seat_id"
-        ' AND seat."index" = was."index" AND game.id = seat.game_id AND game.id = ANY(%(copies)s)',
-        given,
-    )
+    # Not joined by a statement: without statistics of these rows the planner chooses a slow way.
+    rounds = dict(Round.objects.filter(game_id__in=copies).values_list("game_id", "pk"))
+    windows = dict(table.started.round.hands.values_list("seat__index", "callout_until"))
+    seats = Seat.objects.filter(game_id__in=copies).values_list("pk", "game_id", "index")
+    hands = [Hand(round_id=rounds[game], seat_id=seat, callout_until=windows[n]) for seat, game, n in seats]
+    Hand.objects.bulk_create(hands)
     return copies
 
 
