@@ -11,7 +11,7 @@ from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bo
 from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
 from games.models.positions import position_columns
-from games.notices import player_notices
+from games.notices import player_notices, staff_notices
 from games.queries import Playing, Table, match_of
 
 MAX_ROUNDS: Final = 500
@@ -90,13 +90,18 @@ def _rounds_before(table: Table) -> int:
 
 
 def end_game(game: Game, *, status: str, now: datetime) -> None:
-    """End a game with this status, and clear its clock and pauses. The caller holds the game's lock."""
+    """End a game with this status, and clear its clock and pauses. The caller holds the game's lock.
+
+    If staff viewed hands, people who have lost their seat since are notified.
+    """
     game.status, game.finished_at = status, now
     game.paused_at, game.paused_reasons, game.pause_votes = None, [], []
     set_bot_times(game, BotTimes())
     set_clock(game, TurnClock())
     paused = ("paused_at", "paused_reasons", "pause_votes")
     game.save(update_fields=["status", "winner", "finished_at", *paused, *BOT_FIELDS, *CLOCK_FIELDS])
+    if game.looked_at is not None:
+        staff_notices.looked(game, now=now)
 
 
 def call_off(game: Game, *, now: datetime) -> None:

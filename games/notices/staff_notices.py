@@ -13,6 +13,7 @@ from games.models import Appeal, Case, Game, Report, Seat, Suspension
 from games.notices.kinds import (
     APPEAL_DECIDED,
     FACTOR_DROPPED,
+    GAME_OVER,
     LIFTED,
     LINK_CHANGED,
     MUTED,
@@ -28,7 +29,7 @@ from games.notices.kinds import (
     Reason,
 )
 from games.notices.player_notices import NewNotice, closed, of_turn, people_at, write
-from games.queries import Table
+from games.queries import Table, conduct
 from games.render.words import listed, round_cancelled
 
 if TYPE_CHECKING:
@@ -41,6 +42,23 @@ def called_off(table: Table, *, now: datetime) -> None:
     if table.game.started_at is None:
         text = "Staff closed this table before the game started."
     closed(table, text, now=now)
+
+
+def looked(game: Game, *, now: datetime) -> None:
+    """Notify people who lost their seat to staff after staff had viewed the hands. The others read it at the table.
+
+    The caller holds the lock of the game, which has just ended.
+    """
+    lost = conduct.unseated_after_look(game)
+    if not lost:
+        return
+    names = dict(game.seats.order_by("index").values_list("index", "name"))
+    start = "Staff looked at hands while you were playing in a game that is over now,"
+    notices = [
+        NewNotice(user_id, GAME_OVER, f"{start} {_with([name for index, name in names.items() if index != seat])}.")
+        for user_id, seat in lost.items()
+    ]
+    write(game, notices, now=now)
 
 
 def dealt_again(table: Table, number: int, *, before: Seat, now: datetime) -> None:
@@ -90,8 +108,11 @@ def with_others(table: Table, row: Seat) -> str:
 
     Put it last in a text: texts are cut off, and many long names make it too long.
     """
-    others = listed([seat.name for seat in table.seats if seat.index != row.index])
-    return f"with {others}" if others else "with no other players"
+    return _with([seat.name for seat in table.seats if seat.index != row.index])
+
+
+def _with(names: list[str]) -> str:
+    return f"with {listed(names)}" if names else "with no other players"
 
 
 def unseated(game: Game, person: User, text: str, *, mark: int, now: datetime) -> None:

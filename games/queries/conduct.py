@@ -263,6 +263,22 @@ def replaced_by_bots(game: Game) -> dict[int, User | None]:
     return {seat: people.get(pk or 0) for seat, pk in seats.items()}
 
 
+def unseated_after_look(game: Game) -> dict[int, int]:
+    """Return the people who lost their seat to staff after staff had viewed the hands, and did not get one back.
+
+    Maps the id of each to the index of the seat.
+    """
+    entries = AuditEntry.objects.filter(game_id=game.pk)
+    first, lost = entries.filter(act=LOOK).order_by("pk").first(), dict[int | None, int | None]()
+    if first is not None:
+        for entry in entries.filter(act__in=(REMOVE, MOVE_SEAT), pk__gt=first.pk).order_by("pk"):
+            if entry.act == MOVE_SEAT:
+                lost.pop(entry.person_id, None)
+            lost[entry.person_id if entry.act == REMOVE else entry.details.get("before_id")] = entry.seat
+    known = User.objects.in_bulk([pk for pk in lost if pk is not None])
+    return {pk: seat for pk, seat in lost.items() if pk in known and pk is not None and seat is not None}
+
+
 def has_viewed_hands(game: Game, user: User) -> bool:
     """Return True if a person has viewed the hands of a game as a member of staff."""
     return AuditEntry.objects.filter(game_id=game.pk, act=LOOK, actor_id=user.pk).exists()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from accounts.models import User
 from games.actions import lobby
-from games.models import AuditEntry, Game
+from games.models import AuditEntry, Game, Notice
 from games.queries import Table, Viewer
 from games.staff import tables
-from tests.conftest import logged_in
+from tests.conftest import logged_in, person
 from tests.support.staff import REASON, act, dealt, refused
-from tests.support.tables import NOON
+from tests.support.tables import NOON, table_after
 
 __all__ = ["dealt"]  # the fixture
 
@@ -30,6 +30,48 @@ def test_players_are_told_after_the_game_that_staff_viewed_hands(
     over = browser.get(page).content.decode()
     assert over.index('id="replay"') < over.index("Staff looked at hands")
     assert REASON not in browser.get(log).content.decode()
+
+
+def test_people_who_lost_their_seat_after_the_look_are_told_when_the_game_is_over(
+    dealt: Table, ann: User, bob: User, charlie: User
+) -> None:
+    tables.view_hands(**act(dealt, ann))
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    person("dora")
+    tables.move_seat(**act(dealt, ann, seat=2, username="dora"))
+    told = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
+    assert not told.exists()
+    assert b">Your notices</a>" in refusal_for(bob, dealt)
+    tables.void_game(**act(dealt, ann))
+    text = "Staff looked at hands while you were playing in a game that is over now, with alice and"
+    assert {row.user: row.text for row in told} == {bob: f"{text} dora.", charlie: f"{text} bob."}
+
+
+def test_a_removal_that_ends_the_game_after_a_look_tells_both(mo: User, alice: User, bob: User) -> None:
+    table = table_after([alice, bob], 4, seed=0)
+    tables.view_hands(**act(table, mo))
+    tables.remove(**act(table, mo, seat=1, bot=False))
+    told = Notice.objects.get(text__contains="Staff looked at hands", channel="site")
+    assert (told.user, told.text.endswith("with alice.")) == (bob, True)
+
+
+def test_people_who_lost_their_seat_before_the_look_or_got_it_back_are_not_told(
+    dealt: Table, ann: User, bob: User, charlie: User
+) -> None:
+    tables.remove(**act(dealt, ann, seat=2, bot=True))
+    tables.view_hands(**act(dealt, ann))
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    tables.move_seat(**act(dealt, ann, seat=1, username="bob"))
+    tables.void_game(**act(dealt, ann))
+    assert not Notice.objects.filter(text__contains="Staff looked at hands").exists()
+
+
+def refusal_for(user: User, table: Table) -> bytes:
+    """Return the page that this person gets instead of the table, which is private by then."""
+    Game.objects.filter(pk=table.game.pk).update(is_public=False)
+    answer = logged_in(user).get(f"/games/{table.game.code}/")
+    assert answer.status_code == 403
+    return answer.content
 
 
 def test_staff_cannot_view_hands_of_people_they_play_with(dealt: Table, mo: User, bob: User) -> None:
