@@ -158,6 +158,11 @@ class User(AbstractUser):
         """Return True if this person may not change the name at the table."""
         return self.muted_until is not None and self.muted_until > now
 
+    @property
+    def no_sign_up_until(self) -> datetime | None:
+        """For templates: until when this guest cannot sign up, because staff muted them. Else None."""
+        return self.muted_until if self.is_guest and self.muted(timezone.now()) else None
+
     def get_full_name(self) -> str:
         return self.name
 

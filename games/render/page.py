@@ -83,7 +83,7 @@ class Over(NamedTuple):
 
     `rematch` is the label of the rematch button and `note` the sentence beside it. `rematch_url` is empty if the reader
     gets no button. `looked` says that staff looked at hands, if they did. `unseen`: the reader's visit to the end is
-    not stored yet. `guest`: the reader is a guest, who loses the game with this browser.
+    not stored yet. `guest`: the reader is a guest, who can sign up to keep the game.
     """
 
     rematch_url: str
@@ -185,7 +185,7 @@ def page_of(
 
     `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
     before this one, if the page still shows it. `rematch` is the rematch, if any. `unseen`: the reader has not
-    seen the end of the game. `guest`: the reader is a guest who plays here.
+    seen the end of the game. `guest`: the reader is a guest who plays here and can sign up.
     """
     seen = view.view
     assert seen is not None

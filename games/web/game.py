@@ -199,7 +199,7 @@ def _show(
         ended=_ended_before(table, view, lines),
         rematch=_rematch_state(table, view, user),
         unseen=queries.unseen_end(table, user),
-        guest=user is not None and user.is_guest and view.you is not None,
+        guest=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
     )
     badges = inbox.badges_of(user) if user else Badges()
     context = {

@@ -589,6 +589,28 @@ def test_a_muted_guest_can_sign_up_after_the_mute(mo: User) -> None:
     assert browser.post("/accounts/signup/", form).status_code == 302
 
 
+def test_the_pages_of_a_muted_guest_say_when_they_can_sign_up(mo: User, alice: User) -> None:
+    guest, browser = account_actions.create_guest(), Client()
+    browser.force_login(guest, backend="accounts.backends.ByUsername")
+    over = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, guest]).game.code
+    logged_in(alice).post(f"/games/{over}/move/", {"move": "play r5", "version": 0})
+    pages = ["/", "/accounts/me/", "/notices/settings/", "/accounts/logout/"]
+    said = "You can sign up from"
+    assert all(said not in text_of(browser.get(page)) for page in [*pages, "/accounts/signup/"])
+    assert 'id="keep-games"' in browser.get(f"/games/{over}/").content.decode()
+    people.mute(person_id=guest.pk, by=mo, days=7, reason=REASON, now=timezone.now())
+    for page in pages:
+        shown = browser.get(page)
+        assert said in text_of(shown), page
+        assert 'href="/accounts/signup/"' not in shown.content.decode(), page
+    form = browser.get("/accounts/signup/")
+    assert said in text_of(form)
+    assert 'name="username"' not in form.content.decode()
+    assert 'id="keep-games"' not in browser.get(f"/games/{over}/").content.decode()
+    # What was typed before the mute is kept on the refused form.
+    assert 'value="rudeword"' in browser.post("/accounts/signup/", {"username": "rudeword"}).content.decode()
+
+
 def test_a_mute_during_a_sign_up_stays(mo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     guest, browser = account_actions.create_guest(), Client()
     browser.force_login(guest, backend="accounts.backends.ByUsername")
