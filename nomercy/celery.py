@@ -3,17 +3,20 @@
 import gc
 import os
 import threading
+import warnings
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import structlog
 from celery import Celery, Task
+from celery.exceptions import SecurityWarning
 from celery.signals import beat_init, celeryd_init, task_postrun, task_prerun, worker_init, worker_ready
 from django.conf import settings
 from django.db import close_old_connections
 
 from games import HOUSEKEEPING_SECONDS
-from nomercy.checks import check_services_given
+from nomercy.checks import check_queues, check_services_given
 from nomercy.logs import log_start
 from nomercy.start import log_unusable_database
 
@@ -63,6 +66,18 @@ def require_services(**_: object) -> None:
     """Refuse to start without PostgreSQL and Redis. In `script/run`, workers and beat are threads and need no Redis."""
     if threading.current_thread() is threading.main_thread():
         check_services_given(embedded=settings.EMBEDDED, redis_url=settings.REDIS_URL)
+
+
+@celeryd_init.connect
+def require_known_queues(options: Mapping[str, Any], **_: object) -> None:
+    """Refuse to start a worker for a queue that does not exist: no task would ever reach it."""
+    check_queues([*(options.get("queues") or ()), *(options.get("exclude_queues") or ())])
+
+
+@celeryd_init.connect
+def drop_warning_of_root(**_: object) -> None:
+    """Drop Celery's warning of a worker run by root, six lines before the log is set up. docs/operations.md has it."""
+    warnings.filterwarnings("ignore", category=SecurityWarning)
 
 
 @worker_init.connect

@@ -18,6 +18,7 @@ import dj_database_url
 from environs import Env, EnvError
 
 from nomercy import environment_file
+from nomercy.launcher.processes import QUEUES
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_SECRET_KEY = 32
@@ -214,6 +215,13 @@ def check_services_given(*, embedded: bool, redis_url: str | None = None) -> Non
     missing = "DATABASE_URL" if embedded else "REDIS_URL" if redis_url == "" else ""
     if missing:
         refuse(f"{missing} is not set. Is the environment of the site loaded (NOMERCY_ENV_FILE)?")
+
+
+def check_queues(names: Sequence[str]) -> None:
+    """Refuse to start a worker for a queue that does not exist."""
+    unknown = [name for name in names if name not in QUEUES]
+    if unknown:
+        refuse(f"there is no queue {unknown[0]!r}. The queues are {', '.join(QUEUES)}.")
 
 
 def check_secret_key(value: str, *, embedded: bool) -> None:

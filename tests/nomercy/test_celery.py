@@ -12,7 +12,7 @@ from celery.signals import task_postrun, task_prerun
 from django.conf import settings
 
 from nomercy.beat import MemoryScheduler
-from nomercy.celery import SWEEP, app, new_app
+from nomercy.celery import SWEEP, app, new_app, require_known_queues
 
 TICK = timedelta(milliseconds=1)
 """What a look at the schedule takes."""
@@ -47,6 +47,13 @@ def test_beat_sends_on_time_and_sleeps_until_then(monkeypatch: pytest.MonkeyPatc
         assert all(seconds <= pause <= seconds + 0.02 for pause in pauses), pauses
     # One for each second, and three for each task that is sent.
     assert ticks <= 60 + 3 * len(sent)
+
+
+def test_a_worker_may_have_any_queue_that_exists() -> None:
+    for chosen in ({}, {"queues": None}, {"queues": ["work", "mail"], "exclude_queues": ["clock"]}):
+        require_known_queues(options=chosen)
+    with pytest.raises(SystemExit, match=r"there is no queue 'mial'\. The queues are clock, work, mail\."):
+        require_known_queues(options={"queues": ["work", "mial"]})
 
 
 def test_a_task_keeps_the_connection_to_the_database(monkeypatch: pytest.MonkeyPatch) -> None:

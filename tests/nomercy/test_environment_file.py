@@ -226,6 +226,21 @@ def test_every_process_reads_the_file(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("option", ["--queues", "--exclude-queues"])
+def test_a_worker_for_a_queue_that_does_not_exist_ends_with_one_sentence(option: str) -> None:
+    environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": KEY, "DATABASE_URL": URL}
+    environment["REDIS_URL"] = "redis://127.0.0.1:1/0"
+
+    stopped = subprocess.run(
+        [sys.executable, *COMMANDS["celery worker"], option, "work,mial"],
+        cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+    said = "No Mercy does not start: there is no queue 'mial'. The queues are clock, work, mail.\n"
+    assert (stopped.returncode, stopped.stderr) == (1, said)  # also as root, of which Celery would warn in six lines
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "given", "missing"),
     [
