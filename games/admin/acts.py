@@ -43,13 +43,19 @@ def refusal_of(check: Callable[..., None], *subjects: Any, by: object) -> str:
     return ""
 
 
-def buttons(request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, subject: int) -> list[dict[str, Any]]:
-    """Return the buttons of the acts that this staff member has permission for."""
+def buttons(
+    request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, subject: int, *, seen: int = 0
+) -> list[dict[str, Any]]:
+    """Return the buttons of the acts that this staff member has permission for.
+
+    `seen` is the id of the newest audit entry that the page knows of. The buttons of acts without a page send it.
+    """
     return [
         {
             "label": act.title,
             "url": reverse(f"admin:{url_name}", args=[subject, act.name]),
             "one_click": act.one_click,
+            "seen": seen,
         }
         for act in acts
         if may(request.user, act)
@@ -167,10 +173,13 @@ def act_page(
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
-            if act.one_click:  # its button has no page that could be out of date
-                result = perform(**subject, **arguments)
+            if act.one_click:  # news do not matter to it, and a second click does the same
+                seen_news, own_count = newer_acts.newest_news(subject), False
             else:
-                result = newer_acts.perform(perform, subject, seen=seen, seen_news=seen_news, **arguments)
+                own_count = True
+            result = newer_acts.perform(
+                perform, subject, seen=seen, seen_news=seen_news, own_count=own_count, **arguments
+            )
         except NewerActs as denied:
             newer, news, status = _sentences(denied.entries, by), denied.news, denied.status
             seen, seen_news = _newest(denied.entries, seen), _newest(news, seen_news)

@@ -20,7 +20,7 @@ from games.admin.columns import WHEN
 from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
-from games.staff import appeals, cases
+from games.staff import appeals, cases, newer_acts
 from games.staff.acts import APPEAL_ACTS, CASE_ACTS, CHANGE_OUTCOME, DECIDE_APPEAL
 
 
@@ -144,7 +144,13 @@ class CaseAdmin(ReadOnlyAdmin):
             "refusal": refusal_of(
                 cases.check_outcome_change if CHANGE_OUTCOME in offered else cases.check_case, case, by=by
             ),
-            "acts": buttons(request, offered, "games_case_act", case.pk),
+            "acts": buttons(
+                request,
+                offered,
+                "games_case_act",
+                case.pk,
+                seen=newer_acts.newest({"case_id": case.pk}, reader=by),
+            ),
         }
         return render(request, "admin/staff/case.html", context)
 

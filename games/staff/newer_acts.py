@@ -138,6 +138,7 @@ def perform(
     *,
     seen: int,
     seen_news: int = 0,
+    own_count: bool = True,
     by: User,
     now: datetime,
     **arguments: Any,
@@ -147,13 +148,15 @@ def perform(
     That is an audit entry about its subject after the one `seen`, or a report or an appeal after `seen_news`. Locks the
     subject first, as the act does. So of two acts with the same `seen`, one is performed.
 
+    :param own_count: False if acts of `by` are not newer, so that a second click does no harm and needs no question.
+
     :raises NewerActs: something is newer.
     :raises Denied: as the function of the act. That `by` may not act on this subject is said first.
     """
     [(name, number)] = subject.items()
     with transaction.atomic():
         _KINDS[name].lock(number, by)
-        newer = since(seen, subject, reader=by)
+        newer = [entry for entry in since(seen, subject, reader=by) if own_count or entry.actor_id != by.pk]
         news = list(_news_about(subject).filter(pk__gt=seen_news)[:LISTED])[::-1]
         if newer or news:
             raise NewerActs(newer, news)

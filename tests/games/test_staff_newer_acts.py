@@ -254,11 +254,32 @@ def test_a_form_that_does_not_say_which_reports_it_knew_is_refused(mo: User, ali
     assert f"alice, game {dealt.game.code}: {TEXT}" in text_of(answer)
 
 
-def test_taking_a_case_needs_no_page(mo: User, ann: User, alice: User, dealt: Table) -> None:
+def test_taking_a_case_needs_no_page(mo: User, ann: User, alice: User, charlie: User, dealt: Table) -> None:
     cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
     case = Case.objects.get()
     cases.hold(case_id=case.pk, by=ann, now=timezone.now())
-    assert staff_browser(mo).post(f"/admin/games/case/{case.pk}/act/hold/").status_code == 302
+    browser, url = staff_browser(mo), f"/admin/games/case/{case.pk}/act/hold/"
+    form = {"seen": seen_in(browser.get(f"/admin/games/case/{case.pk}/change/"))}
+    cases.report(code=dealt.game.code, viewer=Viewer(charlie), seat=1, kind="name", text=TEXT, now=timezone.now())
+    assert [browser.post(url, form).status_code for _ in range(2)] == [302, 302]  # a second click does no harm
+    assert Case.objects.get().holder == mo
+
+
+def test_taking_a_case_that_a_colleague_has_taken_since_asks_first(
+    mo: User, ann: User, alice: User, dealt: Table
+) -> None:
+    cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
+    case = Case.objects.get()
+    browser, url = staff_browser(mo), f"/admin/games/case/{case.pk}/act/hold/"
+    form = {"seen": seen_in(browser.get(f"/admin/games/case/{case.pk}/change/"))}
+    cases.hold(case_id=case.pk, by=ann, now=timezone.now())
+    answer = browser.post(url, form)
+    assert answer.status_code == 409
+    assert "ann has taken the case (" in text_of(answer)
+    assert AGAIN in text_of(answer)
+    assert Case.objects.get().holder == ann
+    assert browser.post(url, {**form, **known_by(answer)}).status_code == 302
+    assert Case.objects.get().holder == mo
 
 
 def test_an_appeal_is_refused_after_an_act_on_its_person(mo: User, ann: User, bob: User) -> None:
