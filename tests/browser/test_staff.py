@@ -156,7 +156,7 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
         do(staff, address, label)
         person.goto("/rules/")
         expect(person.get_by_role("heading", level=1)).to_have_text("Your account is suspended")
-        expect(person.get_by_text(REASON)).to_be_visible()
+        expect(person.get_by_text(REASON, exact=True)).to_be_visible()
     person.locator("#id_text").fill(SAID)
     person.get_by_role("button", name="Send appeal").click()
     expect(person.get_by_text("Staff are reviewing it.")).to_be_visible()
