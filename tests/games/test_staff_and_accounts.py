@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import time
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import admin
@@ -20,6 +22,7 @@ from games.notices import outbox
 from games.queries import Viewer
 from games.refusals import Denied
 from games.staff import accounts, cases, people, tables
+from nomercy.launcher.place import CHECKOUT
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -70,6 +73,21 @@ def test_correcting_a_name_stores_the_old_one_in_the_audit_log(ann: User, alice:
         "before": {"username": "alice", "display_name": "Rude Word"},
         "after": {"username": "alice2", "display_name": "Alice"},
     }
+
+
+def test_the_documents_command_removes_the_address_of_a_closed_account_only(ann: User, alice: User, bob: User) -> None:
+    [command] = re.findall(r"manage\.py shell -c '(.+)'", (CHECKOUT / "docs" / "operations.md").read_text())
+    User.objects.filter(pk=alice.pk).update(email="alice@example.org")
+    EmailAddress.objects.update_or_create(user=alice, email="alice@example.org", defaults={"primary": True})
+    accounts.rename(**act(alice, ann, username="left-4821", display_name=""))
+    with pytest.raises(User.DoesNotExist):
+        exec(command, {})  # noqa: S102  # our own document
+    accounts.close_account(**act(alice, ann))
+    exec(command, {})  # noqa: S102  # likewise
+    alice.refresh_from_db()
+    assert (alice.name, alice.email, alice.is_active) == ("left-4821", "", False)
+    assert not EmailAddress.objects.filter(user=alice).exists()
+    assert User.objects.get(pk=bob.pk).email == bob.email
 
 
 def test_correcting_a_name_changes_no_other_column(ann: User, alice: User) -> None:
