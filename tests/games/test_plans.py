@@ -141,7 +141,7 @@ def test_the_front_page_reads_only_the_newest_open_tables_of_accounts_and_of_gue
 ) -> None:
     monkeypatch.setattr(front_page, "NEWEST", 10)
     guest, now = create_guest(), timezone.now()
-    hosts = [alice] * 20 + [guest] * 1500
+    hosts = [alice] * 20 + [guest] * 4000
     open_games = Game.objects.bulk_create(
         Game(host=host, hosted_by_guest=host.is_guest, players=3, created_at=now) for host in hosts
     )
@@ -160,11 +160,11 @@ def test_the_list_of_public_tables_reads_only_those_it_shows(
     monkeypatch.setattr(lists, "PUBLIC_LISTED", 50)
     now = timezone.now()
     Game.objects.bulk_create(
-        Game(host=alice, players=3, created_at=now - timedelta(minutes=n), is_public=n % 2 == 0) for n in range(1500)
+        Game(host=alice, players=3, created_at=now - timedelta(minutes=n), is_public=n % 2 == 0) for n in range(4000)
     )
     analyze()
     games = lists.public_games()
-    far = lists.public_games(lists.Place("open", now - timedelta(minutes=1000), 0))
+    far = lists.public_games(lists.Place("open", now - timedelta(minutes=3000), 0))
     with CaptureQueriesContext(connection) as statements:
         assert len(queries.with_tables(games[20:40])) == 20
         assert games.count() == 50
