@@ -381,9 +381,11 @@ def test_a_flood_from_one_address_does_not_delay_others(code: str, monkeypatch: 
         coming = [asyncio.create_task(socket.status()) for socket in flood]
         for _ in range(20):
             await asyncio.sleep(0)
+        before = len(came)  # how many of the flood are let in meanwhile depends on the machine
+        assert before < 20
         socket = Socket(code, client="203.0.113.2", headers={"cookie": "session=player"})
         assert await socket.status() == 101
-        assert came.index("player") <= 3
+        assert came.index("player") <= before + 3
         await asyncio.gather(*coming)
         for one in (socket, *flood):
             await one.receive()
