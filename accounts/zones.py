@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 from zoneinfo import ZoneInfo, available_timezones
@@ -17,6 +17,7 @@ Choice = tuple[str, str]
 Choices = list[Choice | tuple[str, list[Choice]]]
 
 
+@lru_cache(maxsize=1024)  # the machine's zones are read from hundreds of files, and most pages ask for one
 def zone_to_show(name: str) -> ZoneInfo:
     """Return the zone in which somebody sees times, or UTC if there is none of this name.
 
