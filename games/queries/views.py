@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -126,6 +126,21 @@ class GameView:
     def my_turn(self) -> bool:
         """True if the viewer must move. False while the game is paused or a bot plays for them."""
         return self.you is not None and self.turn == self.you and not self.paused and not self.seats[self.you].bot
+
+    @property
+    def plays(self) -> Mapping[rules.Card, Sequence[rules.Move]]:
+        """The legal plays of the viewer's cards, by card."""
+        found: dict[rules.Card, list[rules.Move]] = {}
+        for move in self.legal:
+            if move.kind == "play" and move.card is not None:
+                found.setdefault(move.card, []).append(move)
+        return found
+
+    @property
+    def playable_cards(self) -> int:
+        """How many cards of the viewer's hand can be played."""
+        plays = self.plays
+        return sum(card in plays for card in (self.view.hand if self.view else None) or ())
 
     @property
     def cost_of_miss(self) -> int:

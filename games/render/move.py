@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.queries import GameView
 from games.render.straight import BETWEEN, chosen_plays
-from games.render.table import only_way
+from games.render.table import move_by_click
 from games.render.words import cards, color, listed
 
 
@@ -106,7 +106,7 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     if view.my_turn and seen.phase == "choose_color":
         return Chooser("Which colour stops the roulette?", _colors(view.legal, seen.hand or ()))
     card = seen.drawn or choose
-    ways = [move for move in view.legal if move.kind == "play" and move.card == card]
+    ways = view.plays.get(card, ())
     if len(ways) < 2:  # a swap with the only other player needs no choice
         return None
     name = rules.card_name(card)
@@ -162,7 +162,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
         return buttons
     if seen.drawn is not None:
         name = rules.card_name(seen.drawn)
-        move = only_way(view, seen.drawn) or f"play {seen.drawn}"
+        move = move_by_click(seen.drawn, view.plays.get(seen.drawn, ()))
         buttons.insert(0, Button("play-drawn", move, f"Play {name}", "primary"))
     if "take" in kinds and seen.pending is not None:
         buttons.append(_draw_button("take", f"Take {seen.pending.total or 'the cards'}"))

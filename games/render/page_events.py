@@ -247,7 +247,7 @@ def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
     if seen.phase == "buzz":
         return headline(view, now)
     parts = ["Your turn again." if again else "Your turn."]
-    held, fits = len(seen.hand or ()), _fitting(view, seen)
+    held, fits = len(seen.hand or ()), view.playable_cards
     fit = f"{fits or 'none'} of {held}"
     if seen.phase == "choose_color":
         parts.append("Choose a colour for the roulette.")
@@ -265,11 +265,6 @@ def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
     if view.deadline is not None and view.deadline - now < timedelta(seconds=HOUR):
         parts.append(f"{time_left(view.deadline, now)}.")
     return " ".join(parts)
-
-
-def _fitting(view: GameView, seen: rules.View) -> int:
-    playable = {move.card for move in view.legal if move.kind == "play"}
-    return sum(card in playable for card in seen.hand or ())
 
 
 def _lead(view: GameView) -> str:

@@ -230,18 +230,17 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
     seen = view.view
     if seen is None or seen.hand is None or not seen.hand or view.status != "playing":
         return None
-    playable = {move.card for move in view.legal if move.kind == "play"}
+    plays, fits = view.plays, view.playable_cards
     focus, opening = seen.drawn, opening_cards(view)
     in_play = (*chosen.split(BETWEEN), seen.drawn)
     shown = []
     for card in sorted_hand(seen.hand, sort):
         name, on, opens = rules.card_name(card), card in in_play, card in opening
-        inert = view.cost_of_miss > 0 and card not in playable
-        move = only_way(view, card) or f"play {card}"
-        shown.append(HandCard(card, name, card in playable, on, card == focus, seen.side, move, opens, inert))
+        inert = view.cost_of_miss > 0 and card not in plays
+        move = move_by_click(card, plays.get(card, ()))
+        shown.append(HandCard(card, name, card in plays, on, card == focus, seen.side, move, opens, inert))
         if card == focus:
             focus = None
-    fits = sum(card in playable for card in seen.hand)
     note = cards(len(shown)) + (f", {fits} playable" if view.my_turn and seen.phase != "choose_color" else "")
     sorts = tuple(
         Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
@@ -249,10 +248,9 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
     return Hand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10))
 
 
-def only_way(view: GameView, card: str) -> str:
-    """Return the only move that plays a card, empty if it can be played in no way or needs a choice."""
-    ways = [move for move in view.legal if move.kind == "play" and move.card == card]
-    return str(ways[0]) if len(ways) == 1 else ""
+def move_by_click(card: str, ways: Sequence[rules.Move]) -> str:
+    """Return the move that a click on a card sends: the only one of its legal plays, or the play without a choice."""
+    return str(ways[0]) if len(ways) == 1 else f"play {card}"
 
 
 def stage_of(view: GameView, seen: rules.View) -> Stage:

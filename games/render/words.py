@@ -276,14 +276,12 @@ def owed_and_answers(view: GameView, seen: rules.View, pending: rules.Pending) -
 def _what_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> str:
     """Return in words what the player who owes can do (RESP-1, RESP-3, RESP-6, BLUFF-1)."""
     how = ANSWERS[view.options.stacking][0].format(value=pending.value) if pending.value else ""
-    playable = {move.card for move in view.legal if move.kind == "play"}
-    held = seen.hand or ()
-    fits = sum(card in playable for card in held)
+    held, fits = len(seen.hand or ()), view.playable_cards
     answers = [f"stack {how}"] if how and fits else []
     if answers and view.options.advanced_stacking:
         answers.append("pass them on with a Skip, Reverse or Wild")
     ways = [*answers, *_challenge(view, seen)]
-    count = f"{fits or 'None'} of your {cards(len(held))} can answer" if how else ""
+    count = f"{fits or 'None'} of your {cards(held)} can answer" if how else ""
     if not ways:
         return f"{count or 'Nothing answers these cards'}: take them."
     text = _either(ways, "take them all")
