@@ -84,7 +84,7 @@ def seat_moved(
 
     :param before: the previous owner, if a person had it.
     :param name: the name that the seat had before.
-    :param removed: the person from whom staff took the seat for the bot that had it, if any.
+    :param removed: the person who lost the seat when staff gave it to the bot that had it, if any.
     :param mark: the id of the act's audit entry, because an act does not change the version.
     """
     assert row.user_id is not None

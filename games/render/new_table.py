@@ -19,7 +19,7 @@ WAYS: Final = {
     FRIENDS: ("Friends", "by a link"),
     ANYONE: ("Anyone", "listed for all"),
 }
-"""With whom people play, by its name in the form: a title and a hint."""
+"""Who plays at a new table, by its name in the form: a title and a hint."""
 
 LENGTHS: Final = {"short": "Short match", "match": "Match", "long": "Long match"}
 """The titles of matches, by the name of a length in `rules.Lengths`."""

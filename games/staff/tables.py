@@ -55,7 +55,7 @@ def _row(table: Table, seat: int, owner: int | None = None) -> Seat:
 
 
 def _row_to_change(table: Table, seat: int, owner: int | None, by: User) -> Seat:
-    """Return the row of a seat for an act on its owner, whom `by` must be allowed to act on.
+    """Return the row of a seat for an act on its owner, if `by` may act on that person.
 
     :raises Denied: as `_row` and `check_person`.
     """

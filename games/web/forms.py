@@ -181,7 +181,7 @@ class NewTableForm(forms.Form):
     """The options of a new table. `lobby.create_table` validates `table_options` again."""
 
     way = _radio(
-        "With whom",
+        "Who plays",
         [(name, format_html("<b>{}</b><small>{}</small>", *way)) for name, way in words.WAYS.items()],
         words.BOTS,
         required=False,

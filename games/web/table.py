@@ -50,7 +50,7 @@ def new_table(request: HttpRequest) -> HttpResponse:
 
 
 def _preselected(request: HttpRequest) -> dict[str, str]:
-    """Return what a link to the form chooses: the rules (`?preset=`) and with whom (`?way=`).
+    """Return what a link to the form chooses: the rules (`?preset=`) and the players (`?way=`).
 
     Unknown values are ignored.
     """
