@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.render.straight import BETWEEN, opening_cards
-from games.render.words import cards, color, owed_and_answers, profile_url, short_time, time_left
+from games.render.words import cards, color, locked, owed_and_answers, profile_url, short_time, time_left
 
 
 class HandCard(NamedTuple):
@@ -46,6 +46,7 @@ class Hand(NamedTuple):
     """The reader's hand. `note` is the number of cards, and on the reader's turn how many are playable.
 
     `on_turn`: the reader is on turn. `tens` and `ones` are the digits of the number of cards, for the style sheet.
+    `races`: cards can be played out of turn at this table. `locked` says why a click on some cards does nothing.
     """
 
     note: str
@@ -54,6 +55,8 @@ class Hand(NamedTuple):
     on_turn: bool
     tens: int
     ones: int
+    races: bool
+    locked: str
 
 
 class Due(NamedTuple):
@@ -245,7 +248,8 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
     sorts = tuple(
         Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
     )
-    return Hand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10))
+    races = view.terms.races and view.options.plays_out_of_turn
+    return Hand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), races, locked(view))
 
 
 def move_by_click(card: str, ways: Sequence[rules.Move]) -> str:

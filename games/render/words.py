@@ -243,6 +243,12 @@ def _what_fits_out_of_turn(view: GameView, seen: rules.View, mine: SeatView) -> 
     return f"Your cards are locked: none fits out of turn, and a miss costs {points}."
 
 
+def locked(view: GameView) -> str:
+    """Return why a click on a card that does not fit does nothing out of turn, or an empty text if it would (INT-4)."""
+    cost = view.cost_of_miss
+    return f"Locked: this card does not fit. Out of turn, a miss costs {counted(cost, 'point')}." if cost else ""
+
+
 def _what_is_playable(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
         return "You turn over cards until that colour shows, and keep them all."

@@ -1,4 +1,6 @@
 // The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
+import { say } from "./announce.js";
+import { show } from "./moments.js";
 import { recall, remember } from "./store.js";
 
 const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -106,6 +108,27 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// Out of turn, a card that does not fit is locked, and one that fits is played by a second press if the player wants that.
+let asked = ""; // id of the card that was pressed once
+const asksFirst = () => ["always", asList() && "list"].includes(recall("second-press", "list"));
+document.addEventListener(
+  "click",
+  (event) => {
+    const card = event.target.closest("[data-out-of-turn] .card");
+    if (!card) return;
+    const plays = card.type === "submit" && card.getAttribute("aria-disabled") !== "true";
+    if (plays && (card.id === asked || !asksFirst())) return;
+    if (card.type === "submit" && !plays) return; // the server says why it cannot be played
+    event.preventDefault();
+    asked = plays ? card.id : "";
+    const name = card.querySelector(".sr").textContent;
+    const text = plays ? `Press again to play ${name} out of turn.` : hand().dataset.outOfTurn;
+    say(text, { first: true });
+    show(text);
+  },
+  { capture: true },
+);
+
 let before = null;
 document.body.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.requestConfig.verb === "post") document.getElementById("play")?.setAttribute("aria-busy", "true");
@@ -119,6 +142,7 @@ document.body.addEventListener("htmx:beforeSwap", () => {
 // On afterSwap, not afterSettle: in between nothing would have the focus.
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "main") return;
+  asked = "";
   enhance();
   const mine = event.detail.requestConfig.verb === "post";
   const lost = before !== document.body && document.activeElement === document.body;

@@ -15,6 +15,7 @@ from games import randomness, rules
 from games.actions import lobby
 from games.models import Game
 from games.queries import Table, Viewer
+from tests.browser.speech import hears, record_speech
 from tests.browser.test_play import MOST_MOVES, after, first_choice, my_turn, open_game, over
 from tests.support.tables import log_of, now_of, table_at
 
@@ -177,6 +178,52 @@ def test_a_click_on_a_card_that_does_not_fit_out_of_turn_costs_nothing(
     expect(page.locator(".due")).to_contain_text("Your cards are locked: none fits out of turn")
     page.reload()  # after every request that a click could have sent
     assert (log_of(table), now_of(table).started.position.extra.fines) == ([], ())
+
+
+def test_a_locked_card_says_why(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g4", "r1", "W"]], {})
+    page = new_page(bob)
+    record_speech(page)
+    open_game(page, table.game)
+    page.get_by_role("button", name="Green 4").click(force=True)
+    reason = "Locked: this card does not fit. Out of turn, a miss costs 3 points."
+    hears(page, reason)
+    expect(page.locator(".moment")).to_have_text(reason)
+    assert log_of(table) == []
+
+
+def test_a_play_out_of_turn_from_the_list_takes_a_second_press(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g3", "r3", "W"]], {})
+    page = new_page(bob)
+    record_speech(page)
+    open_game(page, table.game)
+    page.locator("#hand-list").click()
+    page.keyboard.press("h")
+    page.keyboard.press("Enter")
+    hears(page, "Press again to play Red 3 out of turn.")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    hears(page, "Press again to play Green 3 out of turn.")
+    assert log_of(table) == []
+    page.keyboard.press("Enter")
+    expect(my_turn(page)).to_be_visible()
+    assert log_of(table) == ["1 play g3"]
+
+
+@pytest.mark.parametrize(("chosen", "presses"), [("list", 1), ("never", 1), ("always", 2)])
+def test_players_choose_how_many_presses_a_play_out_of_turn_takes(
+    new_page: NewPage, alice: User, bob: User, chosen: str, presses: int
+) -> None:
+    table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g3", "r1", "W"]], {})
+    page = new_page(bob)
+    open_game(page, table.game)
+    page.locator("#browser-settings summary").click()
+    page.get_by_label("Playing out of turn").select_option(chosen)
+    for _ in range(presses):
+        assert log_of(table) == []
+        page.get_by_role("button", name="Green 3").click()
+    expect(my_turn(page)).to_be_visible()
+    assert log_of(table) == ["1 play g3"]
 
 
 def test_the_slowest_at_the_buzzer_draws(new_page: NewPage, alice: User, bob: User) -> None:
