@@ -13,7 +13,8 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from accounts.models import User
 from games.actions import lobby
-from games.queries import Table
+from games.actions.play import play_move
+from games.queries import Table, Viewer
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
 from tests.browser.test_play import after, first_choice, open_game, wait_for_me
 from tests.support.tables import table_after, table_at
@@ -374,3 +375,31 @@ def test_the_seat_on_turn_shows_the_time_left(new_page: NewPage, cast: Cast) -> 
     page.goto(table.game.get_absolute_url())
     expect(page.locator("#seat-1 .clock")).to_have_text("14 h left")
     expect(page.locator(".player .clock")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (844, 390)])
+def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(
+    new_page: Callable[..., Page], cast: Cast, width: int, height: int
+) -> None:
+    hand = [color + "7" for color in "rbgy"] * 5
+    table = cast.table({**STACK, "hands": [hand, *STACK["hands"][1:]]})
+    play_move(code=table.game.code, viewer=Viewer(cast.alice), text="take", version=0, now=timezone.now())
+    page = new_page(cast.alice, viewport=size(width, height))
+    page.goto(table.game.get_absolute_url())
+    felt = Box(page.locator("#table"))
+    assert Box(page.locator(".you")).bottom <= felt.top
+    assert felt.width > width * 0.9  # there is no hand beside it
+
+
+def test_nothing_is_cut_or_covered_on_a_phone_on_its_side(new_page: Callable[..., Page], cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(844, 390))
+    page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
+    assert Box(page.locator(".player.now .disc")).top >= 6  # the outline that marks the player on turn
+    page.goto(cast.table(MANY).game.get_absolute_url())
+    assert Box(page.locator("#table")).right <= Box(page.locator("#move")).left
+
+
+def test_a_hint_beside_the_actions_leaves_the_hand_whole_on_a_tablet(new_page: Callable[..., Page], cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(768, 1024))
+    page.goto(cast.table(STACK).game.get_absolute_url())
+    assert Box(page.locator("#hand-cards .card").last).bottom <= Box(page.locator("#move")).top
