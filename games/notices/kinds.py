@@ -183,7 +183,9 @@ class NoticeKind:
     turn: It is about the player's turn. Such a notice has no text of its own and is dropped when the turn is over. Its
         mail does not wait for the morning if the turn ends before that or soon after.
     page: For kinds that are not about a table, the name of the URL that says more.
-    while_viewing: Also notify players who have the game open.
+    while_viewing: Also notify players who have the game open. Other kinds are dropped for a player who reads the same
+        there, which somebody without a seat does not.
+    to_newcomers: Its readers have no seat yet: the page of the table asks them to join.
     on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
     while_suspended: Send the mail to a suspended person too.
     to_suspended: List it on the page of a suspended person while it is unread.
@@ -205,6 +207,7 @@ class NoticeKind:
     turn: bool = False
     page: str = ""
     while_viewing: bool = False
+    to_newcomers: bool = False
     on_vacation: bool = False
     in_quiet_hours: bool = False
     while_suspended: bool = False
@@ -286,6 +289,7 @@ _ROWS: Final = (
         "Someone invited you to a rematch.",
         wait=timedelta(minutes=2),
         still_needed=_has_not_joined,
+        to_newcomers=True,
     ),
     NoticeKind(
         TABLE_FULL,

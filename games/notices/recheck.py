@@ -130,11 +130,21 @@ def _game_check(row: Notice, facts: _Facts) -> Verdict:
     verdict = _still_needed(row, facts)
     if verdict != SEND:
         return verdict
-    if not KINDS[row.kind].while_viewing and (row.game_id, row.user_id) in facts.looking:
+    if not KINDS[row.kind].while_viewing and _reads_it_there(row, facts):
         return Verdict(Reason.LOOKING)
     if row.channel == EMAIL and (row.user_id, row.game_id, row.kind) in facts.replaced:
         return Verdict(Reason.REMINDED)
     return SEND
+
+
+def _reads_it_there(row: Notice, facts: _Facts) -> bool:
+    """Return True if the person looks at the game and its page says the same to them.
+
+    The mark of a page that was open outlasts a seat, a log-in and an account.
+    """
+    if (row.game_id, row.user_id) not in facts.looking or row.user.suspended(facts.now) or not row.user.is_active:
+        return False
+    return KINDS[row.kind].to_newcomers or facts.table_of(row).seat_of(row.user) is not None
 
 
 def _address_check(row: Notice, facts: _Facts) -> Verdict:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+
 from accounts.models import User
+from games import presence
 from games.actions import lobby
 from games.models import AuditEntry, Game, Notice
+from games.notices import outbox
 from games.queries import Table, Viewer
 from games.staff import tables
 from tests.conftest import logged_in, person
@@ -53,6 +61,35 @@ def test_a_removal_that_ends_the_game_after_a_look_tells_both(mo: User, alice: U
     tables.remove(**act(table, mo, seat=1, bot=False))
     told = Notice.objects.get(text__contains="Staff looked at hands", channel="site")
     assert (told.user, told.text.endswith("with alice.")) == (bob, True)
+
+
+def test_a_removed_person_is_told_of_the_look_also_with_the_page_open(
+    dealt: Table, mo: User, ann: User, bob: User
+) -> None:
+    cache.clear()
+    presence.mark_viewing(game_id=dealt.game.pk, user_id=bob.pk)
+    tables.view_hands(**act(dealt, mo))
+    tables.remove(**act(dealt, mo, seat=1, bot=True))
+    tables.void_game(**act(dealt, ann))
+    outbox.deliver(clock=lambda: NOON)
+    told = Notice.objects.filter(user=bob, text__contains="Staff looked at hands")
+    assert {row.channel: row.state for row in told} == {"site": "sent", "email": "sent"}
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [({}, "dropped"), ({"suspended_until": NOON + timedelta(days=1)}, "sent"), ({"is_active": False}, "sent")],
+    ids=["plays", "suspended", "closed"],
+)
+def test_only_a_page_that_its_reader_may_still_see_replaces_a_notice(
+    dealt: Table, ann: User, bob: User, change: dict[str, Any], state: str
+) -> None:
+    cache.clear()
+    presence.mark_viewing(game_id=dealt.game.pk, user_id=bob.pk)
+    User.objects.filter(pk=bob.pk).update(**change)
+    tables.void_game(**act(dealt, ann))
+    outbox.deliver(clock=lambda: NOON)
+    assert Notice.objects.get(user=bob, kind="game_over", channel="site").state == state
 
 
 def test_people_who_lost_their_seat_before_the_look_or_got_it_back_are_not_told(
