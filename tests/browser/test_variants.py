@@ -1,4 +1,7 @@
-"""Variants in two browsers: a round of each preset, challenges, Flip, straights, interceptions and buzzers."""
+"""Variants in two browsers: a round of each preset, challenges, Flip, straights, interceptions and buzzers.
+
+Nearly all of it is played by keyboard.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from games.actions import lobby
 from games.models import Game
 from games.queries import Table, Viewer
 from tests.browser.speech import hears, record_speech
-from tests.browser.test_play import MOST_MOVES, after, first_choice, my_turn, open_game, over
+from tests.browser.test_play import MOST_MOVES, after, my_turn, open_game, over
 from tests.support.tables import log_of, now_of, table_at
 
 NewPage = Callable[..., Page]
@@ -48,8 +51,23 @@ def whose_turn(pages: Sequence[Page]) -> Page | None:
     raise AssertionError("Nobody was on turn for a minute.")
 
 
+def press_keys(page: Page) -> None:
+    """Answer the chooser, or play the first card that can be played, or draw, with the keys of the help."""
+    choice = page.locator("#chooser button").first
+    if choice.is_visible():
+        choice.press("Enter", timeout=2_000)
+        return
+    page.keyboard.press("h")
+    if page.locator("#hand-cards .card:focus[aria-disabled]").count():
+        page.keyboard.press("Tab")
+    if page.locator("#hand-cards .card:focus:not([aria-disabled])").count():
+        page.keyboard.press("Enter")
+    else:
+        page.keyboard.press("x")
+
+
 @pytest.mark.parametrize("preset", rules.PRESETS)
-def test_two_people_and_a_bot_play_a_round(new_page: NewPage, alice: User, bob: User, preset: str) -> None:
+def test_two_people_and_a_bot_play_a_round_by_keyboard(new_page: NewPage, alice: User, bob: User, preset: str) -> None:
     few = {"hand_size": 3}  # a whole round, but a short one
     randomness.source.seed(SHORT[preset])
     options = lobby.TableOptions(preset=preset, options=few, players=3, bots=1, bot_pause=0)
@@ -59,7 +77,7 @@ def test_two_people_and_a_bot_play_a_round(new_page: NewPage, alice: User, bob: 
     moves = 0
     while (page := whose_turn(pages)) is not None:
         try:
-            first_choice(page).click(timeout=2_000)
+            press_keys(page)
         except PlaywrightTimeout:
             continue  # another's call or a bot's move came first
         expect(page.locator("#play[aria-busy]")).to_have_count(0)
@@ -92,7 +110,8 @@ def test_a_wild_draw_four_is_challenged(
     one.locator("#choose-y").click()
     expect(other.locator("#headline")).to_contain_text("Your turn: you owe 4 cards, and can challenge alice")
     expect(one.locator("#challenge")).to_have_count(0)
-    after(other, other.get_by_role("button", name="Challenge alice").click)
+    expect(other.get_by_role("button", name="Challenge alice")).to_be_visible()
+    after(other, lambda: other.keyboard.press("f"))
     expect(one.locator("#log")).to_contain_text(drawn)
     assert [len(hand) for hand in now_of(table).started.position.hands] == cards
 
@@ -126,10 +145,10 @@ def at_live_table(
 def test_a_run_of_three(new_page: NewPage, alice: User, bob: User) -> None:
     table = at_live_table([alice, bob], [["r4", "r5", "r6", "y1"], ["b1", "b2", "g8"]], {})
     one, other = two_pages(new_page, table.game, [alice, bob])
-    after(one, one.get_by_role("button", name="Red 4").click)
+    after(one, lambda: one.get_by_role("button", name="Red 4").press("Enter"))
     expect(my_turn(other)).to_be_visible()
-    after(one, one.get_by_role("button", name="Red 5").click)
-    after(one, one.get_by_role("button", name="Red 6").click)
+    after(one, lambda: one.get_by_role("button", name="Red 5").press("Enter"))
+    after(one, lambda: one.get_by_role("button", name="Red 6").press("Enter"))
     expect(my_turn(other)).to_be_visible()
     expect(other.locator("#table")).to_contain_text("Red 6")
     assert log_of(table) == ["0 play r4", "0 play r5", "0 play r6"]
@@ -157,8 +176,8 @@ def test_one_of_two_wins_the_race_for_an_interception(new_page: NewPage, alice: 
     slower.route_web_socket("**/ws/**", lambda socket: None)
     for page in (faster, slower):
         open_game(page, table.game)
-    after(faster, faster.get_by_role("button", name="Green 3").click)
-    slower.get_by_role("button", name="Blue 3").click()
+    after(faster, lambda: faster.get_by_role("button", name="Green 3").press("Enter"))
+    slower.get_by_role("button", name="Blue 3").press("Enter")
     expect(slower.locator("#refusal")).to_contain_text("The game has moved on")
     position = now_of(table).started.position
     assert log_of(table) == ["1 play g3"]
@@ -231,7 +250,7 @@ def test_the_slowest_at_the_buzzer_draws(new_page: NewPage, alice: User, bob: Us
     one, other = two_pages(new_page, table.game, [alice, bob])
     after(one, one.get_by_role("button", name="Buzzer", exact=True).click)
     expect(one.get_by_role("button", name="Press the buzzer")).to_be_visible()
-    other.get_by_role("button", name="Press the buzzer").click()
+    other.keyboard.press("b")
     expect(one.locator("#log")).to_contain_text("You draw 2 cards")
     assert [len(hand) for hand in now_of(table).started.position.hands] == [4, 3]
     expect(my_turn(other)).to_be_visible()
