@@ -21,7 +21,7 @@ from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
 from games.staff import appeals, cases, newer_acts
-from games.staff.acts import APPEAL_ACTS, CASE_ACTS, CHANGE_OUTCOME, DECIDE_APPEAL
+from games.staff.acts import APPEAL_ACTS, CASE_ACTS, DECIDE_APPEAL
 
 
 class State(admin.SimpleListFilter):
@@ -142,7 +142,7 @@ class CaseAdmin(ReadOnlyAdmin):
             "changed": conduct.outcome_changes([case]).get(case.pk),
             "reports": conduct.reports_of(case, reader=request.user.pk),
             "refusal": refusal_of(
-                cases.check_outcome_change if CHANGE_OUTCOME in offered else cases.check_case, case, by=by
+                cases.check_case if case.closed_at is None else cases.check_outcome_change, case, by=by
             ),
             "acts": buttons(
                 request,
@@ -151,6 +151,7 @@ class CaseAdmin(ReadOnlyAdmin):
                 case.pk,
                 seen=newer_acts.newest({"case_id": case.pk}, reader=by),
             ),
+            "audit": newer_acts.about({"case_id": case.pk}, reader=by),
         }
         return render(request, "admin/staff/case.html", context)
 

@@ -322,7 +322,7 @@ _ROWS: Final = (
     NoticeKind(
         OUTCOME_CHANGED,
         "The outcome of your report changed",
-        "Staff have changed the outcome of your report after an appeal.",
+        "Staff have found that the outcome of your report was wrong, and changed it.",
         page="reports",
         to_staff=False,  # as above
         several="reports",

@@ -66,17 +66,6 @@ def cases_of(person: User, *, reader: int | None) -> QuerySet[Case]:
     return _without_rows_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
 
 
-def appeal_granted_since(case: Case) -> bool:
-    """Return True if an appeal of the person of this case was granted after the case was closed.
-
-    Lifting the suspension while the appeal waited counts, because it gave the person what they asked for.
-    """
-    if case.closed_at is None or case.person_id is None:
-        return False
-    granted = Appeal.objects.filter(suspension__person=case.person_id, decision=Appeal.Answer.LIFTED)
-    return granted.filter(decided_at__gte=case.closed_at).exists()
-
-
 def lifted_suspension_of(user: User) -> Suspension | None:
     """Return the last suspension of a person if staff lifted it, also by granting an appeal; else None."""
     # A suspension that a new one replaced was lifted, too, but is not the last.

@@ -394,6 +394,7 @@ END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
 _ONE_PAGE: Final = "They can use one page only, which shows the reason word for word and lets them appeal."
 _CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
 _REPLACES: Final = "This replaces a suspension in force. An appeal that waits against that one is closed."
+_OUTCOMES_STAY: Final = "The outcomes of cases about them stay. If one is wrong, change it on the page of the case."
 SUSPEND: Final[StaffAct[User]] = StaffAct(
     stored.SUSPEND,
     "Suspend",
@@ -431,6 +432,7 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     (
         "The suspension ends immediately. They are told, without your reason.",
         "If an appeal waits, it is closed.",
+        _OUTCOMES_STAY,
     ),
     "The suspension of {about} has ended.",
     "lifted the suspension of {person}",
@@ -543,7 +545,7 @@ CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
     "changed the outcome of the case: {outcome}",
     detail=": {outcome}",
     form=forms.OutcomeForm,
-    offered=lambda case, by, now: conduct.appeal_granted_since(case),
+    offered=lambda case, by, now: case.closed_at is not None,
 )
 DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     "decide_appeal",
@@ -552,7 +554,7 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     (
         "The person reads the decision and your answer.",
         "If you lift the suspension, it ends immediately.",
-        "The outcomes of cases about them that were closed before can then be changed, on the page of each case.",
+        _OUTCOMES_STAY,
     ),
     "The appeal is decided.",
     "decided the appeal of {person}: {decision}",

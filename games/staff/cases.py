@@ -149,13 +149,14 @@ def check_case(case: Case, *, by: User) -> None:
 
 
 def check_outcome_change(case: Case, *, by: User) -> None:
-    """Check that the outcome of the case can be changed, and that `by` is not part of the case.
+    """Check that the case is closed and its person exists, and that `by` is not part of the case.
 
-    :raises Denied: `forbidden`.
+    :raises Denied: `over`, `forbidden`.
     """
-    if not conduct.appeal_granted_since(case):
-        message = "The outcome can only be changed after the person’s appeal has been granted."
-        raise Denied("forbidden", message)
+    if case.closed_at is None:
+        raise Denied("forbidden", "This case is open. Close it with an outcome.")
+    if case.person is None:
+        raise Denied("over", "The guest has been deleted, so the outcome stays as it is.")
     check_no_part(case, by)
 
 
@@ -203,11 +204,12 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
 
 
 def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
-    """Change the outcome of a closed case after a granted appeal, and notify everyone who reported.
+    """Change the outcome of a closed case that has turned out wrong, and notify everyone who reported.
 
     An empty `answer` keeps the earlier one.
 
-    :raises Denied: `malformed`, `not_found`; `forbidden` also without such an appeal, or if the outcome is the same.
+    :raises Denied: `malformed`, `not_found`; `over` if the guest it is about has been deleted; `forbidden` also if the
+        case is open, or has this outcome.
     """
     with transaction.atomic():
         reason = check(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now)

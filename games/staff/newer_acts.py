@@ -94,7 +94,8 @@ class NewerActs(Denied):
         self.news = news
 
 
-def _about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
+def about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
+    """Return the audit entries about a subject that this reader may see, newest first."""
     [(name, number)] = subject.items()
     entries = AuditEntry.objects.filter(_KINDS[name].entries(number))
     return conduct.without_entries_about(entries, reader.pk).order_by("-pk")
@@ -102,7 +103,7 @@ def _about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
 
 def newest(subject: Mapping[str, int], *, reader: User) -> int:
     """Return the id of the newest audit entry about a subject that this reader may see, or 0."""
-    return _about(subject, reader).values_list("pk", flat=True).first() or 0
+    return about(subject, reader).values_list("pk", flat=True).first() or 0
 
 
 def since(seen: int, subject: Mapping[str, int], *, reader: User) -> list[AuditEntry]:
@@ -110,7 +111,7 @@ def since(seen: int, subject: Mapping[str, int], *, reader: User) -> list[AuditE
 
     Leaves out what this reader may not see.
     """
-    return list(_about(subject, reader).filter(pk__gt=seen)[:LISTED])[::-1]
+    return list(about(subject, reader).filter(pk__gt=seen)[:LISTED])[::-1]
 
 
 def recent(subject: Mapping[str, int], *, reader: User, now: datetime) -> list[AuditEntry]:
@@ -119,7 +120,7 @@ def recent(subject: Mapping[str, int], *, reader: User, now: datetime) -> list[A
     After an act, the browser's Back button loads its page again. So the page shows that the act has just been done.
     Leaves out what this reader may not see.
     """
-    return list(_about(subject, reader).filter(at__gt=now - RECENTLY)[:RECENT])[::-1]
+    return list(about(subject, reader).filter(at__gt=now - RECENTLY)[:RECENT])[::-1]
 
 
 def _news_about(subject: Mapping[str, int]) -> QuerySet[Any]:
