@@ -1,6 +1,7 @@
 """Every page fits its window, down to the narrowest phone, and axe finds nothing there.
 
-`NOMERCY_SCREENSHOTS=folder` stores screenshots.
+`NOMERCY_SCREENSHOTS=folder` stores screenshots. `NOMERCY_ALL_WIDTHS=1` tries more widths, with axe in both
+themes at each.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from tests.browser.places import MANY, PLACES, Cast, Place
 from tests.browser.test_axe import violations
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
-WIDTHS = (390, 320, 1280)
+ALL_WIDTHS = os.environ.get("NOMERCY_ALL_WIDTHS") == "1"
+WIDTHS = (390, 320, 768, 1280, 1920) if ALL_WIDTHS else (390, 320, 1280)
 PHONE: ViewportSize = {"width": 390, "height": 844}
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-FOR_AXE: tuple[tuple[Scheme, int], ...] = (("light", 390), ("dark", 1280))
+FOR_AXE: tuple[tuple[Scheme, int], ...] = (
+    tuple((scheme, width) for scheme in SCHEMES for width in WIDTHS) if ALL_WIDTHS else (("light", 390), ("dark", 1280))
+)
 
 TOO_WIDE = """() => {
     const width = document.documentElement.clientWidth;
