@@ -124,7 +124,7 @@ class CaseAdmin(ReadOnlyAdmin):
             about=f"Case about {case.about}",
             within=within,
             back=back,
-            more={"case": case, "reports": reports},
+            more={"case": case, "changed": conduct.outcome_changes([case]).get(case.pk), "reports": reports},
         )
 
     def change_view(

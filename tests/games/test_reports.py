@@ -483,6 +483,9 @@ def test_staff_change_a_wrong_outcome(table: Table, mo: User, ann: User, alice: 
         grant_appeal(bob, ann)
     outbox_of(NOON)
     assert url in browser.get(page).content.decode()
+    asked = text(browser.get(url))
+    assert "<dt>Outcome</dt><dd>We agreed and acted on it, " in asked
+    assert "<p>Answer: The name is gone.</p>" in asked
     assert confirm(browser, url, form | {"outcome": "acted"}).status_code == 403
     assert confirm(browser, url, form).status_code == 302
     assert other.get().weight == pytest.approx(2 / 3)
