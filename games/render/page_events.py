@@ -15,7 +15,7 @@ from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
 from games.render.log_rows import is_own, lines_since_your_move, sentence_case, sentences, told_to
-from games.render.words import cards, color, counted, headline, listed, round_cancelled, time_left
+from games.render.words import cards, color, counted, headline, listed, round_cancelled, time_left, until_the_color
 
 LISTED_CARDS: Final = 3
 """The most cards that a spoken sentence names one by one. More are counted by colour."""
@@ -255,8 +255,8 @@ def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
         keep = "" if view.options.drawn_must_play else ", or keep it"
         parts.append(f"You can play the {rules.card_name(seen.drawn)} you drew{keep}.")
     elif seen.pending is not None:
-        debt = cards(seen.pending.total) if seen.pending.value else "cards until the chosen colour shows"
-        parts += [] if owed else [f"You owe {debt}."]
+        debt = f"You owe {cards(seen.pending.total)}." if seen.pending.value else f"You {until_the_color(seen)}."
+        parts += [] if owed else [debt]
         parts.append(f"{fit.capitalize()} can answer.")
     else:
         face = rules.face_of(seen.top)

@@ -193,7 +193,9 @@ def _your_task(view: GameView, seen: rules.View) -> str:
         name = rules.card_name(seen.drawn)
         return f"play the {name} you drew" + ("" if view.options.drawn_must_play else ", or keep it")
     if seen.pending is not None:
-        return ", and can ".join([f"you owe {_owed(seen.pending)}", *_challenge(view, seen)])
+        if not seen.pending.value:
+            return _either(_challenge(view, seen), until_the_color(seen))
+        return ", and can ".join([f"you owe {cards(seen.pending.total)}", *_challenge(view, seen)])
     kinds = {move.kind for move in view.legal}
     if "play" not in kinds:
         return "draw (no playable card)"
@@ -206,7 +208,8 @@ def _their_task(seen: rules.View) -> str:
     if seen.pending is not None:
         ways = ["answer"] if seen.options.stacking != "off" and seen.pending.value else []
         ways += ["challenge"] if seen.challenge is not None else []
-        return f"{', '.join(ways)}{' or ' if ways else ''}take {_owed(seen.pending)}"
+        ways.append(f"take {cards(seen.pending.total)}" if seen.pending.value else until_the_color(seen))
+        return " or ".join(filter(None, (", ".join(ways[:-1]), ways[-1])))
     return "play the drawn card" if seen.phase == "drawn" else "play or draw"
 
 
@@ -265,15 +268,15 @@ def _what_is_playable(view: GameView, seen: rules.View) -> str:
     return f"You can play {hue.lower()}, any {symbol} or {wild}."
 
 
-def _owed(pending: rules.Pending) -> str:
-    """Return the cards of a debt in words. A Wild Draw Colour has no number (BLUFF-5)."""
-    return cards(pending.total) if pending.value else "cards until the chosen colour shows"
+def until_the_color(seen: rules.View) -> str:
+    """Return how a debt without a number is paid: `draw until pink shows` (BLUFF-5)."""
+    return f"draw until {color(seen.color).lower()} shows"
 
 
 def owed_and_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> tuple[str, str]:
     """Return what a debt owes, and a note on how to respond to it (RESP-1, RESP-6, BLUFF-1)."""
     if not pending.value:
-        return "Cards", _either(_challenge(view, seen), "take them until the chosen colour shows")
+        return "Cards", _either(_challenge(view, seen), until_the_color(seen))
     how = ANSWERS[view.options.stacking][1].format(value=pending.value)
     ways = [*([how] if how else []), *_challenge(view, seen)]
     return str(pending.total), _either(ways, f"take {pending.total}")

@@ -178,13 +178,13 @@ def test_the_table_says_that_a_wild_draw_colour_can_be_challenged() -> None:
     position = {**DARK, "discard_pile": ["r3/t4", "r9/WD"], "color": "t", "challenge": {"seat": 2, "bluff": True}}
     position |= {"pending": {"total": 0, "value": 0}}
     shown = page(flip(position))
-    assert shown.headline == ("Your turn: you owe cards until the chosen colour shows, and can challenge Chen.")
+    assert shown.headline == "Your turn: challenge Chen, or draw until teal shows."
     assert shown.detail == "Challenge Chen, or take them all."
     assert shown.move is not None
     assert shown.move.hint == (
         "Challenge: if Chen bluffed, Chen draws until the colour shows. If not, you do, and 2 more."
     )
-    note = "challenge Chen, or take them until the chosen colour shows"
+    note = "challenge Chen, or draw until teal shows"
     assert (shown.table.owed, shown.table.owed_note) == ("Cards", note)
 
 
