@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
 from django.contrib.auth.models import Group
 from django.core.cache import caches
 from django.test import Client, TransactionTestCase
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
+from accounts import log_ins
 from accounts.actions import create_token
 from accounts.models import User
+from accounts.user_agents import UNKNOWN
 from games import randomness
 from games.models import rows
 from nomercy import limits
@@ -27,6 +30,7 @@ from nomercy.counting import Limiter
 from nomercy.launcher.place import place_for, secret_key
 from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
+from nomercy.sessions import SessionStore
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database, vacuum_large_tables
 from tests.support.programs import CHROMIUM_NAMES, program
 
@@ -263,6 +267,22 @@ def api_token(user: User) -> str:
 
 
 def logged_in(user: User) -> Client:
+    """Return a browser with the session of somebody who logged in some time ago.
+
+    The rows are written directly, because a log-in takes eighteen statements. `tests/accounts/test_log_ins.py` compares
+    them with those of a log-in.
+    """
+    now = timezone.now()
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "accounts.backends.ByUsername"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session[log_ins.SINCE] = now.isoformat()
+    session[log_ins.BROWSER] = UNKNOWN
+    row = session.create_model_instance(dict(session.items()))
+    row.save(force_insert=True)
+    user.last_login = now
+    User.objects.filter(pk=user.pk).update(last_login=now)
     client = Client()
-    client.force_login(user, backend="accounts.backends.ByUsername")
+    client.cookies[settings.SESSION_COOKIE_NAME] = row.session_key
     return client

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http.cookies import SimpleCookie
 from typing import Any
 
 import pytest
+from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as METHODS_OF
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as METHODS
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -98,6 +100,38 @@ def test_the_page_shows_neither_cookies_nor_network_addresses(alice: User) -> No
     assert "127.0.0.1" not in str(list(Session.objects.values())) + str([dict(b.session) for b in browsers])
 
 
+def stored(browser: Client) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the contents and the columns of this browser's session. All times must be those of a log-in just now."""
+    row = Session.objects.select_related("user").get(session_key=browser.session.session_key)
+    data, now = row.get_decoded(), timezone.now()
+    assert row.user is not None
+    lasts = row.expire_date - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    times = {"since": datetime.fromisoformat(data.pop(log_ins.SINCE)), "seen": row.seen_at, "lasts": lasts}
+    for name, time in (times | {"last log-in": row.user.last_login}).items():
+        assert time is not None, name
+        assert timedelta() <= now - time < timedelta(minutes=1), name
+    return data, {"user": row.user_id, "ending": row.ending}
+
+
+def forced(user: User) -> Client:
+    browser = Client()
+    browser.force_login(user, backend="accounts.backends.ByUsername")
+    return browser
+
+
+def test_the_browsers_of_tests_have_the_session_of_a_log_in(alice: User) -> None:
+    """`logged_in` writes it without a log-in. What the page of the log-in adds is about the log-in itself."""
+    written, columns = stored(logged_in(alice))
+    User.objects.update(last_login=None)
+    assert stored(forced(alice)) == (written, columns)
+    User.objects.update(last_login=None)
+    of_the_page, columns_of_the_page = stored(browser_with(""))
+    assert of_the_page.pop("_session_expiry") == settings.SESSION_COOKIE_AGE  # as without it
+    added = {METHODS, METHODS_OF, "_messages"}
+    assert {name: value for name, value in of_the_page.items() if name not in added} == written
+    assert columns_of_the_page == columns
+
+
 def test_ended_log_ins_are_not_listed(alice: User) -> None:
     here, loggedout, other = browser_with(FIREFOX), logged_in(alice), logged_in(alice)
     loggedout.post("/accounts/logout/")
@@ -126,7 +160,7 @@ def test_a_single_browser_can_be_logged_out(alice: User) -> None:
 
 def test_a_new_log_in_ends_those_used_longest_ago(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_ins, "MOST", 3)
-    bobs, browsers = logged_in(bob), [logged_in(alice) for _ in range(5)]
+    bobs, browsers = logged_in(bob), [browser_with(FIREFOX) for _ in range(5)]
     assert [is_in(browser) for browser in browsers] == [False, False, True, True, True]
     assert is_in(bobs)
 
