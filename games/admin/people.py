@@ -17,6 +17,8 @@ from accounts import queries as identities
 from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
 from games.admin.acts import act_page, buttons, refusal_of
+from games.notices import inbox
+from games.notices.render import mail_state_of
 from games.queries import conduct
 from games.staff import accounts, people
 from games.staff.acts import (
@@ -26,6 +28,7 @@ from games.staff.acts import (
     MUTE,
     NEUTRAL_NAME,
     PERSON_ACTS,
+    RENAME,
     SUSPEND,
     SUSPEND_FOR_GOOD,
     UNMUTE,
@@ -37,8 +40,32 @@ PERFORM: Final = {**people.PERFORM, **accounts.PERFORM}
 ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
 """The acts that close the appeal against a suspension in force."""
 
-TOLD: Final = (WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME, *ON_SUSPENSIONS)
+TOLD: Final = (WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME, RENAME, *ON_SUSPENSIONS)
 """The acts whose person is told. Their pages say how."""
+
+
+NO_MAIL: Final = {
+    "none": "they have no email address",
+    "unverified": "their email address is not confirmed",
+    "bounced": "emails to their address came back",
+}
+"""Why a person with an account gets no mail, by `MailState.trouble`."""
+
+
+def _mail_trouble(person: User) -> str:
+    """Return why no mail reaches this person (`MailState.trouble`), or ""."""
+    address = identities.mail_addresses([person.pk]).get(person.pk)
+    return mail_state_of(person, address, inbox.settings_of(person), held=False).trouble
+
+
+def _locks_out(person: User) -> list[str]:
+    """Return the sentences about a new username for a person whom no mail reaches (decision 139)."""
+    if not person.is_active or _mail_trouble(person) not in NO_MAIL:
+        return []
+    return [
+        "If they are logged out, they do not get to know a new username, and cannot log in by the former one.",
+        "“Replace the username” hides it, too, and they log in as before.",
+    ]
 
 
 def _how_told(person: User) -> str:
@@ -50,6 +77,8 @@ def _how_told(person: User) -> str:
             "They are a guest: they can read it only in the browser that they play in. They get no mail, and cannot"
             " log in anywhere."
         )
+    if trouble := _mail_trouble(person):
+        return f"They are told by the bell only, because {NO_MAIL[trouble]}."
     return "They are told by bell and mail."
 
 
@@ -145,6 +174,7 @@ class PersonAdmin(ReadOnlyAdmin):
             also=[
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
                 *[_how_told(person)] * (found in TOLD),
+                *(_locks_out(person) if found is RENAME else []),
             ],
             form_options={"initial": initial},
             more={"waiting": conduct.waiting_appeals_of(person)} if found in (*ON_SUSPENSIONS, CLOSE_ACCOUNT) else {},

@@ -349,8 +349,9 @@ _ROWS: Final = (
     NoticeKind(
         NAME_CHANGED,
         "Staff changed your name",
-        "Staff replaced your username by a neutral name on pages, with their reason, or show it again.",
+        "Staff corrected a name of yours, or show you by a neutral name, with their reason, or by your username again.",
         page="me",
+        on_vacation=True,  # people need it to log in
         while_suspended=True,
         several="times",
         to_suspended=True,

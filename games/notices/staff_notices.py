@@ -230,6 +230,27 @@ def username_restored(person: User, *, mark: int, now: datetime) -> None:
     write(None, [NewNotice(person.pk, NAME_CHANGED, "Staff show your username again.")], now=now, mark=mark)
 
 
+def renamed(person: User, *, username: bool, display_name: bool, mark: int, now: datetime) -> None:
+    """Notify a person that staff corrected the username, the name at the table, or both (decision 139).
+
+    `mark` is the id of the act's audit entry.
+    """
+    sentences = []
+    if username:
+        sentences.append(f"Staff changed your username to {person.username}.")
+        if not person.is_guest:
+            sentences.append("Log in with it from now on.")
+    if display_name:
+        who = "They" if username else "Staff"
+        to = (
+            f"changed your name at the table to {person.display_name}"
+            if person.display_name
+            else ("removed your name at the table")
+        )
+        sentences.append(f"{who} {to}.")
+    write(None, [NewNotice(person.pk, NAME_CHANGED, " ".join(sentences))], now=now, mark=mark)
+
+
 def factor_dropped(person: User, *, mark: int, now: datetime) -> None:
     """Notify a person that staff removed their second factor. `mark` is the id of the act's audit entry."""
     text = (

@@ -38,7 +38,9 @@ def check_account(person: User, *, by: User) -> None:
 
 
 def rename(*, person_id: int, by: User, username: str, display_name: str, reason: str, now: datetime) -> AuditEntry:
-    """Give this person another username, another name at the table, or both. A new username ends a neutral name.
+    """Give this person another username, another name at the table, or both, and notify them.
+
+    A new username ends a neutral name.
 
     :param display_name: the name at the table, or "" to be shown by username.
     :raises Denied: `forbidden`, `not_found`; `malformed` also if a name is invalid or taken, or none has changed.
@@ -63,6 +65,13 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
                 person.save(update_fields=["username", "display_name", "neutral_name"])
         except IntegrityError:
             raise Denied("malformed", NAME_TAKEN) from None
+        staff_notices.renamed(
+            person,
+            username=after["username"] != before["username"],
+            display_name=after["display_name"] != before["display_name"],
+            mark=entry.pk,
+            now=now,
+        )
         return entry
 
 

@@ -445,7 +445,7 @@ RENAME: Final[StaffAct[User]] = StaffAct(
     (
         "They are shown by these names from now on, at every table and in every log.",
         "A new username ends a neutral name, so it is shown wherever they have no name at the table.",
-        "They log in with the new username or their email address, so let them know.",
+        "They log in with the new username from then on, or with their email address if they have one.",
     ),
     "The name is corrected.",
     "corrected the name of {person}",

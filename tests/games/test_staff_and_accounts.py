@@ -17,14 +17,15 @@ from django.test import Client, RequestFactory
 
 from accounts import actions as account_actions
 from accounts.models import User
-from games.models import AuditEntry, Case
-from games.notices import outbox
+from games.models import AuditEntry, Case, Notice
+from games.notices import outbox, preferences
 from games.queries import Viewer
 from games.refusals import Denied
 from games.staff import accounts, cases, people, tables
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
+from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 REASON = "Asked for by mail, and checked"
@@ -73,6 +74,58 @@ def test_correcting_a_name_stores_the_old_one_in_the_audit_log(ann: User, alice:
         "before": {"username": "alice", "display_name": "Rude Word"},
         "after": {"username": "alice2", "display_name": "Alice"},
     }
+
+
+CORRECTED = {
+    ("alicia", "Rude Word"): "Staff changed your username to alicia. Log in with it from now on.",
+    ("alice", "Alicia"): "Staff changed your name at the table to Alicia.",
+    ("alice", ""): "Staff removed your name at the table.",
+    ("alicia", "Alice"): (
+        "Staff changed your username to alicia. Log in with it from now on."
+        " They changed your name at the table to Alice."
+    ),
+}
+
+
+@pytest.mark.parametrize("names", CORRECTED)
+def test_a_person_is_told_their_corrected_name_by_bell_and_mail(ann: User, alice: User, names: tuple[str, str]) -> None:
+    account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=NOON)
+    username, display_name = names
+    accounts.rename(**act(alice, ann, username=username, display_name=display_name))
+    outbox.deliver(clock=lambda: NOON)
+    [letter] = mail.outbox
+    assert (letter.to, REASON in str(letter.body)) == (["alice@example.org"], False)
+    assert " ".join(str(letter.body).split()).count(CORRECTED[names]) == 1
+    told = Notice.objects.get(user=alice, channel="site", state="sent")
+    assert (told.kind, told.text) == ("name_changed", CORRECTED[names])
+
+
+def test_a_guest_is_not_told_to_log_in_with_a_corrected_username(ann: User) -> None:
+    guest = account_actions.create_guest()
+    accounts.rename(**act(guest, ann, username="alicia", display_name=guest.display_name))
+    assert Notice.objects.get(user=guest).text == "Staff changed your username to alicia."
+
+
+@pytest.mark.parametrize("why", ["none", "unverified", "bounced"])
+def test_the_page_says_who_does_not_get_to_know_the_new_username(
+    ann: User, alice: User, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    browser, url = staff_browser(ann), f"/admin/accounts/user/{alice.pk}/act/rename/"
+    danger = "If they are logged out, they do not get to know a new username, and cannot log in by the former one."
+    page = text_of(browser.get(url))
+    assert "They are told by bell and mail." in page
+    assert danger not in page
+    if why == "none":
+        User.objects.filter(pk=alice.pk).update(email="")
+        EmailAddress.objects.filter(user=alice).delete()
+    elif why == "unverified":
+        monkeypatch.setattr(settings, "MAIL_NEEDS_VERIFIED", True)
+    else:
+        preferences.mark_bounced(address="alice@example.org", now=NOON)
+    page = text_of(browser.get(url))
+    assert "They are told by bell and mail." not in page
+    assert "They are told by the bell only, because " in page
+    assert danger in page
 
 
 def test_the_documents_command_removes_the_address_of_a_closed_account_only(ann: User, alice: User, bob: User) -> None:
