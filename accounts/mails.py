@@ -29,7 +29,7 @@ from accounts import confirmation_keys, queries
 from accounts.actions import lock_person
 from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
-from accounts.message_ids import message_id
+from accounts.message_ids import message_id, name_of_mail
 from accounts.models import AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
 from accounts.zones import zone_to_show
@@ -258,8 +258,7 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     zone = row.user.time_zone if row.user is not None else "UTC"
     with timezone.override(zone_to_show(zone)):
         body = render_to_string(f"account/email/{template}_message.txt", context)
-    unique = f"account.{row.pk}.{int(row.created_at.timestamp())}"
-    more = headers(unique, to=row.address, now=now)
+    more = headers(f"account.{name_of_mail([row])}", to=row.address, now=now)
     return EmailMultiAlternatives(title, body.strip() + "\n", to=[row.address], headers=more)
 
 

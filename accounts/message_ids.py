@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import Final
 
 from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts.addresses import canonical
+from accounts.models import Delivery
 
 SALT: Final = "accounts.message_ids"
 MADE_HERE: Final = re.compile(r"<([\w.]{1,200})\.([0-9a-f]{32})@[^<>@\s]{1,255}>", re.ASCII)
+
+
+def name_of_mail(rows: Sequence[Delivery]) -> str:
+    """Return a name for the mail about these rows, for its Message-ID: always the same for the same rows.
+
+    It is also another one than before a restore, after which the numbers of rows are given again.
+    """
+    made = " ".join(f"{row.pk} {row.created_at.isoformat()}" for row in rows)
+    return f"{rows[0].pk}.{sha256(made.encode()).hexdigest()[:16]}"
 
 
 def message_id(unique: str, *, to: str, host: str) -> str:

@@ -17,6 +17,7 @@ from django.db.models import Case, PositiveSmallIntegerField, QuerySet, Value, W
 from accounts import mails
 from accounts.addresses import canonical, is_sent_as_written
 from accounts.limits import MAILS_TO_MAILBOX, scaled
+from accounts.message_ids import name_of_mail
 from accounts.models import AccountMail
 from games.notices import emails, notice_mails
 from games.notices.emails import Reader
@@ -207,7 +208,7 @@ def _try_mail(row: AccountMail, now: datetime) -> EmailMultiAlternatives | None:
     try:
         if row.kind == mails.WORKS:
             reader = _reader(row)
-            return emails.works_mail(reader, now=now, number=row.pk) if reader is not None else None
+            return emails.works_mail(reader, now=now, unique=name_of_mail([row])) if reader is not None else None
         return mails.build(row, now=now)
     except Exception as error:  # noqa: BLE001  # one mail that cannot be made must not stop the others
         # No traceback: its values can include links that set passwords.

@@ -61,11 +61,11 @@ class Mail(EmailMultiAlternatives):
         return message
 
 
-def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, now: datetime, number: int) -> Mail:
+def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, now: datetime, unique: str) -> Mail:
     """Return a mail about the reader's turn in these games.
 
     :param views: the games, the most urgent first.
-    :param number: see `_message`.
+    :param unique: see `_message`.
     """
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         first, count = views[0], len(views)
@@ -79,20 +79,20 @@ def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, no
         if kind.time_left_first and count == 1:
             games[0]["left"] = ""  # the title has it already
         context = {"title": title, "games": games, "one": count == 1}
-        return _mail(context, reader, kind, now=now, number=number)
+        return _mail(context, reader, kind, now=now, unique=unique)
 
 
-def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[EmailItem], *, now: datetime, number: int) -> Mail:
-    """Return a mail about events of one kind. `number`: see `_message`."""
+def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[EmailItem], *, now: datetime, unique: str) -> Mail:
+    """Return a mail about events of one kind. `unique`: see `_message`."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
         title = news[0].text if len(news) == 1 else f"{kind.title}: {len(news)} {kind.several}."
         told = [_news(reader, item, now) | {"open": _link_text(kind, item)} for item in news]
         context = {"title": title, "news": told, "one": len(news) == 1}
-        return _mail(context, reader, kind, now=now, number=number)
+        return _mail(context, reader, kind, now=now, unique=unique)
 
 
 def digest_mail(
-    reader: Reader, waiting: Sequence[GameView], news: Sequence[EmailItem], *, now: datetime, number: int
+    reader: Reader, waiting: Sequence[GameView], news: Sequence[EmailItem], *, now: datetime, unique: str
 ) -> Mail:
     """Return the daily summary: the games where it is the reader's turn, and recent events."""
     with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
@@ -104,14 +104,14 @@ def digest_mail(
             "games": [_game(reader, view, now) for view in waiting],
             "news": [_news(reader, item, now) for item in news],
         }
-        return _mail(context, reader, KINDS[DIGEST], now=now, number=number)
+        return _mail(context, reader, KINDS[DIGEST], now=now, unique=unique)
 
 
-def works_mail(reader: Reader, *, now: datetime, number: int) -> Mail:
-    """Return a mail that asks whether a bounced address works again. `number`: see `_message`."""
+def works_mail(reader: Reader, *, now: datetime, unique: str) -> Mail:
+    """Return a mail that asks whether a bounced address works again. `unique`: see `_message`."""
     link = mail_links.link_url(mail_links.WORKS, user_id=reader.user_id, target=reader.address, key=reader.key)
     context = {"title": "Does this address work again?", "link": link, "address": reader.address}
-    return _message("works", context, reader, now=now, number=number)
+    return _message("works", context, reader, now=now, unique=unique)
 
 
 def headline_without_card(view: GameView, now: datetime) -> str:
@@ -155,11 +155,11 @@ def _link_text(kind: NoticeKind, news: EmailItem) -> str:
     return kind.link if playing else "Open the table"
 
 
-def _mail(context: dict[str, Any], reader: Reader, kind: NoticeKind, *, now: datetime, number: int) -> Mail:
+def _mail(context: dict[str, Any], reader: Reader, kind: NoticeKind, *, now: datetime, unique: str) -> Mail:
     """Return a mail of this kind, with headers that let the reader stop such mails with one click."""
     stop = mail_links.link_url(mail_links.STOP, user_id=reader.user_id, target=kind.name, key=reader.key)
     more = {"stop": stop, "kind": kind.title, "settings": settings.SITE_URL + reverse("notice-settings")}
-    message = _message(kind.template, context | more, reader, now=now, number=number)
+    message = _message(kind.template, context | more, reader, now=now, unique=unique)
     message.extra_headers |= {
         "List-Unsubscribe": f"<{stop}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
@@ -168,8 +168,8 @@ def _mail(context: dict[str, Any], reader: Reader, kind: NoticeKind, *, now: dat
     return message
 
 
-def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetime, number: int) -> Mail:
-    """Render the three templates of this name. A retry with the same `number` has the same Message-ID."""
+def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetime, unique: str) -> Mail:
+    """Render the three templates of this name. A retry with the same `unique` name has the same Message-ID."""
     context = {"name": one_line(reader.name), "site": settings.SITE_URL, "host": host(), **context}
     context["title"] = one_line(context["title"])
     # Mail programs decode "=?" as the start of an encoded word, so a name must not contain it.
@@ -178,7 +178,7 @@ def _message(name: str, context: dict[str, Any], reader: Reader, *, now: datetim
         subject=subject if len(subject) <= LONGEST_SUBJECT else f"{subject[: LONGEST_SUBJECT - 1]}…",
         body=render_to_string(f"emails/{name}_body.txt", context).strip() + "\n",
         to=[reader.address],
-        headers=headers(f"{name}.{number}.{reader.user_id}", to=reader.address, now=now),
+        headers=headers(f"{name}.{unique}", to=reader.address, now=now),
     )
     message.attach_alternative(render_to_string(f"emails/{name}_body.html", context), "text/html")
     return message

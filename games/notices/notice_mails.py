@@ -8,6 +8,7 @@ from datetime import datetime
 import structlog
 from django.core.mail import EmailMultiAlternatives
 
+from accounts.message_ids import name_of_mail
 from accounts.models import User
 from accounts.queries import mail_addresses
 from games import queries
@@ -76,22 +77,22 @@ def readers_of(people: set[User]) -> dict[int, Reader]:
 
 def _mail(reader: Reader, rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime) -> EmailMultiAlternatives:
     """Return the mail about these notices of one person and one kind."""
-    kind, user, number = KINDS[rows[0].kind], rows[0].user, rows[0].pk
+    kind, user, unique = KINDS[rows[0].kind], rows[0].user, name_of_mail(rows)
     if kind.name == DIGEST:
-        return _digest(reader, user, now, number)
+        return _digest(reader, user, now, unique)
     if kind.turn:
         games = dict.fromkeys(row.game_id for row in rows if row.game_id is not None)
         views = sort_by_deadline([queries.view_of(tables[game], user) for game in games])
-        return emails.turn_mail(reader, kind, views, now=now, number=number)
-    return emails.news_mail(reader, kind, _news(user, rows, tables), now=now, number=number)
+        return emails.turn_mail(reader, kind, views, now=now, unique=unique)
+    return emails.news_mail(reader, kind, _news(user, rows, tables), now=now, unique=unique)
 
 
-def _digest(reader: Reader, user: User, now: datetime, number: int) -> EmailMultiAlternatives:
+def _digest(reader: Reader, user: User, now: datetime, unique: str) -> EmailMultiAlternatives:
     on_turn = inbox.tables_of(list(lists.waiting_for(user).values_list("pk", flat=True)))
     waiting = sort_by_deadline([queries.view_of(table, user) for table in on_turn.values()])
     rows = inbox.unread_today(user, now)
     news = _news(user, rows, inbox.tables_of(inbox.games_in(rows)))
-    return emails.digest_mail(reader, waiting, news, now=now, number=number)
+    return emails.digest_mail(reader, waiting, news, now=now, unique=unique)
 
 
 def sort_by_deadline(views: Sequence[GameView]) -> list[GameView]:

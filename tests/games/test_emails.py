@@ -52,11 +52,11 @@ def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) 
     for user in people:
         view, to = queries.view_of(table, user), reader(user)
         for mail in (
-            emails.turn_mail(to, KINDS[TURN], [view], now=NOON, number=1),
-            emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, number=1),
-            emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, number=1),
-            emails.news_mail(to, KINDS[GAME_OVER], [EmailItem("Bob wins the game.", view)], now=NOON, number=1),
-            emails.digest_mail(to, [view], [EmailItem("Bob wins the game.", view)], now=NOON, number=1),
+            emails.turn_mail(to, KINDS[TURN], [view], now=NOON, unique="1"),
+            emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, unique="1"),
+            emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, unique="1"),
+            emails.news_mail(to, KINDS[GAME_OVER], [EmailItem("Bob wins the game.", view)], now=NOON, unique="1"),
+            emails.digest_mail(to, [view], [EmailItem("Bob wins the game.", view)], now=NOON, unique="1"),
         ):
             assert cards_in(everything_in(mail)) == []
 
@@ -64,7 +64,7 @@ def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) 
 def test_the_drawn_card_is_in_the_page_heading_but_in_no_mail(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["b1", "r7"], ["r4", "g3"]], "phase": "drawn", "drawn": "r7"}
     view = queries.view_of(table_at(position, [alice, bob], deadline=NOON + DAY), alice)
-    mail = emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=1)
+    mail = emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, unique="1")
 
     assert mail.subject == "Your turn: play a card, by Sun 12:00 UTC."
     assert cards_in(everything_in(mail)) == []
@@ -76,7 +76,7 @@ def test_the_drawn_card_is_in_the_page_heading_but_in_no_mail(alice: User, bob: 
 )
 def test_times_are_in_the_reader_s_time_zone(alice: User, bob: User, zone: str, when: str) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY), alice)
-    mail = emails.turn_mail(reader(alice, zone), KINDS[TURN], [view], now=NOON, number=1)
+    mail = emails.turn_mail(reader(alice, zone), KINDS[TURN], [view], now=NOON, unique="1")
 
     assert mail.subject == f"Your turn: play a card or draw, by {when}."
     assert timezone.get_current_timezone_name() == "UTC"
@@ -85,7 +85,7 @@ def test_times_are_in_the_reader_s_time_zone(alice: User, bob: User, zone: str, 
 def test_names_are_escaped_in_html(alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(display_name="<b>Bob</b> & <script>")
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY)
-    mail = emails.turn_mail(reader(alice), KINDS[TURN], [queries.view_of(table, alice)], now=NOON, number=1)
+    mail = emails.turn_mail(reader(alice), KINDS[TURN], [queries.view_of(table, alice)], now=NOON, unique="1")
     message = parsed(mail.message().as_bytes())
 
     assert "with <b>Bob</b> & <script>" in text_of(message)
@@ -96,8 +96,8 @@ def test_names_are_escaped_in_html(alice: User, bob: User) -> None:
 def test_a_retry_keeps_the_message_id_and_another_notice_has_a_new_one(alice: User, bob: User) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
     first, second, other = (
-        emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=number).extra_headers["Message-ID"]
-        for number in (1, 1, 2)
+        emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, unique=unique).extra_headers["Message-ID"]
+        for unique in ("1", "1", "2")
     )
     assert first == second != other
 
@@ -105,7 +105,7 @@ def test_a_retry_keeps_the_message_id_and_another_notice_has_a_new_one(alice: Us
 def test_a_mail_loads_nothing_from_other_servers(alice: User, bob: User) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob]), alice)
     html = text_of(
-        parsed(emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, number=1).message().as_bytes()), "html"
+        parsed(emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, unique="1").message().as_bytes()), "html"
     )
 
     assert set(re.findall(r'(?:href|src)="(https?://[^/"]+)', html)) == {"http://127.0.0.1:8000"}

@@ -80,6 +80,33 @@ def test_a_fault_of_one_queue_does_not_stop_the_others(
     assert states()["email"] == ("sent", "")
 
 
+def restore_to(rows: dict[int, datetime]) -> None:
+    """Let notices by mail wait again as after a restore: the numbers and when the notices with them were made."""
+    for pk, made in rows.items():
+        Notice.objects.filter(pk=pk).update(state="waiting", created_at=made, due_at=DUE)
+
+
+def test_mails_about_other_news_have_other_message_ids_after_a_restore(table: Table, alice: User) -> None:
+    """Some mail programs hide a mail whose Message-ID they know."""
+    news = [player_notices.NewNotice(alice.pk, "game_over", text) for text in ("Bob wins.", "Eve wins.")]
+    for number, one in enumerate(news):
+        table.game.version += number
+        player_notices.write(table.game, [one], now=NOON)
+    first, second = Notice.objects.filter(kind="game_over", channel="email").order_by("pk").values_list("pk", flat=True)
+    Notice.objects.exclude(pk=first).update(state="dropped")
+    (alone,) = deliver()
+
+    restore_to({first: NOON})
+    (again,) = deliver()
+    restore_to({first: NOON + MINUTE})  # another notice has the number
+    (other,) = deliver()
+    restore_to({first: NOON, second: NOON})
+    (both,) = deliver()
+
+    assert alone["Message-ID"] == again["Message-ID"]
+    assert len({sent["Message-ID"] for sent in (alone, other, both)}) == 3
+
+
 def end(table: Table) -> None:
     Game.objects.filter(pk=table.game.pk).update(status="void", deadline=None)
 

@@ -55,7 +55,7 @@ def subject_to(table: Table, user: User) -> str:
     """Return the subject of the mail about a person's turn."""
     view = queries.view_of(now_of(table), user)
     to = Reader(user.pk, user.name, user.email, "UTC", "key")
-    return str(emails.turn_mail(to, KINDS[TURN], [view], now=NOON, number=1).subject)
+    return str(emails.turn_mail(to, KINDS[TURN], [view], now=NOON, unique="1").subject)
 
 
 def news_of(table: Table, user: User) -> list[str]:

@@ -20,5 +20,7 @@ class Command(BaseCommand):
             released = restore.release(now=timezone.now())
         games = counted(released.games.count, "game runs", "games run")
         self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
+        if released.mail:
+            self.stdout.write("If this site was restored, mails sent after its backup was made may arrive twice.")
         if released.games.failed:
             raise CommandError(unreadable_games(released.games.failed, "released", "release"))
