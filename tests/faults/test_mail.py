@@ -348,6 +348,7 @@ def test_an_old_link_cannot_undo_a_later_choice(server: MailServer, table: Table
     answer = one_click(link)
     assert answer.status_code == 410
     assert "no longer works" in answer.content.decode()
+    assert "or the site was restored from a backup" in answer.content.decode()
     assert wants(alice, "turn")
 
 
