@@ -22,6 +22,7 @@ from games.queries import Table
 from games.refusals import Denied
 from games.staff import newer_acts
 from games.staff.acts import StaffAct
+from games.staff.forms import Outdated, ReasonForm
 from games.staff.newer_acts import NewerActs, News
 
 MOST_DIGITS: Final = 18
@@ -82,6 +83,14 @@ def _seen(request: HttpRequest, field: str) -> int:
     """
     text = request.POST.get(field, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
+
+
+def _show(denied: Denied, form: ReasonForm) -> int:
+    """Add a refusal to the form that was refused, and return its status."""
+    form.add_error(None, denied.message)
+    if isinstance(denied, Outdated):
+        form.data = {**{name: form.data[name] for name in form.data}, **denied.known}
+    return denied.status
 
 
 def _newest(rows: Sequence[AuditEntry] | Sequence[News], otherwise: int) -> int:
@@ -185,8 +194,7 @@ def act_page(
             seen, seen_news = _newest(denied.entries, seen), _newest(news, seen_news)
             impossible = not possible()
         except Denied as denied:
-            form.add_error(None, denied.message)
-            status = denied.status
+            status = _show(denied, form)
         else:
             if show is not None:
                 return show(result)

@@ -160,6 +160,7 @@ class PersonAdmin(ReadOnlyAdmin):
         back = reverse("admin:accounts_user_change", args=[person_id])
         role = person.groups.values_list("name", flat=True).first() if person.is_staff else ""
         initial = {"username": person.username, "display_name": person.display_name, "role": role}
+        initial |= {f"known_{field}": initial[field] for field in ("username", "display_name")}
         by = cast("User", request.user)
         nameless = found is MUTE and not person.display_name
         return act_page(

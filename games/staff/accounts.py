@@ -23,6 +23,7 @@ from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct, may_change_account
 from games.staff.audit import check, check_person, record
+from games.staff.forms import Outdated
 from games.staff.people import erase_old_name, lock_or_deny
 from games.staff.roles import ROLES
 
@@ -37,12 +38,23 @@ def check_account(person: User, *, by: User) -> None:
         raise Denied("forbidden", "Only a superuser can change the account of a staff member.")
 
 
-def rename(*, person_id: int, by: User, username: str, display_name: str, reason: str, now: datetime) -> AuditEntry:
+def rename(
+    *,
+    person_id: int,
+    by: User,
+    username: str,
+    display_name: str,
+    reason: str,
+    now: datetime,
+    known: tuple[str, str] | None = None,
+) -> AuditEntry:
     """Give this person another username, another name at the table, or both, and notify them.
 
     A new username ends a neutral name.
 
     :param display_name: the name at the table, or "" to be shown by username.
+    :param known: the username and the name at the table that the page showed, if known.
+    :raises Outdated: the person has other names by now.
     :raises Denied: `forbidden`, `not_found`; `malformed` also if a name is invalid or taken, or none has changed.
     """
     with transaction.atomic():
@@ -50,6 +62,12 @@ def rename(*, person_id: int, by: User, username: str, display_name: str, reason
         person = lock_or_deny(person_id)
         check_account(person, by=by)
         before = {"username": person.username, "display_name": person.display_name}
+        if known not in (None, (person.username, person.display_name)):
+            raise Outdated(
+                f"Their names have changed since you opened this page: the username is now “{person.username}”, and"
+                f" the name at the table {f'“{person.display_name}”' if person.display_name else 'is empty'}.",
+                {f"known_{field}": name for field, name in before.items()},
+            )
         after = {"username": username.strip(), "display_name": clean_display_name(display_name)}
         if before == after:
             raise Denied("malformed", "These are their current names. Change at least one.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -18,9 +19,21 @@ from games.models.moderation import (
     SHORTEST_REASON,
     SHORTEST_WORDS,
 )
+from games.refusals import Denied
 
 CHOOSE_FOR_THE_SEAT: Final = "The game has started. Choose what happens to the seat."
 LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)
+
+
+class Outdated(Denied):
+    """A form was filled in from values that have changed since.
+
+    `known` are the values of its hidden fields, by name, with which it can be sent again.
+    """
+
+    def __init__(self, message: str, known: Mapping[str, str]) -> None:
+        super().__init__("stale", f"{message} To go ahead all the same, confirm again.")
+        self.known = known
 
 
 class ReasonForm(forms.Form):
@@ -94,6 +107,10 @@ class DaysForm(ReasonForm):
 
 
 class NamesForm(ReasonForm):
+    """The form to correct names. The hidden fields say which names its page showed."""
+
+    known_username = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+    known_display_name = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
     username = forms.CharField(max_length=30)
     display_name = forms.CharField(
         label="Name at the table",
@@ -101,6 +118,11 @@ class NamesForm(ReasonForm):
         required=False,
         help_text="Leave empty to show their username, or the neutral name in its place.",
     )
+
+    def arguments(self) -> dict[str, Any]:
+        more = super().arguments()
+        known = more.pop("known_username"), more.pop("known_display_name")
+        return more | {"known": known if known[0] else None}
 
 
 class RoleForm(ReasonForm):

@@ -110,9 +110,9 @@ def test_a_guest_is_not_given_a_look_alike_name(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.django_db
 def test_staff_cannot_give_a_look_alike_name(ann: User, alice: User, bob: User) -> None:
-    for names in ({"username": "a1ice", "display_name": ""}, {"username": "bob", "display_name": ALIKE}):
+    for username, shown in (("a1ice", ""), ("bob", ALIKE)):
         with pytest.raises(Denied, match="looks like somebody else") as refused:
-            accounts.rename(person_id=bob.pk, by=ann, reason=REASON, now=NOW, **names)
+            accounts.rename(person_id=bob.pk, by=ann, reason=REASON, now=NOW, username=username, display_name=shown)
         assert refused.value.code == "malformed"
     with pytest.raises(Denied, match="reserved"):
         accounts.rename(person_id=bob.pk, by=ann, reason=REASON, now=NOW, username="bob", display_name="Adm1n")

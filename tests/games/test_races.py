@@ -208,7 +208,7 @@ def test_a_report_and_a_move_do_not_wait_for_each_other(alice: User, bob: User) 
 def test_a_rename_and_a_miss_of_one_person_do_not_deadlock(alice: User, bob: User, ann: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON)
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
-    names = {"username": "alina", "display_name": ""}
+    names: dict[str, Any] = {"username": "alina", "display_name": ""}
     failed: list[Exception] = []
 
     def rename() -> None:

@@ -100,6 +100,32 @@ def test_a_person_is_told_their_corrected_name_by_bell_and_mail(ann: User, alice
     assert (told.kind, told.text) == ("name_changed", CORRECTED[names])
 
 
+def test_a_name_that_the_person_has_chosen_meanwhile_is_shown_and_not_wiped(ann: User, alice: User) -> None:
+    browser, url = staff_browser(ann), f"/admin/accounts/user/{alice.pk}/act/rename/"
+    form = fields_of(browser.get(url)) | {"username": "alicia", "reason": REASON}
+    account_actions.update_profile(user=alice, display_name="Sunny", time_zone="UTC", now=NOON)
+    refused = browser.post(url, form)
+    assert refused.status_code == 409
+    assert (
+        "Nothing has been done. Their names have changed since you opened this page: the username is now “alice”, and"
+        " the name at the table “Sunny”. To go ahead all the same, confirm again."
+    ) in text_of(refused)
+    alice.refresh_from_db()
+    assert (alice.username, alice.display_name) == ("alice", "Sunny")
+    again = fields_of(refused)
+    assert (again["username"], again["display_name"]) == ("alicia", "")
+    assert browser.post(url, again | {"reason": REASON}).status_code == 302
+    alice.refresh_from_db()
+    assert (alice.username, alice.display_name) == ("alicia", "")
+
+
+def fields_of(page: Any) -> dict[str, str]:
+    """Return the values of the inputs in the form of an act."""
+    form = page.content.decode().split('<form method="post" autocomplete="off">')[1]
+    inputs = re.findall(r'<input (?=[^>]*name="([^"]+)")(?:[^>]*value="([^"]*)")?', form)
+    return dict(inputs)
+
+
 def test_a_guest_is_not_told_to_log_in_with_a_corrected_username(ann: User) -> None:
     guest = account_actions.create_guest()
     accounts.rename(**act(guest, ann, username="alicia", display_name=guest.display_name))
