@@ -62,13 +62,14 @@ class Held(admin.SimpleListFilter):
             case "me":
                 return queryset.filter(holder_id=request.user.pk)
             case "nobody":
-                return queryset.filter(holder=None)
+                taken = Case.objects.filter(conduct.has_worker(timezone.now()))
+                return queryset.exclude(pk__in=taken.values("pk"))
         return queryset
 
 
 @admin.register(Case)
 class CaseAdmin(ReadOnlyAdmin):
-    list_display = ("about", "kind", "weight", "report_count", "age", "holder", "outcome")
+    list_display = ("about", "kind", "weight", "report_count", "age", "worker", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = (
         "person__username",
@@ -105,6 +106,11 @@ class CaseAdmin(ReadOnlyAdmin):
     def age(self, case: Case) -> str:
         return waited(case.opened_at, timezone.now(), depth=1)
 
+    @admin.display(description="taken by", ordering="holder")
+    def worker(self, case: Case) -> str:
+        worker = case.worker(timezone.now())
+        return worker.name if worker else "–"
+
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:case_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_case_act")
         return [act, *super().get_urls()]
@@ -139,6 +145,7 @@ class CaseAdmin(ReadOnlyAdmin):
             **self.admin_site.each_context(request),
             "title": f"Case about {case.about}",
             "case": case,
+            "worker": case.worker(now),
             "changed": conduct.outcome_changes([case]).get(case.pk),
             "reports": conduct.reports_of(case, reader=request.user.pk),
             "refusal": refusal_of(

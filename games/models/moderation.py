@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from accounts.models import User
 from games.models.tables import Game
 
 SHORTEST_REASON: Final = 10
@@ -153,7 +155,8 @@ class Appeal(models.Model):
 class Case(models.Model):
     """The reports of one kind about one person. New reports are added until staff close the case.
 
-    `person` is null once a guest has been deleted. No name is kept. `holder` is the member of staff who works on it.
+    `person` is null once a guest has been deleted. No name is kept. `holder` is the member of staff who took it: see
+    `worker`.
     """
 
     class Kind(models.TextChoices):
@@ -189,6 +192,12 @@ class Case(models.Model):
 
     def __str__(self) -> str:
         return f"case {self.pk}"
+
+    def worker(self, now: datetime) -> User | None:
+        """Return the member of staff who works on it: who took it, unless they are suspended or no longer staff."""
+        holder = self.holder
+        works = holder is not None and holder.is_staff and holder.is_active and not holder.suspended(now)
+        return holder if works else None
 
     @property
     def about(self) -> str:

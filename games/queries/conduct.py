@@ -61,6 +61,12 @@ def suspended_by(suspension: Suspension) -> int | None:
     return entry.actor_id if entry else None
 
 
+def has_worker(now: datetime) -> Q:
+    """Return the condition for cases that somebody works on, as `Case.worker` finds them."""
+    free = Q(holder__suspended_until=None) | Q(holder__suspended_until__lte=now)
+    return Q(holder__is_staff=True, holder__is_active=True) & free
+
+
 def cases_of(person: User, *, reader: int | None) -> QuerySet[Case]:
     """Return the cases about a person, newest first; none to the person."""
     return _without_rows_about(Case.objects.filter(person=person), reader, "person_id").order_by("-pk")
@@ -83,7 +89,8 @@ def decided_appeals_of(user: User, *, other_than: Suspension | None) -> list[App
 
 def reports_by(user: User) -> QuerySet[Report]:
     """Return the reports of a person, newest first."""
-    return Report.objects.filter(reporter=user).select_related("case__person", "game").order_by("-pk")
+    related = ("case__person", "case__holder", "game")
+    return Report.objects.filter(reporter=user).select_related(*related).order_by("-pk")
 
 
 def unread_answers_of(person_id: int) -> list[Report]:

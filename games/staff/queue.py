@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from games.models import Appeal, Case, Game, Report
+from games.queries import conduct
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -41,7 +42,7 @@ class QueueCounts:
     """How much waits for a staff member, without cases about them."""
 
     cases: int
-    unheld: int  # cases that nobody works on
+    held: int  # cases that somebody works on
     mine: int
     oldest_case: datetime | None
     appeals: int
@@ -50,13 +51,18 @@ class QueueCounts:
     stuck: int
     paused: int
 
+    @property
+    def unheld(self) -> int:
+        """How many cases nobody works on."""
+        return self.cases - self.held
+
 
 def queue_counts(reader: User, *, now: datetime) -> QueueCounts:
     """Count what waits for this staff member. Runs five queries."""
     open_cases = Case.objects.filter(closed_at=None).exclude(person=reader)
     cases = open_cases.aggregate(
         cases=Count("pk"),
-        unheld=Count("pk", filter=Q(holder=None)),
+        held=Count("pk", filter=conduct.has_worker(now)),
         mine=Count("pk", filter=Q(holder=reader)),
         oldest_case=Min("opened_at"),
     )

@@ -91,7 +91,8 @@ def reports(request: HttpRequest) -> HttpResponse:
         return SeeOther.to("reports")
     filed = conduct.reports_by(user)
     changes = conduct.outcome_changes(one.case for one in filed)
-    context = {"reports": [(one, changes.get(one.case_id)) for one in filed]}
+    now = timezone.now()
+    context = {"reports": [(one, changes.get(one.case_id), one.case.worker(now)) for one in filed]}
     return render(request, "conduct/reports.html", context)
 
 

@@ -337,6 +337,34 @@ def test_open_cases_are_listed_taken_and_closed_on_staff_pages(table: Table, mo:
     ]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"is_staff": False}, {"is_active": False}, {"suspended_until": timezone.now() + timedelta(days=9)}],
+    ids=["no role", "closed", "suspended"],
+)
+def test_a_case_is_not_taken_if_who_took_it_is_no_longer_staff(
+    table: Table, mo: User, ann: User, alice: User, change: dict[str, Any]
+) -> None:
+    case = cases.report(**report_arguments(table, alice)).case
+    cases.hold(case_id=case.pk, by=mo, now=NOON)
+    browser, reporter = staff_browser(ann), logged_in(alice)
+    page, queue = f"/admin/games/case/{case.pk}/change/", "/admin/games/case/"
+
+    def shown() -> list[bool | int]:
+        return [
+            "<dt>Taken by</dt><dd>mo</dd>" in text(browser.get(page)),
+            ">mo</td>" in text(browser.get(queue)),
+            "1 not taken" not in text(browser.get("/admin/")),
+            not browser.get(f"{queue}?held=nobody").context["cl"].result_count,
+            "A member of staff is looking into it." in text(reporter.get("/reports/")),
+        ]
+
+    assert all(shown()), shown()
+    User.objects.filter(pk=mo.pk).update(**change)
+    assert not any(shown()), shown()
+    assert "Waiting for staff." in text(reporter.get("/reports/"))
+
+
 def test_staff_cannot_see_who_reported_them(mo: User, ann: User, alice: User) -> None:
     own = table_at(TWO_HANDS, [alice, mo])
     cases.report(**report_arguments(own, alice))
