@@ -7,6 +7,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -271,6 +272,17 @@ def test_make_env_writes_new_secrets_readable_by_the_owner_only(folder: Path) ->
     assert len(set(written)) == len(written)
 
 
+def test_make_env_reads_the_mail_server_where_no_other_user_sees_it(folder: Path) -> None:
+    command = [folder / "make-env", "https://cards.example.org", "-"]
+    given = "smtp+tls://me:secret@mail.example.org:587\n"
+    subprocess.run(command, input=given, text=True, check=True)
+    assert f"EMAIL_URL='{given.strip()}'\n" in (folder / ".env").read_text()
+    (folder / ".env").unlink()
+    refused = subprocess.run(command, input="", text=True, capture_output=True, check=False)
+    assert (refused.returncode, refused.stderr) == (1, "No mail server was given. Nothing was written.\n")
+    assert not (folder / ".env").exists()
+
+
 def test_make_env_keeps_existing_secrets(folder: Path) -> None:
     (folder / ".env").write_text("SECRET_KEY=of-the-data\n")
     done = run(folder / "make-env", "https://cards.example.org", "smtp://mail.example.org")
@@ -294,3 +306,50 @@ def test_the_scripts_run_under_a_plain_shell_and_are_documented() -> None:
         assert os.access(DOCKER / name, os.X_OK)
         assert f"docker/{name}" in told
         assert subprocess.run(["/bin/sh", "-n", DOCKER / name], check=False).returncode == 0
+
+
+def in_image() -> list[str]:
+    """Return the paths that `.dockerignore` lets into the image."""
+    lines = [line for line in (CHECKOUT / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
+    assert lines[0] == "*"  # everything else is named
+    return [line.removeprefix("!/") for line in lines if line.startswith("!/")]
+
+
+def test_no_backup_secret_or_setting_gets_into_the_image() -> None:
+    paths = in_image()
+    assert {Path(path).parts[0] for path in paths} == {
+        "accounts", "common", "docker", "games", "manage.py", "nomercy", "requirements", "static", "templates",
+    }  # fmt: skip
+    assert [path for path in paths if path.startswith("docker")] == ["docker/healthcheck.py"]
+    assert "$PWD" not in (CHECKOUT / "docs" / "operations.md").read_text()  # no file is written into the checkout
+
+
+@pytest.mark.long
+def test_what_is_in_the_image_is_all_that_the_site_needs(tmp_path: Path) -> None:
+    for path in in_image():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        if (CHECKOUT / path).is_dir():
+            shutil.copytree(CHECKOUT / path, tmp_path / path, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(CHECKOUT / path, tmp_path / path)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "SECRET_KEY": "only-while-the-image-is-tested" * 2,
+        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
+        "STATIC_ROOT": str(tmp_path / "collected"),
+    }
+    for command in (["manage.py", "collectstatic", "--noinput"], ["manage.py", "check"], ["docker/healthcheck.py"]):
+        done = subprocess.run(
+            [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        # The health check finds no server, and says so.
+        assert "ModuleNotFoundError" not in done.stderr, done.stderr
+        assert done.returncode == 0 or command == ["docker/healthcheck.py"], done.stderr
+    modules = "import django; django.setup(); import nomercy.asgi, nomercy.urls, nomercy.celery"
+    page = "from django.template.loader import get_template; get_template('about.html')"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{modules}; {page}"],
+        cwd=tmp_path, env=environment | {"DJANGO_SETTINGS_MODULE": "nomercy.settings"}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
