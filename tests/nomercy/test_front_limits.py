@@ -61,3 +61,7 @@ def test_the_docs_state_the_limits() -> None:
 def test_proxies_do_not_compress() -> None:
     assert "encode" not in CADDY
     assert "gzip off;" in NGINX
+
+
+def test_no_user_of_the_host_can_change_what_caddy_serves() -> None:
+    assert "\tadmin off\n" in CADDY
