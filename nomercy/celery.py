@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import structlog
-from celery import Celery, Task
+from celery import Celery, Task, bootsteps
 from celery.exceptions import SecurityWarning
 from celery.signals import beat_init, celeryd_init, task_postrun, task_prerun, worker_init, worker_ready
 from django.conf import settings
@@ -19,6 +19,8 @@ from games import HOUSEKEEPING_SECONDS
 from nomercy.checks import check_queues, check_services_given
 from nomercy.logs import log_start
 from nomercy.start import log_unusable_database
+
+log = structlog.get_logger(__name__)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
 # `migrate` runs Django's checks before each start. They load all pages, which takes each worker 0.4 s.
@@ -34,7 +36,33 @@ BEAT: Final = {
     "accounts.tasks.clear_expired_sessions": 3600.0,
     "accounts.tasks.recheck_names": 86_400.0,
 }
+STOP_SECONDS: Final = 60.0
+"""Longer than any task takes. Supervisors that send SIGTERM kill a process sooner (docs/operations.md)."""
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class EndInTime(bootsteps.StartStopStep):
+    """Ends the process of a worker that does not stop by itself within `STOP_SECONDS`.
+
+    Celery stops a worker at an error that it cannot handle, such as a message that is not one of its own or a full
+    Redis. If a task runs at that moment, the stop may hang for ever, and a supervisor restarts only what has ended.
+    """
+
+    requires = ("celery.worker.components:Pool",)  # so that this step is stopped before the pool
+
+    def start(self, parent: object) -> None:
+        """Do nothing: only the stop is watched."""
+
+    def stop(self, parent: object) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return  # in `script/run`, the process is the site
+        timer = threading.Timer(STOP_SECONDS, self._end)
+        timer.daemon = True
+        timer.start()
+
+    def _end(self) -> None:
+        log.error("a worker did not stop", seconds=STOP_SECONDS)
+        os._exit(os.EX_SOFTWARE)
 
 
 def new_app(**options: Any) -> Celery:
@@ -42,6 +70,7 @@ def new_app(**options: Any) -> Celery:
     made = Celery("nomercy", **options)
     made.config_from_object("django.conf:settings", namespace="CELERY")
     made.autodiscover_tasks()
+    made.steps["worker"].add(EndInTime)
     return made
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -13,7 +16,36 @@ from django.conf import settings
 
 from nomercy.beat import MemoryScheduler
 from nomercy.celery import SWEEP, app, new_app, require_known_queues
+from nomercy.launcher.place import CHECKOUT
 
+HANGS = """
+from celery import bootsteps
+from celery.concurrency.prefork import TaskPool
+from celery.exceptions import WorkerShutdown
+from nomercy import celery
+
+class Fails(bootsteps.StartStopStep):
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def start(self, parent):
+        raise ValueError("a message that is none")
+
+def hang(pool):
+    print("stopping", flush=True)
+    while True:
+        celery.threading.Event().wait()
+
+if {hangs}:
+    TaskPool.on_stop = hang
+    celery.STOP_SECONDS = 1.0
+app = celery.new_app()
+app.conf.broker_url = "memory://"
+app.steps["consumer"].add(Fails)
+worker = app.Worker(pool="prefork", concurrency=1)
+worker.start()
+raise SystemExit(worker.exitcode)
+"""
+"""A worker with an error that Celery cannot handle, and that may not be able to stop."""
 TICK = timedelta(milliseconds=1)
 """What a look at the schedule takes."""
 
@@ -54,6 +86,24 @@ def test_a_worker_may_have_any_queue_that_exists() -> None:
         require_known_queues(options=chosen)
     with pytest.raises(SystemExit, match=r"there is no queue 'mial'\. The queues are clock, work, mail\."):
         require_known_queues(options={"queues": ["work", "mial"]})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("hangs", "status"), [(True, os.EX_SOFTWARE), (False, 1)])
+def test_a_worker_that_cannot_stop_is_ended(hangs: bool, status: int) -> None:
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "nomercy.settings",
+        "SECRET_KEY": "only-for-a-worker-without-tasks-" + "x" * 32,
+        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
+        "REDIS_URL": "redis://127.0.0.1:1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", HANGS.format(hangs=hangs)],
+        env=environment, cwd=CHECKOUT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "a message that is none" in done.stderr
+    assert done.returncode == status, done.stderr
+    assert ("a worker did not stop" in done.stderr) is hangs
 
 
 def test_a_task_keeps_the_connection_to_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
