@@ -118,11 +118,11 @@ def _migrate(contents: Manifest) -> None:
 
 
 def _compare(contents: Manifest) -> list[str]:
-    """Return the tables of the backup that are not in the database.
+    """Return the tables of the backup that the site does not have here. Those of other programs are not looked at.
 
     :raises BackupError: a table that is in both has other columns.
     """
-    here = tables.columns()
+    here = {name: columns for name, columns in tables.columns().items() if tables.is_ours(name)}
     for name, columns in contents.tables.items():
         if name in here and set(columns) != set(here[name]):
             raise BackupError(f"The table {name} has other columns in the backup. Restore it with its own release.")

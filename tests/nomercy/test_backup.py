@@ -514,6 +514,27 @@ def test_tables_of_others_are_named_and_left_out(
             cursor.execute("DROP TABLE mine")
 
 
+def test_a_hostile_backup_writes_nothing_into_tables_of_others(
+    games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE payroll (who text)")
+        cursor.execute("INSERT INTO payroll VALUES ('mallory')")
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(tables, "is_ours", lambda name: True)
+            back_up(file)
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM payroll")
+        call_command("restore", str(file), replace=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM payroll")
+            assert cursor.fetchone() == (0,)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE payroll")
+
+
 def test_a_backup_of_an_empty_database_is_refused(db: None, file: Path) -> None:
     with empty_database("nothing"), pytest.raises(CommandError, match="has no site in it"):
         back_up(file)
