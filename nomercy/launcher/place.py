@@ -67,7 +67,7 @@ class Place:
 
 
 def place_for(checkout: Path = CHECKOUT) -> Place:
-    """Return the paths of this checkout's server for the current user. Reads and writes no file."""
+    """Return the paths of this checkout's server for the current user. Writes nothing."""
     digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
     base = checkout / "var" / "pg"
     roots = ROOT_HOME / digest
@@ -75,7 +75,11 @@ def place_for(checkout: Path = CHECKOUT) -> Place:
         return Place(base=roots, sockets=ROOT_HOME / f"{digest}.sock", user=ROOT_USER, others=base)
     sockets = base.with_name("pg.sock")
     if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER:
-        sockets = Path(tempfile.gettempdir()) / f"nomercy-{os.geteuid()}-{digest}"
+        # Anybody could make a folder of this name in /tmp first, so it is only for those without a short home.
+        home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
+        sockets = home / f".nomercy-{digest}"
+        if len(os.fsencode(sockets)) > LONGEST_SOCKET_FOLDER or not os.access(home, os.W_OK):
+            sockets = Path(tempfile.gettempdir()) / f"nomercy-{os.geteuid()}-{digest}"
     return Place(base=base, sockets=sockets, user=None, others=roots)
 
 

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from contextlib import suppress
 from functools import partial
@@ -138,7 +137,7 @@ def stop(place: Place) -> None:
     for child in [child for child in _children.values() if not command_line(child.pid)]:
         child.wait()
         del _children[child.pid]
-    if place.sockets.parent == Path(tempfile.gettempdir()):
+    if place.sockets.parent != place.base.parent:  # a folder in the user's home or in /tmp
         shutil.rmtree(place.sockets, ignore_errors=True)
 
 

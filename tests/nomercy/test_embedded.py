@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import pwd
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -14,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -117,6 +120,22 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> int:
     os.killpg(process.pid, number)
     process.communicate()
     return process.returncode
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_sockets_of_a_deep_checkout_are_where_no_other_user_can_make_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writable: bool
+) -> None:
+    account = SimpleNamespace(pw_dir="/home/ann")
+    monkeypatch.setattr(os, "geteuid", lambda: 4321)
+    monkeypatch.setattr(os, "access", lambda path, mode: writable)
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: account)
+    deep = Path("/srv") / ("d" * 90)
+    folder = place_for(deep).sockets
+    assert (folder.parent == Path("/home/ann")) is writable
+    assert (folder.parent == Path(tempfile.gettempdir())) is not writable
+    assert folder == place_for(deep).sockets != place_for(deep / "er").sockets
+    assert place_for(Path("/srv/short")).sockets == Path("/srv/short/var/pg.sock")
 
 
 @pytest.mark.long
