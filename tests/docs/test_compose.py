@@ -273,7 +273,7 @@ def test_make_env_writes_new_secrets_readable_by_the_owner_only(folder: Path) ->
 
 
 def test_make_env_reads_the_mail_server_where_no_other_user_sees_it(folder: Path) -> None:
-    command = [folder / "make-env", "https://cards.example.org", "-"]
+    command = [str(folder / "make-env"), "https://cards.example.org", "-"]
     given = "smtp+tls://me:secret@mail.example.org:587\n"
     subprocess.run(command, input=given, text=True, check=True)
     assert f"EMAIL_URL='{given.strip()}'\n" in (folder / ".env").read_text()
