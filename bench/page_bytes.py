@@ -30,7 +30,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from bench.start import wait_for_answer
 from nomercy.launcher.place import CHECKOUT
 from tests.support.ports import free_port
-from tests.support.programs import CHROMIUM_NAMES, program
+from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
 
 VISIT_BYTES: Final = 90_000
 MOVE_BYTES: Final = 8_000
@@ -105,7 +105,7 @@ def main() -> int:
     arguments = parser.parse_args()
     chromium = program(CHROMIUM_NAMES)
     with nullcontext(arguments.url) if arguments.url else site() as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         guest = seated(browser, url)
         page, traffic = guest.new_page(), Traffic()
         traffic.watch(page)

@@ -12,7 +12,6 @@ the list or 2.5 with buttons.
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import sys
 from collections import Counter
@@ -21,7 +20,9 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-FLAGS: Final = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+from tests.browser.speech import record_speech, spoken
+from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
+
 MOST_KEYS: Final = {"list": 2.0, "buttons": 2.5}
 MOST_ANNOUNCEMENTS: Final = 3
 MOST_WORDS: Final = 30
@@ -29,15 +30,9 @@ MOST_TURNS: Final = 400
 LAST_WORDS: Final = 15_000
 """Milliseconds after the end of a game within which everything has been said."""
 
-RECORD: Final = """
-window.spoken = [];
+RECORD_EVENTS: Final = """
 window.told = {};
 document.addEventListener("DOMContentLoaded", () => {
-  for (const id of ["live-polite", "live-assertive"]) {
-    const region = document.getElementById(id);
-    new MutationObserver(() => region.textContent && window.spoken.push(region.textContent)).observe(
-      region, { childList: true, characterData: true, subtree: true });
-  }
   document.body.addEventListener("htmx:afterSwap", () => {
     for (const event of document.querySelectorAll("#events li")) {
       window.told[event.dataset.key] = [event.firstElementChild.textContent, "kept" in event.dataset];
@@ -79,7 +74,8 @@ def play_game(browser: Browser, url: str, rendering: str, figures: Figures) -> N
     """Play one game against bots to its end."""
     context = browser.new_context(base_url=url)
     page = context.new_page()
-    page.add_init_script(RECORD)
+    record_speech(page)
+    page.add_init_script(RECORD_EVENTS)
     page.goto("/")
     page.get_by_role("button", name="Play now").click()
     page.locator("#hand-cards").wait_for()
@@ -95,7 +91,7 @@ def play_game(browser: Browser, url: str, rendering: str, figures: Figures) -> N
         after = wait_for_change(page, state)
         if after["version"] == state["version"] and not after["over"]:
             continue  # a chooser is open
-        said = page.evaluate("window.spoken")
+        said = spoken(page)
         new, heard = said[heard:], len(said)
         figures.keys.append(keys)
         figures.announcements.append(len(new))
@@ -154,7 +150,7 @@ def press(page: Page, state: dict[str, Any]) -> int:
 
 def faults_of(page: Page) -> list[str]:
     """Return the important events that were not said, and the events that were said more often than they happened."""
-    said = " ".join(page.evaluate("window.spoken"))
+    said = " ".join(spoken(page))
     events: list[tuple[str, bool]] = list(page.evaluate("window.told").values())
     happened = Counter(text for text, _ in events)
     important = Counter(text for text, kept in events if kept)
@@ -172,10 +168,9 @@ def main() -> int:
     parser.add_argument("--url", default="http://127.0.0.1:8500")
     parser.add_argument("--games", type=int, default=10)
     arguments = parser.parse_args()
-    program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     results = {rendering: Figures() for rendering in MOST_KEYS}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=program(CHROMIUM_NAMES), args=CHROMIUM_FLAGS)
         for number in range(arguments.games):
             rendering = tuple(results)[number % len(results)]
             play_game(browser, arguments.url, rendering, results[rendering])

@@ -35,19 +35,13 @@ from nomercy.layer import GroupLayer
 from tests.browser.places import Cast
 from tests.conftest import logged_in
 from tests.support.database import emptied_afterwards
+from tests.support.programs import CHROMIUM_FLAGS
 from tests.support.stack import RunningStack, stack
 
 expect.set_options(timeout=60_000)
 QUIET_SECONDS = 10.0
 DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 720}
 STACK = os.environ.get("NOMERCY_STACK") == "1"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 REFUSALS = tuple(
     f"{report} {status}"
     for report in ("the server responded with a status of", "Response Status Error Code")
@@ -175,7 +169,7 @@ def browser(chromium: Path, django_db_setup: None) -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # that loop never runs a query
         with sync_playwright() as playwright:
-            launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            launched = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
             yield launched
             launched.close()
             connections.close_all()

@@ -17,7 +17,8 @@ from games.actions import lobby
 from games.models import Appeal, Case, Game
 from games.queries import Table, Viewer
 from games.staff import accounts, appeals, cases, people, tables
-from tests.browser.test_staff import REASON, SAID, SECRET, Pages, dealt, log_in
+from tests.browser.game_page import NewPage
+from tests.browser.test_staff import REASON, SAID, SECRET, dealt, log_in
 
 __all__ = ["dealt"]  # the fixture of that module
 
@@ -82,14 +83,14 @@ def by(ann: User) -> By:
     return {"by": ann, "reason": REASON, "now": timezone.now() - DAY}
 
 
-def read(new_page: Pages, person: User, address: str, text: str) -> None:
+def read(new_page: NewPage, person: User, address: str, text: str) -> None:
     page = new_page(person)
     page.goto(address)
     expect(page.locator("main")).to_contain_text(text)
 
 
 @pytest.mark.parametrize("act", AT_THE_TABLE)
-def test_an_act_at_a_table(new_page: Pages, dealt: Table, ann: User, act: str) -> None:
+def test_an_act_at_a_table(new_page: NewPage, dealt: Table, ann: User, act: str) -> None:
     User.objects.create_user(username="dora")
     perform, more, seen = AT_THE_TABLE[act]
     Game.objects.filter(pk=dealt.game.pk).update(turn_since=timezone.now() - DAY)
@@ -101,7 +102,7 @@ def test_an_act_at_a_table(new_page: Pages, dealt: Table, ann: User, act: str) -
         read(new_page, User.objects.get(username=name), address.format(table=table), text)
 
 
-def test_a_look_at_hands_is_told_after_the_end_only(new_page: Pages, dealt: Table, ann: User, alice: User) -> None:
+def test_a_look_at_hands_is_told_after_the_end_only(new_page: NewPage, dealt: Table, ann: User, alice: User) -> None:
     tables.view_hands(game_id=dealt.game.pk, **by(ann))
     page = new_page(alice)
     page.goto(f"/games/{dealt.game.code}/log/")
@@ -111,14 +112,14 @@ def test_a_look_at_hands_is_told_after_the_end_only(new_page: Pages, dealt: Tabl
     expect(page.locator("main")).to_contain_text("looked at the hands")
 
 
-def test_a_closed_table(new_page: Pages, site: str, ann: User, alice: User) -> None:
+def test_a_closed_table(new_page: NewPage, site: str, ann: User, alice: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now() - 2 * DAY)
     tables.close(game_id=table.game.pk, **by(ann))
     read(new_page, alice, f"/games/{table.game.code}/", "closed")
     read(new_page, alice, "/notices/", "closed")
 
 
-def test_a_warning(new_page: Pages, site: str, ann: User, alice: User) -> None:
+def test_a_warning(new_page: NewPage, site: str, ann: User, alice: User) -> None:
     people.warn(person_id=alice.pk, **by(ann))
     page = new_page(alice)
     page.goto("/")
@@ -126,7 +127,9 @@ def test_a_warning(new_page: Pages, site: str, ann: User, alice: User) -> None:
     expect(page.get_by_text(REASON)).to_be_visible()
 
 
-def test_a_muted_name_and_the_end_of_the_mute(new_page: Pages, dealt: Table, ann: User, alice: User, bob: User) -> None:
+def test_a_muted_name_and_the_end_of_the_mute(
+    new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User
+) -> None:
     User.objects.filter(pk=alice.pk).update(display_name="Rude Word")
     people.mute(person_id=alice.pk, days=3, **by(ann))
     page = new_page(bob)
@@ -139,7 +142,7 @@ def test_a_muted_name_and_the_end_of_the_mute(new_page: Pages, dealt: Table, ann
 
 
 @pytest.mark.parametrize("days", [3, None])
-def test_a_suspension_and_its_end(new_page: Pages, site: str, ann: User, alice: User, days: int | None) -> None:
+def test_a_suspension_and_its_end(new_page: NewPage, site: str, ann: User, alice: User, days: int | None) -> None:
     people.suspend(person_id=alice.pk, days=days, **by(ann))
     page = new_page(alice)
     page.goto("/rules/")
@@ -153,7 +156,7 @@ def test_a_suspension_and_its_end(new_page: Pages, site: str, ann: User, alice: 
 
 
 @pytest.mark.parametrize("lift", [True, False])
-def test_a_decided_appeal(new_page: Pages, site: str, ann: User, alice: User, lift: bool) -> None:
+def test_a_decided_appeal(new_page: NewPage, site: str, ann: User, alice: User, lift: bool) -> None:
     people.suspend(person_id=alice.pk, days=9, **by(ann))
     appeal = appeals.appeal(person_id=alice.pk, text=SAID, now=timezone.now() - DAY)
     appeals.decide_appeal(appeal_id=appeal.pk, lift=lift, answer=ANSWER, **by(ann))
@@ -164,7 +167,7 @@ def test_a_decided_appeal(new_page: Pages, site: str, ann: User, alice: User, li
 
 
 def test_a_neutral_name_and_the_restored_username(
-    new_page: Pages, dealt: Table, ann: User, alice: User, bob: User
+    new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User
 ) -> None:
     table, page = f"/games/{dealt.game.code}/", new_page(bob)
     page.goto(table)
@@ -179,12 +182,12 @@ def test_a_neutral_name_and_the_restored_username(
     read(new_page, alice, "/notices/", "Staff show your username again.")
 
 
-def test_a_new_name(new_page: Pages, dealt: Table, ann: User, alice: User, bob: User) -> None:
+def test_a_new_name(new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User) -> None:
     accounts.rename(person_id=alice.pk, username="alicia", display_name="", **by(ann))
     read(new_page, bob, f"/games/{dealt.game.code}/", "alicia")
 
 
-def test_a_new_role(new_page: Pages, site: str, ann: User, alice: User) -> None:
+def test_a_new_role(new_page: NewPage, site: str, ann: User, alice: User) -> None:
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
     accounts.set_role(person_id=alice.pk, role="moderator", **by(User.objects.get(pk=ann.pk)))
     page = new_page(alice)
@@ -192,14 +195,14 @@ def test_a_new_role(new_page: Pages, site: str, ann: User, alice: User) -> None:
     expect(page.get_by_role("link", name="Staff")).to_be_visible()
 
 
-def test_a_removed_second_factor(new_page: Pages, site: str, ann: User, alice: User) -> None:
+def test_a_removed_second_factor(new_page: NewPage, site: str, ann: User, alice: User) -> None:
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
     TOTP.activate(alice, SECRET)
     accounts.drop_factor(person_id=alice.pk, **by(User.objects.get(pk=ann.pk)))
     read(new_page, alice, "/notices/", "second factor")
 
 
-def test_a_closed_and_reopened_account(new_page: Pages, dealt: Table, ann: User, alice: User) -> None:
+def test_a_closed_and_reopened_account(new_page: NewPage, dealt: Table, ann: User, alice: User) -> None:
     accounts.rename(person_id=alice.pk, username="alicia", display_name="", **by(ann))
     page = new_page(alice)
     accounts.close_account(person_id=alice.pk, **by(ann))
@@ -211,7 +214,7 @@ def test_a_closed_and_reopened_account(new_page: Pages, dealt: Table, ann: User,
     expect(page.get_by_role("heading", level=1, name="alicia")).to_be_visible()
 
 
-def test_the_outcome_of_a_report(new_page: Pages, dealt: Table, ann: User, alice: User, bob: User) -> None:
+def test_the_outcome_of_a_report(new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User) -> None:
     report: By = {"viewer": Viewer(alice), "seat": 1, "kind": "name", "text": SAID, "now": timezone.now() - DAY}
     cases.report(code=dealt.game.code, **report)
     case = Case.objects.get()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts import actions
 from accounts.models import User
+from tests.browser.game_page import NewPage
 
 
-def test_the_browsers_time_zone_comes_first(new_page: Callable[..., Page], alice: User) -> None:
+def test_the_browsers_time_zone_comes_first(new_page: NewPage, alice: User) -> None:
     page = new_page(alice, timezone_id="Europe/Berlin")
     page.goto("/accounts/me/")
     zones = page.get_by_label("Time zone")
@@ -24,13 +23,13 @@ def test_the_browsers_time_zone_comes_first(new_page: Callable[..., Page], alice
     assert alice.time_zone == "Europe/Berlin"
 
 
-def test_sign_up_selects_the_browsers_time_zone_under_old_and_new_names(new_page: Callable[..., Page]) -> None:
+def test_sign_up_selects_the_browsers_time_zone_under_old_and_new_names(new_page: NewPage) -> None:
     page = new_page(timezone_id="Asia/Calcutta")
     page.goto("/accounts/signup/")
     expect(page.get_by_label("Time zone")).to_have_value("Asia/Kolkata")
 
 
-def test_a_refused_form_focuses_its_errors(new_page: Callable[..., Page], alice: User) -> None:
+def test_a_refused_form_focuses_its_errors(new_page: NewPage, alice: User) -> None:
     for scripts in (True, False):
         page = new_page(alice, java_script_enabled=scripts)
         page.goto("/tables/new/")
@@ -45,7 +44,7 @@ def test_a_refused_form_focuses_its_errors(new_page: Callable[..., Page], alice:
         expect(page.get_by_role("textbox", name="Added per turn")).to_be_in_viewport()
 
 
-def test_sign_up_keeps_the_time_zone_of_a_guest(new_page: Callable[..., Page]) -> None:
+def test_sign_up_keeps_the_time_zone_of_a_guest(new_page: NewPage) -> None:
     guest = actions.create_guest()
     actions.choose_time_zone(user=guest, zone="Asia/Tokyo", now=timezone.now())
     page = new_page(guest, timezone_id="Europe/Berlin")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
+
+from tests.browser.game_page import NewPage
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 LOOKS = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
@@ -48,7 +48,7 @@ def violations(page: Page, *, preload: bool = True) -> list[str]:
     return [f"{fault['id']}: {node['html'][:160]}" for fault in found for node in fault["nodes"]]
 
 
-def test_axe_finds_seeded_violations(new_page: Callable[..., Page], site: str) -> None:
+def test_axe_finds_seeded_violations(new_page: NewPage, site: str) -> None:
     page = new_page()
     for again in (False, True):
         page.goto("/about/")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.db import transaction
 from django.utils import timezone
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from accounts.models import User
 from games import queries
@@ -17,6 +16,7 @@ from games.actions import seating
 from games.locks import lock_game
 from games.models import Game
 from games.queries import Table
+from tests.browser.game_page import NewPage
 from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.times_left import TIMES_LEFT
 
@@ -25,7 +25,7 @@ def in_two_days(people: list[User | str]) -> Table:
     return table_at(TWO_HANDS, people, deadline=timezone.now() + timedelta(days=2))
 
 
-def test_two_players_pause_and_one_resumes(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_two_players_pause_and_one_resumes(new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
     one, other = new_page(alice), new_page(bob, java_script_enabled=False)
     for page in (one, other):
@@ -42,7 +42,7 @@ def test_two_players_pause_and_one_resumes(new_page: Callable[..., Page], alice:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_resigning_asks_for_confirmation(scripts: bool, new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_resigning_asks_for_confirmation(scripts: bool, new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
     page = new_page(alice, java_script_enabled=scripts)
     page.goto(f"/games/{table.game.code}/")
@@ -54,7 +54,7 @@ def test_resigning_asks_for_confirmation(scripts: bool, new_page: Callable[..., 
     assert now_of(table).game.status == Game.Status.OVER
 
 
-def test_an_owner_takes_their_seat_back(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_an_owner_takes_their_seat_back(new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
     page = new_page(alice)
     page.goto(f"/games/{table.game.code}/")
@@ -69,7 +69,7 @@ def test_an_owner_takes_their_seat_back(new_page: Callable[..., Page], alice: Us
     expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
 
 
-def test_an_open_page_shows_the_clock_playing(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_an_open_page_shows_the_clock_playing(new_page: NewPage, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=timezone.now() + timedelta(seconds=1))
     page = new_page(bob)
     page.goto(f"/games/{table.game.code}/")
@@ -78,7 +78,7 @@ def test_an_open_page_shows_the_clock_playing(new_page: Callable[..., Page], ali
     expect(page.get_by_text("missed 1 of 3 turns")).to_be_visible()
 
 
-def test_browser_and_server_word_the_time_left_alike(new_page: Callable[..., Page]) -> None:
+def test_browser_and_server_word_the_time_left_alike(new_page: NewPage) -> None:
     page = new_page(None)
     page.goto("/about/")
     said = page.evaluate(
@@ -96,9 +96,7 @@ Date.now = () => right() + window.wrongBy;
 
 
 @pytest.mark.parametrize("minutes", [3, -3])
-def test_the_time_left_ignores_the_computers_clock(
-    minutes: int, new_page: Callable[..., Page], alice: User, bob: User
-) -> None:
+def test_the_time_left_ignores_the_computers_clock(minutes: int, new_page: NewPage, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=timezone.now() + timedelta(seconds=100))
     page = new_page(alice)
     page.add_init_script(WRONG_CLOCK % (minutes * 60_000))
@@ -112,9 +110,7 @@ def test_the_time_left_ignores_the_computers_clock(
     assert int(seconds[1]) < int(first.split()[0])
 
 
-def test_a_page_is_fetched_again_after_the_computer_slept(
-    new_page: Callable[..., Page], alice: User, bob: User
-) -> None:
+def test_a_page_is_fetched_again_after_the_computer_slept(new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
     page = new_page(alice)
     page.add_init_script(WRONG_CLOCK % 0)
@@ -126,9 +122,7 @@ def test_a_page_is_fetched_again_after_the_computer_slept(
     expect(page.locator("time[data-left]")).to_have_text("47 h left")
 
 
-def test_a_fetch_after_sleep_waits_for_the_running_request(
-    new_page: Callable[..., Page], alice: User, bob: User
-) -> None:
+def test_a_fetch_after_sleep_waits_for_the_running_request(new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
     page = new_page(alice)
     page.add_init_script(WRONG_CLOCK % 0)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator
 
 from accounts.models import User
 from games.models import Game, Move
 from games.staff import tables
+from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, STACK, Cast
 from tests.support.tables import NOON, table_after
 
@@ -55,7 +56,7 @@ def with_news(cast: Cast) -> Game:
 @pytest.mark.parametrize(("width", "height"), SIZES)
 @pytest.mark.parametrize("what", ["news", "plain"])
 def test_actions_and_hand_are_visible_without_scrolling(
-    new_page: Callable[..., Page], cast: Cast, what: str, width: int, height: int
+    new_page: NewPage, cast: Cast, what: str, width: int, height: int
 ) -> None:
     page = new_page(cast.alice, viewport={"width": width, "height": height})
     game = with_news(cast) if what == "news" else cast.table(MANY).game
@@ -72,7 +73,7 @@ def test_actions_and_hand_are_visible_without_scrolling(
 
 @pytest.mark.parametrize("position", [MANY, STACK])
 def test_focusing_a_long_hand_does_not_hide_the_headline(
-    new_page: Callable[..., Page], cast: Cast, position: Mapping[str, Any]
+    new_page: NewPage, cast: Cast, position: Mapping[str, Any]
 ) -> None:
     long = [*position["hands"][0], "r0", "r5", "y7", "b4", "g0", "gS", "bS", "W6"]
     page = new_page(cast.alice, viewport={"width": 1280, "height": 800})
@@ -89,16 +90,14 @@ def test_focusing_a_long_hand_does_not_hide_the_headline(
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_an_open_chooser_is_visible_without_scrolling(
-    new_page: Callable[..., Page], cast: Cast, width: int, height: int
-) -> None:
+def test_an_open_chooser_is_visible_without_scrolling(new_page: NewPage, cast: Cast, width: int, height: int) -> None:
     page = new_page(cast.alice, viewport={"width": width, "height": height})
     page.goto(f"{cast.table(MANY).game.get_absolute_url()}?choose=W6")
     assert bottom(page.locator("#choose-b")) <= height
     assert page.locator("#draw").count() == 0
 
 
-def test_the_hand_stays_visible_below_an_open_chooser(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_the_hand_stays_visible_below_an_open_chooser(new_page: NewPage, cast: Cast) -> None:
     page = new_page(cast.alice, viewport={"width": 1280, "height": 800})
     code = cast.table(MANY).game.code
     for card in ("W6", "r7"):
@@ -112,7 +111,7 @@ CUT_OFF = "line => line.scrollWidth > line.clientWidth || line.scrollHeight > li
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (640, 400)])
 @pytest.mark.parametrize("what", ["a round cancelled", "a stack"])
 def test_the_line_of_news_is_whole_on_small_screens(
-    new_page: Callable[..., Page], cast: Cast, ann: User, what: str, width: int, height: int
+    new_page: NewPage, cast: Cast, ann: User, what: str, width: int, height: int
 ) -> None:
     if what == "a stack":
         game, below = with_news(cast), "#owed"
@@ -129,7 +128,7 @@ def test_the_line_of_news_is_whole_on_small_screens(
     assert top(page.locator(".hand .card").last) < height - 40
 
 
-def test_the_news_can_be_unfolded(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_the_news_can_be_unfolded(new_page: NewPage, cast: Cast) -> None:
     page = new_page(cast.alice)
     page.goto(with_news(cast).get_absolute_url())
     last = "mo draws 6 cards and loses the turn."

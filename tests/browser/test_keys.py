@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.models import User
-from games.queries import Table
+from tests.browser.game_page import NewPage, focused, open_page, shows
 from tests.support.tables import TWO_HANDS, table_at
 
-NewPage = Callable[..., Page]
 HANDS = [["r5", "b1", "b2", "y9", "r6"], ["r4", "g3"]]
-
-
-def focused(page: Page) -> str:
-    found: str = page.evaluate("document.activeElement.id")
-    return found
-
-
-def open_page(new_page: NewPage, user: User, table: Table) -> Page:
-    page = new_page(user)
-    page.goto(table.game.get_absolute_url())
-    page.wait_for_load_state("networkidle")
-    return page
-
-
-def shows(page: Page, version: int) -> None:
-    expect(page.locator(f"#main[data-version='{version}']")).to_be_attached()
 
 
 @pytest.mark.parametrize(("key", "move"), [("x", "Draw"), ("x", "Take 6"), ("Space", "Draw")])

@@ -7,13 +7,13 @@ themes at each.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, PLACES, Cast, Place
 from tests.browser.test_axe import violations
 
@@ -44,9 +44,7 @@ NAME_INSIDE = """(table) => {
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-def test_a_page_fits_its_window_and_axe_finds_no_violations(
-    new_page: Callable[..., Page], cast: Cast, place: Place
-) -> None:
+def test_a_page_fits_its_window_and_axe_finds_no_violations(new_page: NewPage, cast: Cast, place: Place) -> None:
     page = new_page(cast.person(place), viewport=PHONE, reduced_motion="reduce")
     place.open(page, cast)
     expect(page.locator("h1").first).to_be_visible()
@@ -70,7 +68,7 @@ def take_pictures(page: Page, name: Path) -> None:
 
 @pytest.mark.parametrize("width", [390, 860, 1280])
 def test_the_height_of_the_table_does_not_depend_on_the_top_cards_name(
-    new_page: Callable[..., Page], cast: Cast, width: int
+    new_page: NewPage, cast: Cast, width: int
 ) -> None:
     # Otherwise the hand would move between two turns.
     page = new_page(cast.alice)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
+from tests.browser.game_page import NewPage
 from tests.support.tables import table_after
 
 
-def test_a_table_fills_and_starts_without_a_reload(new_page: Callable[..., Page], alice: User) -> None:
+def test_a_table_fills_and_starts_without_a_reload(new_page: NewPage, alice: User) -> None:
     host = new_page(alice)
     host.goto("/tables/new/")
     host.get_by_role("radio", name="Friends").check()
@@ -36,7 +35,7 @@ def test_a_table_fills_and_starts_without_a_reload(new_page: Callable[..., Page]
     friend.locator("#hand").wait_for()
 
 
-def test_a_waiting_page_turns_into_the_game(new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_a_waiting_page_turns_into_the_game(new_page: NewPage, alice: User, bob: User) -> None:
     options = lobby.TableOptions(players=2, bot_pause=0.0)
     game = lobby.create_table(user=alice, options=options, now=timezone.now()).game
     host, friend = new_page(alice), new_page(bob)
@@ -52,7 +51,7 @@ def test_a_waiting_page_turns_into_the_game(new_page: Callable[..., Page], alice
     assert host.locator("#headline").inner_text() != friend.locator("#headline").inner_text()
 
 
-def test_one_click_copies_the_invitation_link(new_page: Callable[..., Page], alice: User, site: str) -> None:
+def test_one_click_copies_the_invitation_link(new_page: NewPage, alice: User, site: str) -> None:
     game: Game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game
     page = new_page(alice, permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"/games/{game.code}/")
@@ -63,7 +62,7 @@ def test_one_click_copies_the_invitation_link(new_page: Callable[..., Page], ali
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_double_click_makes_one_table(new_page: Callable[..., Page], site: str, scripts: bool) -> None:
+def test_a_double_click_makes_one_table(new_page: NewPage, site: str, scripts: bool) -> None:
     page = new_page(java_script_enabled=scripts)
     page.goto("/")
     page.get_by_role("button", name="Play now").dblclick()
@@ -71,9 +70,7 @@ def test_a_double_click_makes_one_table(new_page: Callable[..., Page], site: str
     assert Game.objects.count() == 1
 
 
-def test_opening_the_page_marks_the_end_of_a_game_as_seen(
-    new_page: Callable[..., Page], alice: User, bob: User
-) -> None:
+def test_opening_the_page_marks_the_end_of_a_game_as_seen(new_page: NewPage, alice: User, bob: User) -> None:
     game = table_after([alice, bob], 10_000, seed=3).game
     page = new_page(alice)
     page.goto("/")
@@ -85,7 +82,7 @@ def test_opening_the_page_marks_the_end_of_a_game_as_seen(
 
 
 def test_without_scripts_leaving_the_page_by_its_button_marks_the_end_as_seen(
-    new_page: Callable[..., Page], alice: User, bob: User
+    new_page: NewPage, alice: User, bob: User
 ) -> None:
     game = table_after([alice, bob], 10_000, seed=3).game
     page = new_page(alice, java_script_enabled=False)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.models import User
 from games.web.log import LINES
+from tests.browser.game_page import NewPage
 from tests.support.tables import table_after
 
 
-def test_old_links_to_a_move_find_its_page(site: str, new_page: Callable[..., Page], alice: User, bob: User) -> None:
+def test_old_links_to_a_move_find_its_page(site: str, new_page: NewPage, alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], 10_000, seed=3, earlier=1)
     assert table.game.version > LINES
     page, log = new_page(alice), f"/games/{table.game.code}/log/"

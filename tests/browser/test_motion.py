@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.actions.play import play_move
-from games.queries import Table, Viewer
+from games.queries import Table
+from tests.browser.game_page import NewPage, load_game, play, shows
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
-NewPage = Callable[..., Page]
 RECORD = """
 window.flown = [];
 new MutationObserver((changes) => {
@@ -32,26 +29,12 @@ Element.prototype.animate = function (frames, options) {
 HANDS = [["r5", "W6", "b2", "b3"], ["r4", "g3", "g4"]]
 
 
-def play(table: Table, user: User, text: str) -> None:
-    play_move(
-        code=table.game.code,
-        viewer=Viewer(user),
-        text=text,
-        version=now_of(table).game.version,
-        now=timezone.now(),
-    )
-
-
-def open_page(new_page: NewPage, user: User, table: Table, **options: Any) -> Page:
+def watched(new_page: NewPage, user: User, table: Table, **options: Any) -> Page:
+    """Open the game in a browser that records what moves and what gets an outline."""
     page = new_page(user, **options)
     page.add_init_script(RECORD)
-    page.goto(table.game.get_absolute_url())
-    page.wait_for_load_state("networkidle")
+    load_game(page, table.game)
     return page
-
-
-def shows(page: Page, version: int) -> None:
-    expect(page.locator(f"#main[data-version='{version}']")).to_be_attached()
 
 
 def flown(page: Page, count: int) -> list[str]:
@@ -70,7 +53,7 @@ def table(alice: User, bob: User) -> Table:
 
 
 def test_a_card_flies_to_the_pile_on_both_pages(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page, other = open_page(new_page, alice, table), open_page(new_page, bob, table)
+    page, other = watched(new_page, alice, table), watched(new_page, bob, table)
     page.get_by_role("button", name="Red 5").click()
     for each in (page, other):
         assert len(flown(each, 1)) == 1
@@ -80,7 +63,7 @@ def test_a_card_flies_to_the_pile_on_both_pages(new_page: NewPage, table: Table,
 
 def test_drawn_cards_fly_one_by_one(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
     play(table, alice, "play W6 color g")
-    page, other = open_page(new_page, bob, table), open_page(new_page, alice, table)
+    page, other = watched(new_page, bob, table), watched(new_page, alice, table)
     page.get_by_role("button", name="Take 6").click()
     assert len(flown(page, 7)) == 7  # the card that was played before the page was opened, too
     assert len(flown(other, 6)) == 6
@@ -88,7 +71,7 @@ def test_drawn_cards_fly_one_by_one(new_page: NewPage, table: Table, alice: User
 
 
 def test_a_pressed_card_shows_it_before_the_answer(new_page: NewPage, table: Table, alice: User) -> None:
-    page = open_page(new_page, alice, table)
+    page = watched(new_page, alice, table)
     page.route("**/move/", lambda route: None)  # the answer never comes
     cdp = page.context.new_cdp_session(page)
     cdp.send("Emulation.setCPUThrottlingRate", {"rate": 4})
@@ -146,7 +129,7 @@ def test_presses_are_answered_within_200_ms_on_a_slow_device(new_page: NewPage, 
 def test_without_motion_an_outline_shows_what_changed(
     new_page: NewPage, table: Table, alice: User, bob: User, off: str
 ) -> None:
-    page = open_page(new_page, bob, table, reduced_motion="reduce" if off == "by the system" else "no-preference")
+    page = watched(new_page, bob, table, reduced_motion="reduce" if off == "by the system" else "no-preference")
     if off == "by the setting":
         page.locator("#browser-settings > summary").click()
         page.locator("#motion").select_option("off")
@@ -158,7 +141,7 @@ def test_without_motion_an_outline_shows_what_changed(
 
 def test_a_press_ends_motions_and_is_not_blocked(new_page: NewPage, alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5", "r1", "b2", "b3"], ["r4", "g3", "r6"]]}, [alice, bob])
-    page = open_page(new_page, bob, table)
+    page = watched(new_page, bob, table)
     page.evaluate("""() => {
         const animate = Element.prototype.animate;
         Element.prototype.animate = function (frames, options) {
@@ -176,7 +159,7 @@ def test_many_moves_are_shown_one_after_the_other_and_can_be_skipped(
 ) -> None:
     fit = [f"r{n}" for n in range(1, 9)]
     table = table_at({**TWO_HANDS, "hands": [fit, fit, fit], "discard_pile": ["r9"]}, [alice, bob, charlie])
-    page = open_page(new_page, charlie, table)
+    page = watched(new_page, charlie, table)
     page.route("**/games/*/?since=*", lambda route: None)
     for user, text in ((alice, "play r1"), (bob, "play r2")):
         play(table, user, text)
@@ -200,7 +183,7 @@ def banner(page: Page, text: str) -> None:
 
 
 def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page, other = open_page(new_page, bob, table), open_page(new_page, alice, table)
+    page, other = watched(new_page, bob, table), watched(new_page, alice, table)
     play(table, alice, "play W6 color g")
     banner(page, "+6 on you")
     shows(other, 1)
@@ -214,7 +197,7 @@ def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: T
 
 def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob])
-    page = open_page(new_page, bob, table)
+    page = watched(new_page, bob, table)
     play(table, alice, "play r5")
     banner(page, "alice forgot UNO: catch! (U)")
     page.locator(".moment .say-it").click()
@@ -226,7 +209,7 @@ def test_a_move_takes_older_banners_away(new_page: NewPage, alice: User, bob: Us
     many = [f"{color}{number}" for color in "gyb" for number in range(1, 8)]
     hands = [["r5", "W10", "b1"], many, ["y3", "y4"]]
     table = table_at({**TWO_HANDS, "hands": hands, "draw_pile": ["b1"] * 40}, [alice, bob, charlie])
-    page = open_page(new_page, bob, table)
+    page = watched(new_page, bob, table)
     play(table, alice, "play W10 color g")
     banner(page, "+10 on you")
     page.keyboard.press("x")
@@ -234,7 +217,7 @@ def test_a_move_takes_older_banners_away(new_page: NewPage, alice: User, bob: Us
 
 
 def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page = open_page(new_page, bob, table)
+    page = watched(new_page, bob, table)
     page.locator("#browser-settings > summary").click()
     page.locator("#banners").select_option("stay")
     play(table, alice, "play W6 color g")
@@ -246,7 +229,7 @@ def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table:
 
 
 def test_settings_are_kept(new_page: NewPage, table: Table, alice: User) -> None:
-    page = open_page(new_page, alice, table)
+    page = watched(new_page, alice, table)
     page.locator("#browser-settings > summary").click()
     page.locator("#motion").select_option("off")
     page.reload()
@@ -262,7 +245,7 @@ def test_what_the_reader_missed_plays_once_and_again_on_demand(
     new_page: NewPage, table: Table, alice: User, bob: User
 ) -> None:
     play(table, alice, "play W6 color g")
-    page = open_page(new_page, bob, table)
+    page = watched(new_page, bob, table)
     assert len(flown(page, 1)) == 1
     assert page.locator(".moment").count() == 0  # the page says it
     page.reload()
@@ -278,7 +261,7 @@ def test_what_the_reader_missed_plays_once_and_again_on_demand(
 
 
 def test_a_refusal_that_is_out_of_sight_is_shown_over_the_table(new_page: NewPage, table: Table, alice: User) -> None:
-    page = open_page(new_page, alice, table)
+    page = watched(new_page, alice, table)
     page.evaluate("document.body.style.marginTop = '-700px'")
     page.locator("#hand-cards .card[aria-disabled]").first.evaluate("(card) => card.click()")
     banner(page, "does not match")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
 from games.models import Game
+from tests.browser.game_page import NewPage
 
 COVERED = """(page) => [...document.querySelectorAll(".newtable input, .newtable summary, .newtable button")]
     .filter((e) => e.checkVisibility())
@@ -38,7 +37,7 @@ def line(page: Page, title: str) -> Locator:
     [("New table", "bots", True), ("Invite friends", "friends", False), ("Play with anyone", "anyone", True)],
 )
 def test_three_clicks_lead_from_the_front_page_to_a_table(
-    new_page: Callable[..., Page], alice: User, scripts: bool, link: str, way: str, public: bool
+    new_page: NewPage, alice: User, scripts: bool, link: str, way: str, public: bool
 ) -> None:
     page = new_page(alice, java_script_enabled=scripts)
     page.goto("/")
@@ -50,7 +49,7 @@ def test_three_clicks_lead_from_the_front_page_to_a_table(
     assert (game.preset, game.status, game.is_public) == ("flip", "playing" if way == "bots" else "open", public)
 
 
-def test_a_visitor_is_at_a_table_in_three_clicks(new_page: Callable[..., Page], site: str) -> None:
+def test_a_visitor_is_at_a_table_in_three_clicks(new_page: NewPage, site: str) -> None:
     page = new_page()
     page.goto("/")
     page.get_by_role("link", name="House Party").click()
@@ -60,7 +59,7 @@ def test_a_visitor_is_at_a_table_in_three_clicks(new_page: Callable[..., Page], 
     assert (Game.objects.get().preset, Game.objects.get().is_public) == ("house-party", True)
 
 
-def test_the_form_works_by_keyboard_without_scripts(new_page: Callable[..., Page], alice: User) -> None:
+def test_the_form_works_by_keyboard_without_scripts(new_page: NewPage, alice: User) -> None:
     page = new_page(alice, java_script_enabled=False)
     page.goto("/tables/new/")
     page.get_by_role("radio", name="Bots").focus()
@@ -83,7 +82,7 @@ def test_the_form_works_by_keyboard_without_scripts(new_page: Callable[..., Page
     assert (game.preset, game.target, game.is_public, game.players) == ("classic", 200, False, 4)
 
 
-def test_a_folded_part_says_what_is_chosen_in_it(new_page: Callable[..., Page], alice: User) -> None:
+def test_a_folded_part_says_what_is_chosen_in_it(new_page: NewPage, alice: User) -> None:
     for scripts in (True, False):
         page = new_page(alice, java_script_enabled=scripts)
         page.goto("/tables/new/")
@@ -94,9 +93,7 @@ def test_a_folded_part_says_what_is_chosen_in_it(new_page: Callable[..., Page], 
         expect(page.locator(".fold fieldset").first).to_be_hidden()
 
 
-def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(
-    new_page: Callable[..., Page], alice: User
-) -> None:
+def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(new_page: NewPage, alice: User) -> None:
     page = new_page(alice)
     page.goto("/tables/new/")
     page.get_by_role("radio", name="Flip").check()
@@ -126,7 +123,7 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(
         expect(line(page, title)).to_have_text(text)
 
 
-def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: Callable[..., Page], alice: User) -> None:
+def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: NewPage, alice: User) -> None:
     page = new_page(alice, java_script_enabled=False)
     page.goto("/tables/new/")
     page.locator(".fold > summary", has_text="Length").click()
@@ -139,7 +136,7 @@ def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: Ca
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 568), (844, 390), (1280, 800)])
-def test_nothing_covers_a_choice(new_page: Callable[..., Page], alice: User, width: int, height: int) -> None:
+def test_nothing_covers_a_choice(new_page: NewPage, alice: User, width: int, height: int) -> None:
     page = new_page(alice)
     page.set_viewport_size({"width": width, "height": height})
     page.goto("/tables/new/")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from games import presence
 from games.models import NoticeSettings
 from games.notices import outbox, player_notices
+from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, Cast
 
 
@@ -25,7 +25,7 @@ def news(cast: Cast, text: str) -> str:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_the_bell_leads_to_notices_and_their_games(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
+def test_the_bell_leads_to_notices_and_their_games(new_page: NewPage, cast: Cast, scripts: bool) -> None:
     cache.clear()
     code = news(cast, "Bob catches you not calling UNO.")
     news(cast, "Charlie catches you not calling UNO.")
@@ -41,7 +41,7 @@ def test_the_bell_leads_to_notices_and_their_games(new_page: Callable[..., Page]
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
-def test_notice_settings_are_saved(new_page: Callable[..., Page], cast: Cast, scripts: bool) -> None:
+def test_notice_settings_are_saved(new_page: NewPage, cast: Cast, scripts: bool) -> None:
     page = new_page(cast.alice, java_script_enabled=scripts)
     page.goto("/accounts/me/")
     page.get_by_role("link", name="Notice settings").click()
@@ -57,9 +57,7 @@ def test_notice_settings_are_saved(new_page: Callable[..., Page], cast: Cast, sc
 
 
 @pytest.mark.in_process
-def test_an_open_page_updates_the_bell_and_marks_its_reader_as_viewing(
-    new_page: Callable[..., Page], cast: Cast
-) -> None:
+def test_an_open_page_updates_the_bell_and_marks_its_reader_as_viewing(new_page: NewPage, cast: Cast) -> None:
     cache.clear()
     table = cast.table({**MANY, "turn": 1})
     page = new_page(cast.alice)
@@ -70,7 +68,7 @@ def test_an_open_page_updates_the_bell_and_marks_its_reader_as_viewing(
     expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
 
 
-def test_a_background_page_does_not_count_as_viewing(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_a_background_page_does_not_count_as_viewing(new_page: NewPage, cast: Cast) -> None:
     table = cast.table({**MANY, "turn": 1})
     page = new_page(cast.alice)
     page.goto(f"/games/{table.game.code}/")

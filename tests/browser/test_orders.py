@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.models import User
 from games.queries import Table
+from tests.browser.game_page import NewPage
 from tests.support.tables import log_of, now_of, table_at
 
 POSITION: Final[Mapping[str, Any]] = {
@@ -34,7 +35,7 @@ def over_days(people: list[User | str]) -> Table:
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_orders_intercept_while_their_owner_is_away(
-    scripts: bool, new_page: Callable[..., Page], alice: User, bob: User, charlie: User
+    scripts: bool, new_page: NewPage, alice: User, bob: User, charlie: User
 ) -> None:
     table = over_days([alice, bob, charlie])
     owner = new_page(charlie, java_script_enabled=scripts)
@@ -57,9 +58,7 @@ def test_orders_intercept_while_their_owner_is_away(
     expect(owner.locator("#log")).to_contain_text("You intercept bob by standing order. You play Red 5.")
 
 
-def test_what_is_filled_in_stays_while_others_move(
-    new_page: Callable[..., Page], alice: User, bob: User, charlie: User
-) -> None:
+def test_what_is_filled_in_stays_while_others_move(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
     table = over_days([alice, bob, charlie])
     owner, page = new_page(charlie), new_page(alice)
     for one in (owner, page):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from bench.page_bytes import MOVE_BYTES, VISIT_BYTES, Traffic
+from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, Cast
 from tests.conftest import Figure
 
 
-def test_a_first_visit_and_a_move_are_small(new_page: Callable[..., Page], cast: Cast, figure: Figure) -> None:
+def test_a_first_visit_and_a_move_are_small(new_page: NewPage, cast: Cast, figure: Figure) -> None:
     page, traffic = new_page(cast.alice), Traffic()
     traffic.watch(page)
     page.goto(cast.table(MANY).game.get_absolute_url(), wait_until="networkidle")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -13,6 +11,7 @@ from games.actions import pauses
 from games.models import Game
 from games.queries import Viewer
 from games.staff import tables
+from tests.browser.game_page import NewPage, load_game
 from tests.browser.speech import hears, record_speech, spoken
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -29,13 +28,12 @@ def agrees(page: Page, heading: str, *, said: str = "") -> None:
 
 
 @pytest.fixture
-def pages(new_page: Callable[..., Page], alice: User, bob: User) -> tuple[Game, Page, Page]:
+def pages(new_page: NewPage, alice: User, bob: User) -> tuple[Game, Page, Page]:
     game = table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]).game
     one, other = new_page(alice), new_page(bob)
     for page in (one, other):
         record_speech(page)
-        page.goto(game.get_absolute_url())
-        page.wait_for_load_state("networkidle")
+        load_game(page, game)
     return game, one, other
 
 

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games import announce, randomness
@@ -17,11 +16,23 @@ from games.actions import lobby, play
 from games.actions.next_round import deal_next
 from games.models import Game, Seat
 from games.queries import Table
+from tests.browser.game_page import (
+    MOST_MOVES,
+    NewPage,
+    after,
+    first_choice,
+    focused,
+    my_turn,
+    open_game,
+    open_page,
+    over,
+    press,
+    shows,
+    version,
+    wait_for_me,
+)
 from tests.support.tables import TWO_HANDS, table_at
 
-NewPage = Callable[..., Page]
-
-MOST_MOVES: Final = 400
 SOON: Final = 1000
 """Milliseconds until a move is shown on all other pages."""
 
@@ -31,68 +42,6 @@ def against_bots(user: User) -> Game:
     randomness.source.seed(34)
     options = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=0)
     return lobby.create_table(user=user, options=options, now=timezone.now()).game
-
-
-def open_game(page: Page, game: Game) -> None:
-    page.goto(game.get_absolute_url())
-    expect(page.locator("#headline")).to_be_visible()
-
-
-def version(page: Page) -> int:
-    return int(page.locator("#main").get_attribute("data-version") or 0)
-
-
-def focused(page: Page) -> str:
-    """Return the id of the focused element, or its tag name."""
-    name: str = page.evaluate("document.activeElement.id || document.activeElement.tagName")
-    return name
-
-
-def my_turn(page: Page) -> Locator:
-    return page.locator("#headline", has_text="Your turn")
-
-
-def over(page: Page) -> Locator:
-    return page.locator("#over")
-
-
-def wait_for_me(page: Page) -> bool:
-    """Wait until this person must move, and return True; return False once the game is over."""
-    # The bots may finish the round among themselves, with an update for each move.
-    expect(my_turn(page).or_(over(page)).first).to_be_visible(timeout=60_000)
-    return not over(page).is_visible()
-
-
-def first_choice(page: Page) -> Locator:
-    """Return what to click next: the first choice of a chooser, a playable card, or the draw button."""
-    for selector in ("#chooser .swatch", "#hand-cards .card:not([aria-disabled])", "#play-drawn"):
-        if page.locator(selector).count():
-            return page.locator(selector).first
-    return page.locator("#draw")
-
-
-def press(page: Page) -> None:
-    """Click the first choice. Choose again if the page was updated before the click."""
-    for _ in range(10):
-        try:
-            first_choice(page).click(timeout=6_000)
-        except PlaywrightTimeout:
-            continue
-        return
-    raise AssertionError("There was nothing to press for a minute.")
-
-
-def after(page: Page, do: Callable[[], object]) -> None:
-    """Do something, and wait until the page shows the result: a new version, or another chooser."""
-    before = version(page)
-    page.evaluate("document.getElementById('chooser')?.setAttribute('data-seen', '')")  # an update removes it
-    do()
-    page.wait_for_function(
-        """(version) => Number(document.getElementById("main").dataset.version) > version
-            || document.querySelector("#chooser:not([data-seen])") !== null""",
-        arg=before,
-    )
-    expect(page.locator("#play[aria-busy]")).to_have_count(0)
 
 
 def play_to_the_end(page: Page, move: Callable[[Page], None]) -> int:
@@ -189,36 +138,24 @@ def two_at_a_table(alice: User, bob: User, **position: Any) -> Table:
     return table_at({**TWO_HANDS, **position}, [alice, bob])
 
 
-def shows(page: Page, wanted: int) -> None:
-    page.wait_for_function(
-        "wanted => Number(document.getElementById('main').dataset.version) >= wanted", arg=wanted, timeout=SOON
-    )
-
-
 @pytest.mark.smoke
 def test_players_see_each_others_moves_within_a_second(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
-    pages = [new_page(alice), new_page(bob)]
-    for page in pages:
-        open_game(page, table.game)
-        page.wait_for_load_state("networkidle")
+    pages = [open_page(new_page, user, table) for user in (alice, bob)]
     for turn in range(4):
         mover, watcher = pages[turn % 2], pages[1 - turn % 2]
         expect(my_turn(mover)).to_be_visible()
         while my_turn(mover).is_visible():
             after(mover, first_choice(mover).click)
             if mover.locator("#chooser").count() == 0:
-                shows(watcher, version(mover))
+                shows(watcher, version(mover), within=SOON)
         expect(my_turn(watcher)).to_be_visible(timeout=SOON)
     assert version(pages[0]) == version(pages[1]) >= 4
 
 
 def test_another_players_move_keeps_focus_and_open_details(new_page: NewPage, alice: User, bob: User) -> None:
     table = two_at_a_table(alice, bob)
-    page, other = new_page(alice), new_page(bob)
-    for each in (page, other):
-        open_game(each, table.game)
-        each.wait_for_load_state("networkidle")
+    page, other = open_page(new_page, alice, table), open_page(new_page, bob, table)
     other.locator("#table-options > summary").click()
     other.locator("#card-1").focus()
     after(page, lambda: press(page))
@@ -283,13 +220,13 @@ def test_every_shortcut_does_what_the_help_says(new_page: NewPage, alice: User, 
     expect(page.locator("#key-scope")).to_be_visible()
     page.keyboard.press("u")
     expect(page.locator("#headline")).to_be_visible()
-    shows(page, 1)
+    shows(page, 1, within=SOON)
     expect(page.locator("#seat-1 .count")).to_contain_text("3")
     page.keyboard.press("u")
     expect(page.locator("#uno")).to_be_checked()
     page.locator("#card-1").focus()
     page.keyboard.press("Enter")
-    shows(page, 2)
+    shows(page, 2, within=SOON)
     expect(page.locator("#seat-0")).to_contain_text("UNO")
     page.keyboard.press("l")
     expect(page.locator("#log")).to_be_focused()
@@ -351,7 +288,7 @@ def test_shortcuts_can_be_turned_off(new_page: NewPage, alice: User, bob: User) 
     page.locator("#headline").focus()
     page.keyboard.press("c")
     page.keyboard.press("Space")
-    shows(page, 1)  # the space bar still works, because it is not a letter
+    shows(page, 1, within=SOON)  # the space bar still works, because it is not a letter
     expect(page.locator("#live-polite")).not_to_contain_text("Red 3.")
 
 
@@ -376,11 +313,9 @@ def test_an_open_page_shows_the_next_deal_and_a_rematch_request(
     monkeypatch.setattr(play, "_next_round", lambda table, now: table)
     monkeypatch.setattr(announce, "wake_bots", lambda game_id, wake_at: None)
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
-    pages = [new_page(alice), new_page(bob)]
+    pages = [open_page(new_page, user, table) for user in (alice, bob)]
     asked: list[str] = []
     for page in pages:
-        open_game(page, table.game)
-        page.wait_for_load_state("networkidle")
         page.on("request", lambda request: asked.append(request.url))
     first_choice(pages[0]).click()
     for page in pages:

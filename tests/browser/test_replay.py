@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.models import User
 from games.queries import Table
+from tests.browser.game_page import NewPage
 from tests.support.tables import table_after
 
 
@@ -17,7 +16,7 @@ def table(site: str, alice: User, bob: User) -> Table:
     return table_after([alice, bob, "careful"], 10_000, seed=3)
 
 
-def test_arrow_keys_step_and_keep_the_focus(new_page: Callable[..., Page], alice: User, table: Table) -> None:
+def test_arrow_keys_step_and_keep_the_focus(new_page: NewPage, alice: User, table: Table) -> None:
     page = new_page(alice)
     page.goto(f"/games/{table.game.code}/")
     page.locator("#replay").click()
@@ -45,7 +44,7 @@ def test_arrow_keys_step_and_keep_the_focus(new_page: Callable[..., Page], alice
     expect(heading).to_have_text("Round 1 is dealt")
 
 
-def test_every_step_works_without_scripts(new_page: Callable[..., Page], alice: User, table: Table) -> None:
+def test_every_step_works_without_scripts(new_page: NewPage, alice: User, table: Table) -> None:
     page = new_page(alice, java_script_enabled=False)
     page.goto(f"/games/{table.game.code}/replay/")
     heading, last = page.locator("#headline"), table.game.version

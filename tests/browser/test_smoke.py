@@ -5,11 +5,10 @@ With `--all` these tests are left out: `test_layout.py` and `test_staff_pages.py
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.game_page import NewPage
 from tests.browser.places import PLACES, Cast
 from tests.browser.test_axe import violations
 from tests.browser.test_layout import PHONE, TOO_WIDE
@@ -22,7 +21,7 @@ __all__ = ["dealt", "desk", "staff"]  # the fixtures of those modules
 pytestmark = pytest.mark.smoke
 
 
-def test_every_page_opens_and_fits_a_phone(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_every_page_opens_and_fits_a_phone(new_page: NewPage, cast: Cast) -> None:
     # A page that logs an error or violates the content security policy fails in `new_page`.
     pages = {True: new_page(cast.alice, viewport=PHONE), False: new_page(viewport=PHONE)}
     # Two places come last: one logs the visitor in, and after the other Alice can open no other page.
@@ -42,9 +41,7 @@ def test_every_page_of_the_staff_opens_and_fits_a_phone(staff: Page, desk: Desk)
 
 
 @pytest.mark.parametrize("name", ["landing", "new-table", "my-turn"])
-def test_axe_finds_nothing_on_the_pages_that_everybody_needs(
-    new_page: Callable[..., Page], cast: Cast, name: str
-) -> None:
+def test_axe_finds_nothing_on_the_pages_that_everybody_needs(new_page: NewPage, cast: Cast, name: str) -> None:
     place = next(place for place in PLACES if place.name == name)
     page = new_page(cast.person(place), reduced_motion="reduce")
     place.open(page, cast)

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.actions.play import play_move
-from games.queries import Table, Viewer
+from games.queries import Table
+from tests.browser.game_page import NewPage, load_game, play
 from tests.browser.speech import hears, record_speech, spoken
-from tests.support.tables import TWO_HANDS, now_of, table_at
-
-NewPage = Callable[..., Page]
-
-
-def play(table: Table, user: User, text: str) -> None:
-    version = now_of(table).game.version
-    play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=timezone.now())
+from tests.support.tables import TWO_HANDS, table_at
 
 
 def listener(new_page: NewPage, user: User, table: Table) -> Page:
     """Open the game in a browser that records what it says."""
     page = new_page(user)
     record_speech(page)
-    page.goto(table.game.get_absolute_url())
-    page.wait_for_load_state("networkidle")
+    load_game(page, table.game)
     return page
 
 

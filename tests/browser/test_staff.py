@@ -21,13 +21,13 @@ from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.staff import appeals, cases, people, tables
 from games.staff.acts import TABLE_ACTS
+from tests.browser.game_page import NewPage
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
 
 REASON = "Asked for by the players themselves"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 SAID = "It was my little brother who did it."
-Pages = Callable[..., Page]
 OF_BOB = {act.title: act.seat_title.format(name="bob", number=2) for act in TABLE_ACTS.values() if act.seat_title}
 """The buttons of the acts on one seat, by the title of the act."""
 
@@ -43,7 +43,7 @@ def dealt(site: str, alice: User, bob: User, charlie: User) -> Table:
 
 
 @pytest.fixture
-def staff(new_page: Pages, ann: User) -> Page:
+def staff(new_page: NewPage, ann: User) -> Page:
     """The browser of Ann, an admin, who has shown her second factor."""
     page = new_page(ann)
     [cookie] = [cookie for cookie in page.context.cookies() if cookie.get("name") == settings.SESSION_COOKIE_NAME]
@@ -98,7 +98,7 @@ AT_THE_TABLE = (
 
 @pytest.mark.parametrize(("act", "label", "fill", "seen"), AT_THE_TABLE)
 def test_an_act_at_a_table(
-    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User,
+    staff: Page, new_page: NewPage, dealt: Table, ann: User, alice: User,
     act: str, label: str, fill: Callable[[Page], object] | None, seen: str | None,
 ) -> None:  # fmt: skip
     User.objects.create_user(username="dora")
@@ -121,7 +121,7 @@ def test_an_act_at_a_table(
     expect(player.locator("main")).not_to_contain_text(REASON)
 
 
-def test_a_table_is_closed(staff: Page, new_page: Pages, alice: User) -> None:
+def test_a_table_is_closed(staff: Page, new_page: NewPage, alice: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now())
     do(staff, f"/admin/games/game/{table.game.pk}/change/", "Close the table")
     expect(staff.get_by_text("The table is closed.")).to_be_visible()
@@ -132,7 +132,7 @@ def test_a_table_is_closed(staff: Page, new_page: Pages, alice: User) -> None:
 
 
 def test_a_person_is_warned_muted_suspended_and_let_in_again(
-    staff: Page, new_page: Pages, ann: User, alice: User
+    staff: Page, new_page: NewPage, ann: User, alice: User
 ) -> None:
     User.objects.filter(pk=alice.pk).update(display_name="Rude Word")
     person, address = new_page(alice), f"/admin/accounts/user/{alice.pk}/change/"
@@ -168,7 +168,7 @@ def test_a_person_is_warned_muted_suspended_and_let_in_again(
 
 
 def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_factor_is_taken(
-    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User
+    staff: Page, new_page: NewPage, dealt: Table, ann: User, alice: User
 ) -> None:
     User.objects.filter(pk=ann.pk).update(is_superuser=True)  # roles and second factors are in nobody else's hands
     TOTP.activate(alice, SECRET)
@@ -234,7 +234,7 @@ def test_going_back_does_not_do_an_act_twice(staff: Page, bob: User) -> None:
     assert AuditEntry.objects.count() == 1
 
 
-def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt: Table, alice: User) -> None:
+def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: NewPage, dealt: Table, alice: User) -> None:
     player = new_page(alice)
     player.goto(f"/games/{dealt.game.code}/")
     player.get_by_role("link", name="Report a player").click()
@@ -259,7 +259,7 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: Pages, dealt
 
 
 def test_an_outcome_is_changed_after_a_granted_appeal(
-    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User, bob: User
+    staff: Page, new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User
 ) -> None:
     now = timezone.now()
     by: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
@@ -277,7 +277,9 @@ def test_an_outcome_is_changed_after_a_granted_appeal(
     expect(player.get_by_text("We found nothing against the rules.")).to_be_visible()
 
 
-def test_a_removed_player_gets_the_seat_back(staff: Page, new_page: Pages, dealt: Table, ann: User, bob: User) -> None:
+def test_a_removed_player_gets_the_seat_back(
+    staff: Page, new_page: NewPage, dealt: Table, ann: User, bob: User
+) -> None:
     tables.remove(game_id=dealt.game.pk, by=ann, seat=1, bot=True, reason=REASON, now=timezone.now())
 
     def fill(page: Page) -> None:
@@ -292,7 +294,7 @@ def test_a_removed_player_gets_the_seat_back(staff: Page, new_page: Pages, dealt
 
 
 @pytest.mark.parametrize("decision", ["The suspension stays", "The suspension is lifted"])
-def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: User, decision: str) -> None:
+def test_an_appeal_is_answered(staff: Page, new_page: NewPage, ann: User, alice: User, decision: str) -> None:
     people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=timezone.now())
     appeals.appeal(person_id=alice.pk, text=SAID, now=timezone.now())
 
@@ -308,7 +310,7 @@ def test_an_appeal_is_answered(staff: Page, new_page: Pages, ann: User, alice: U
     assert AuditEntry.objects.latest("pk").act == "decide_appeal"
 
 
-def test_staff_set_a_second_factor_up_and_get_in(new_page: Pages, site: str, mo: User) -> None:
+def test_staff_set_a_second_factor_up_and_get_in(new_page: NewPage, site: str, mo: User) -> None:
     page = new_page()
     page.goto("/admin/")
     page.locator("#id_login").fill("mo")

@@ -12,11 +12,11 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.actions.play import play_move
 from games.models import AuditEntry, Case, Game
 from games.queries import Table, Viewer
 from games.staff import cases, people, tables
-from tests.browser.test_staff import REASON, Pages, bob_goes_to, dealt, do, staff, to_dora
+from tests.browser.game_page import NewPage, play
+from tests.browser.test_staff import REASON, bob_goes_to, dealt, do, staff, to_dora
 from tests.conftest import Figure
 from tests.support.tables import now_of
 
@@ -73,7 +73,7 @@ def opened(page: Page, table: Table) -> Page:
 
 
 def test_an_open_page_shows_a_warning_and_the_answer_to_a_report(
-    new_page: Pages, dealt: Table, ann: User, alice: User
+    new_page: NewPage, dealt: Table, ann: User, alice: User
 ) -> None:
     player, now = opened(new_page(alice), dealt), timezone.now()
     more: dict[str, Any] = {"by": ann, "reason": REASON, "now": now}
@@ -86,7 +86,7 @@ def test_an_open_page_shows_a_warning_and_the_answer_to_a_report(
 
 
 def test_an_open_page_gives_way_to_the_reason_when_its_reader_is_suspended(
-    new_page: Pages, dealt: Table, ann: User, alice: User
+    new_page: NewPage, dealt: Table, ann: User, alice: User
 ) -> None:
     player = opened(new_page(alice), dealt)
     people.warn(person_id=alice.pk, by=ann, reason=REASON, now=timezone.now())
@@ -96,7 +96,7 @@ def test_an_open_page_gives_way_to_the_reason_when_its_reader_is_suspended(
 
 
 def test_an_open_page_gives_way_when_its_reader_is_removed_from_a_private_table(
-    new_page: Pages, dealt: Table, ann: User, bob: User
+    new_page: NewPage, dealt: Table, ann: User, bob: User
 ) -> None:
     Game.objects.filter(pk=dealt.game.pk).update(is_public=False)
     player = opened(new_page(bob), dealt)
@@ -106,7 +106,15 @@ def test_an_open_page_gives_way_when_its_reader_is_removed_from_a_private_table(
 
 @pytest.mark.parametrize(("act", "label", "fill"), ACTS, ids=[act for act, _, _ in ACTS])
 def test_an_open_page_shows_what_staff_did_within_a_second(
-    staff: Page, new_page: Pages, dealt: Table, ann: User, alice: User, act: str, label: str, fill: Fill, figure: Figure
+    staff: Page,
+    new_page: NewPage,
+    dealt: Table,
+    ann: User,
+    alice: User,
+    act: str,
+    label: str,
+    fill: Fill,
+    figure: Figure,
 ) -> None:
     """From when the staff's own page says that it is done."""
     User.objects.create_user(username="dora")
@@ -125,14 +133,13 @@ def test_an_open_page_shows_what_staff_did_within_a_second(
 
 
 def test_a_pause_right_after_a_move_is_seen_though_the_version_is_the_same(
-    new_page: Pages, dealt: Table, ann: User, alice: User
+    new_page: NewPage, dealt: Table, ann: User, alice: User
 ) -> None:
     player = opened(new_page(alice), dealt)
     before = shown(player)
     user = dealt.on_turn.user
     assert user is not None
-    move = "take" if dealt.started.position.pending else "draw"
-    play_move(code=dealt.game.code, viewer=Viewer(user), text=move, version=dealt.game.version, now=timezone.now())
+    play(dealt, user, "take" if dealt.started.position.pending else "draw")
     tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
     since = time.monotonic()
     assert now_of(dealt).game.version == AuditEntry.objects.get().version

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final
 
@@ -13,13 +12,10 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from accounts.models import User
 from games.actions import lobby
-from games.actions.play import play_move
-from games.queries import Table, Viewer
+from games.queries import Table
+from tests.browser.game_page import NewPage, after, first_choice, open_game, play, wait_for_me
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
-from tests.browser.test_play import after, first_choice, open_game, wait_for_me
 from tests.support.tables import table_after, table_at
-
-NewPage = Callable[..., Page]
 
 MOST_SHIFT: Final = 0.02
 """The most that the layout may shift in a turn (https://web.dev/cls)."""
@@ -379,11 +375,11 @@ def test_the_seat_on_turn_shows_the_time_left(new_page: NewPage, cast: Cast) -> 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (844, 390)])
 def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(
-    new_page: Callable[..., Page], cast: Cast, width: int, height: int
+    new_page: NewPage, cast: Cast, width: int, height: int
 ) -> None:
     hand = [color + "7" for color in "rbgy"] * 5
     table = cast.table({**STACK, "hands": [hand, *STACK["hands"][1:]]})
-    play_move(code=table.game.code, viewer=Viewer(cast.alice), text="take", version=0, now=timezone.now())
+    play(table, cast.alice, "take")
     page = new_page(cast.alice, viewport=size(width, height))
     page.goto(table.game.get_absolute_url())
     felt = Box(page.locator("#table"))
@@ -391,7 +387,7 @@ def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(
     assert felt.width > width * 0.9  # there is no hand beside it
 
 
-def test_nothing_is_cut_or_covered_on_a_phone_on_its_side(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_nothing_is_cut_or_covered_on_a_phone_on_its_side(new_page: NewPage, cast: Cast) -> None:
     page = new_page(cast.alice, viewport=size(844, 390))
     page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
     assert Box(page.locator(".player.now .disc")).top >= 6  # the outline that marks the player on turn
@@ -399,7 +395,7 @@ def test_nothing_is_cut_or_covered_on_a_phone_on_its_side(new_page: Callable[...
     assert Box(page.locator("#table")).right <= Box(page.locator("#move")).left
 
 
-def test_a_hint_beside_the_actions_leaves_the_hand_whole_on_a_tablet(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_a_hint_beside_the_actions_leaves_the_hand_whole_on_a_tablet(new_page: NewPage, cast: Cast) -> None:
     page = new_page(cast.alice, viewport=size(768, 1024))
     page.goto(cast.table(STACK).game.get_absolute_url())
     assert Box(page.locator("#hand-cards .card").last).bottom <= Box(page.locator("#move")).top

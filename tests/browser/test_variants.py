@@ -5,7 +5,7 @@ Nearly all of it is played by keyboard.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
@@ -18,11 +18,9 @@ from games import randomness, rules
 from games.actions import lobby
 from games.models import Game
 from games.queries import Table, Viewer
+from tests.browser.game_page import MOST_MOVES, NewPage, after, load_game, my_turn, open_game, over
 from tests.browser.speech import hears, record_speech
-from tests.browser.test_play import MOST_MOVES, after, my_turn, open_game, over
 from tests.support.tables import log_of, now_of, table_at
-
-NewPage = Callable[..., Page]
 
 SHORT: Final = {
     "no-mercy": 23, "classic": 1, "playroom": 1, "playroom-no-mercy": 52, "flip": 24, "house-party": 48,
@@ -34,8 +32,7 @@ PILE: Final = ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "r2", "y1", "g1",
 def two_pages(new_page: NewPage, game: Game, people: Sequence[User]) -> list[Page]:
     pages = [new_page(person) for person in people]
     for page in pages:
-        open_game(page, game)
-        page.wait_for_load_state("networkidle")
+        load_game(page, game)
     return pages
 
 

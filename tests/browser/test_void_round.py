@@ -12,7 +12,8 @@ from accounts.models import User
 from games.models import Game, Notice
 from games.notices import outbox
 from games.queries import Table
-from tests.browser.test_staff import Pages, dealt, do, staff
+from tests.browser.game_page import NewPage
+from tests.browser.test_staff import dealt, do, staff
 from tests.browser.test_staff_live import PATIENCE, opened
 from tests.support.tables import now_of
 
@@ -27,7 +28,7 @@ def void_round(staff: Page, table: Table) -> None:
 
 
 def test_open_pages_show_that_the_round_was_cancelled(
-    staff: Page, new_page: Pages, dealt: Table, alice: User, bob: User, charlie: User
+    staff: Page, new_page: NewPage, dealt: Table, alice: User, bob: User, charlie: User
 ) -> None:
     pages = [opened(new_page(user), dealt) for user in (alice, bob, charlie)]
     void_round(staff, dealt)
@@ -42,7 +43,7 @@ def test_open_pages_show_that_the_round_was_cancelled(
 
 
 def test_a_move_chosen_on_a_page_of_the_void_deal_is_not_played(
-    staff: Page, new_page: Pages, dealt: Table, alice: User, bob: User, charlie: User
+    staff: Page, new_page: NewPage, dealt: Table, alice: User, bob: User, charlie: User
 ) -> None:
     pages = [new_page(user, java_script_enabled=False) for user in (alice, bob, charlie)]
     for page in pages:
@@ -58,7 +59,7 @@ def test_a_move_chosen_on_a_page_of_the_void_deal_is_not_played(
 
 
 def test_the_bell_of_an_open_page_follows_at_once(
-    staff: Page, new_page: Pages, dealt: Table, alice: User, bob: User
+    staff: Page, new_page: NewPage, dealt: Table, alice: User, bob: User
 ) -> None:
     pages = [opened(new_page(user), dealt) for user in (alice, bob)]
     void_round(staff, dealt)
@@ -71,7 +72,7 @@ def test_the_bell_of_an_open_page_follows_at_once(
 
 
 def test_players_who_come_later_read_it_in_mail_bell_and_log(
-    staff: Page, new_page: Pages, dealt: Table, alice: User
+    staff: Page, new_page: NewPage, dealt: Table, alice: User
 ) -> None:
     void_round(staff, dealt)
     outbox.deliver(clock=lambda: timezone.now() + timedelta(minutes=10))

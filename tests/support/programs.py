@@ -7,6 +7,14 @@ from typing import Final
 CHROMIUM_NAMES: Final = (
     "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome",
 )  # fmt: skip
+CHROMIUM_FLAGS: Final = (
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+"""Starts Chromium as root too, and keeps it from asking anything but the site."""
 
 
 def program(names: tuple[str, ...]) -> str | None:

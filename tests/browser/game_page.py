@@ -1,0 +1,111 @@
+"""What several modules of tests do with the page of a game: open it, read it, and move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+from accounts.models import User
+from games.actions.play import play_move
+from games.models import Game
+from games.queries import Table, Viewer
+from tests.support.tables import now_of
+
+NewPage = Callable[..., Page]
+"""The type of the fixture `new_page`, which is called with a user and options of a Playwright context."""
+MOST_MOVES: Final = 400
+"""After this many moves of people, a round that has not ended is an error."""
+
+
+def open_game(page: Page, game: Game) -> None:
+    """Go to the page of this game, and wait until it is shown."""
+    page.goto(game.get_absolute_url())
+    expect(page.locator("#headline")).to_be_visible()
+
+
+def load_game(page: Page, game: Game) -> None:
+    """Go to the page of this game, and wait until it has loaded and fetched everything."""
+    open_game(page, game)
+    page.wait_for_load_state("networkidle")
+
+
+def open_page(new_page: NewPage, user: User, table: Table, **options: Any) -> Page:
+    """Open the game of this table in a browser of this user's, wait until it has loaded, and return the page."""
+    page = new_page(user, **options)
+    load_game(page, table.game)
+    return page
+
+
+def play(table: Table, user: User, text: str) -> None:
+    """Make a move of this user's without a browser, at the current version of the table."""
+    version = now_of(table).game.version
+    play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=timezone.now())
+
+
+def version(page: Page) -> int:
+    """Return the version of the game that the page shows."""
+    return int(page.locator("#main").get_attribute("data-version") or 0)
+
+
+def shows(page: Page, version: int, *, within: float | None = None) -> None:
+    """Wait until the page shows this version of the game, at most `within` milliseconds."""
+    expect(page.locator(f"#main[data-version='{version}']")).to_be_attached(timeout=within)
+
+
+def focused(page: Page) -> str:
+    """Return the id of the focused element, or its tag name."""
+    name: str = page.evaluate("document.activeElement.id || document.activeElement.tagName")
+    return name
+
+
+def my_turn(page: Page) -> Locator:
+    """Return the headline that tells the reader that it is their turn."""
+    return page.locator("#headline", has_text="Your turn")
+
+
+def over(page: Page) -> Locator:
+    """Return what only the page of a finished game has."""
+    return page.locator("#over")
+
+
+def wait_for_me(page: Page) -> bool:
+    """Wait until this person must move, and return True; return False once the game is over."""
+    # The bots may finish the round among themselves, with an update for each move.
+    expect(my_turn(page).or_(over(page)).first).to_be_visible(timeout=60_000)
+    return not over(page).is_visible()
+
+
+def first_choice(page: Page) -> Locator:
+    """Return what to click next: the first choice of a chooser, a playable card, or the draw button."""
+    for selector in ("#chooser .swatch", "#hand-cards .card:not([aria-disabled])", "#play-drawn"):
+        if page.locator(selector).count():
+            return page.locator(selector).first
+    return page.locator("#draw")
+
+
+def press(page: Page) -> None:
+    """Click the first choice. Choose again if the page was updated before the click."""
+    for _ in range(10):
+        try:
+            first_choice(page).click(timeout=6_000)
+        except PlaywrightTimeout:
+            continue
+        return
+    raise AssertionError("There was nothing to press for a minute.")
+
+
+def after(page: Page, do: Callable[[], object]) -> None:
+    """Do something, and wait until the page shows the result: a new version, or another chooser."""
+    before = version(page)
+    page.evaluate("document.getElementById('chooser')?.setAttribute('data-seen', '')")  # an update removes it
+    do()
+    page.wait_for_function(
+        """(version) => Number(document.getElementById("main").dataset.version) > version
+            || document.querySelector("#chooser:not([data-seen])") !== null""",
+        arg=before,
+    )
+    expect(page.locator("#play[aria-busy]")).to_have_count(0)
