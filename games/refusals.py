@@ -22,8 +22,8 @@ from games.rules import Refused
 
 log = structlog.get_logger(__name__)
 
-RESTORED: Final = "The site was restored from a backup: all games are paused until staff resume them."
-"""Why a game stands still until `manage.py release`."""
+STOPPED: Final = "The site’s operators have stopped all games, for example to restore a backup, and will resume them."
+"""Why a game stands still until `manage.py release`, after a restore or after `manage.py freeze` by hand."""
 
 RETRY_SECONDS: Final = 2
 """After how many seconds a client should try again if a table was busy."""
@@ -120,7 +120,7 @@ def over(version: int, *, begun: bool) -> Denied:
 
 def frozen(version: int | None = None) -> Denied:
     """Return the refusal to make or start a table until `manage.py release`."""
-    message = "The site was restored from a backup: no table can be made or started until staff resume all games."
+    message = "The site’s operators have stopped all games: no table can be made or started until they resume them."
     return Denied("paused", message, version=version)
 
 

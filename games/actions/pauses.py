@@ -16,7 +16,7 @@ from games.models import Game
 from games.notices import player_notices, preferences
 from games.notices.kinds import BOT_TOOK_OVER, Reason
 from games.queries import Table, Viewer
-from games.refusals import RESTORED, Denied, not_found
+from games.refusals import STOPPED, Denied, not_found
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -52,7 +52,7 @@ def end_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         game = table.game
         if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
             by_staff = "Staff paused this game, and only they can resume it."
-            why = RESTORED if Game.PAUSED_BY_RESTORE in game.paused_reasons else by_staff
+            why = STOPPED if Game.PAUSED_BY_RESTORE in game.paused_reasons else by_staff
             raise Denied("forbidden", why, version=game.version)
         if pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
             table_events.record(table_events.PAUSE_ENDED, game=game, seat=seat, now=now)

@@ -26,8 +26,7 @@ from games.refusals import waited_too_long
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
 """Identifies this copy of the database by its server and the oid of a table. A restore always changes it."""
 
-HOLD_REASON: Final = "The site was restored from a backup."
-
+HOLD_REASON: Final = "Until manage.py release."
 
 TRIES: Final = 5
 """How often a game is tried whose lock others hold. Each try waits for the lock as long as any statement."""

@@ -35,7 +35,7 @@ LOG_LINES: Final = 200
 PAUSED_BY: Final[Mapping[str, str]] = {
     Game.PAUSED_BY_STAFF: "by staff",
     Game.PAUSED_BY_CONSENT: "by the players",
-    Game.PAUSED_BY_RESTORE: "since a backup was restored",
+    Game.PAUSED_BY_RESTORE: "by the site’s operators, who end it with manage.py release",
 }
 """Each stored reason of a pause in words that follow "paused"."""
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from games.models import Game
 from games.queries import GameView, SeatView
-from games.refusals import RESTORED
+from games.refusals import STOPPED
 from games.render.action import Action, action_at
 from games.render.words import duration, listed
 
@@ -46,8 +46,8 @@ def votes(seat: SeatView) -> bool:
 def _paused(view: GameView, *, has_say: bool) -> Clock:
     who = "The players have agreed to pause the game." if CONSENT in view.paused else "Staff have paused the game."
     if Game.PAUSED_BY_RESTORE in view.paused:
-        who = RESTORED
-    if CONSENT in view.paused and len(view.paused) > 1:
+        who = STOPPED
+    elif CONSENT in view.paused and len(view.paused) > 1:
         who = "The players have agreed to pause the game, and staff have paused it too."
     left = ""
     if view.time_left is not None and view.turn is not None:

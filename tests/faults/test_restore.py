@@ -308,7 +308,7 @@ def test_a_frozen_site_makes_and_starts_no_table(client: Client, alice: User, bo
     open_table = lobby.create_table(user=alice, options=no_bots, now=now).game
     lobby.join(code=open_table.code, viewer=Viewer(bob), now=now)
     restore.freeze(now=now)
-    said = "no table can be made or started until staff resume all games."
+    said = "no table can be made or started until they resume them."
     mine, address = logged_in(alice), f"/games/{open_table.code}"
 
     for answer in (

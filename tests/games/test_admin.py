@@ -208,7 +208,7 @@ def test_rows_of_games_are_found_by_code_and_by_name(as_mo: Client, alice: User,
     [
         (["staff"], "Playing, paused by staff"),
         (["consent", "staff"], "Playing, paused by the players and by staff"),
-        (["restored"], "Playing, paused since a backup was restored"),
+        (["restored"], "Playing, paused by the site’s operators, who end it with manage.py release"),
     ],
 )
 def test_the_page_of_a_game_says_who_paused_it(

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries
-from games.actions import pauses, seating, sweep
+from games.actions import pauses, restore, seating, sweep
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
 from games.clocks import pausing
@@ -17,6 +17,7 @@ from games.locks import lock_game
 from games.models import Game, Hand, Notice, Seat
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
+from tests.conftest import logged_in
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, refused, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
@@ -169,10 +170,15 @@ def test_players_cannot_end_a_pause_of_staff(alice: User, bob: User) -> None:
     assert refused(lambda: pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
 
 
-def test_players_are_told_that_a_restore_paused_the_game(alice: User, bob: User) -> None:
+def test_players_are_told_who_stopped_all_games(alice: User, bob: User) -> None:
+    """`manage.py freeze` by hand does the same as a restore, so the sentence is true of both."""
     table = table_at(TWO_HANDS, [alice, bob])
-    locked(table, lambda here: pausing.pause(here, reason=Game.PAUSED_BY_RESTORE, now=NOON))
-    with pytest.raises(Denied, match="The site was restored from a backup: all games are paused"):
+    restore.freeze(now=NOON)
+    said = "The site’s operators have stopped all games, for example to restore a backup, and will resume them."
+    page = logged_in(alice).get(f"/games/{table.game.code}/").content.decode()
+    assert said in page
+    assert "was restored" not in page
+    with pytest.raises(Denied, match=said):
         pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
 
 

@@ -499,5 +499,5 @@ def test_the_page_of_a_new_password_says_that_mail_is_held(client: Client, db: N
     assert "is on its way" in client.get("/accounts/password/reset/done/").content.decode()
     outbox.hold(why="restored from a backup", now=NOON)
     shown = client.get("/accounts/password/reset/done/").content.decode()
-    assert "sends no email yet" in shown
+    assert "have stopped all email for now" in shown
     assert "is on its way" not in shown
