@@ -198,7 +198,8 @@ def act_page(
         else:
             if show is not None:
                 return show(result)
-            messages.success(request, act.done.format(about=about))
+            instead = act.done_instead(result) if act.done_instead else ""
+            messages.success(request, instead or act.done.format(about=about))
             return redirect(back)
     elif sent:
         status = 422

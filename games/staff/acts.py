@@ -51,6 +51,7 @@ class StaffAct(Generic[Subject]):
     consequences: The sentences under "What will happen" on the act's page.
     done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because the
         admin's base template capitalizes the first letter of a message, and a name may start with a small one.
+    done_instead: Return another message for an act that did not do all that `done` says, or "".
     past: What a member of staff "has" done, for others who are about to act. `newer_acts.said` fills it in with the
         values of `facts_of`.
     detail: What lists of acts that were done add to the title, with the same values.
@@ -75,6 +76,7 @@ class StaffAct(Generic[Subject]):
     done: str
     past: str
     detail: str = field(default="", kw_only=True)
+    done_instead: Callable[[AuditEntry], str] | None = field(default=None, kw_only=True)
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
     offered: Callable[[Subject, User, datetime], bool] = _always
@@ -118,7 +120,16 @@ def _text(sentence: str) -> Callable[[DoneAct], str]:
 def _resumed(done: DoneAct) -> str:
     if done.details.get("pause") == Game.PAUSED_BY_CONSENT:
         return "Staff ended the agreed pause."
+    if done.details.get("still_paused"):
+        return "Staff ended their pause. The game is still paused."
     return "Staff resumed the game."
+
+
+def _still_paused(entry: AuditEntry) -> str:
+    if not entry.details.get("still_paused"):
+        return ""
+    agreed = entry.details["pause"] == Game.PAUSED_BY_CONSENT
+    return f"The {'agreed pause' if agreed else 'pause by staff'} has ended. The game is still paused: see its status."
 
 
 def _extended(done: DoneAct) -> str:
@@ -209,7 +220,8 @@ RESUME: Final[StaffAct[Table]] = StaffAct(
         "A pause that the players agreed on ends only if staff have not paused the game as well.",
     ),
     "The game has resumed.",
-    "resumed the game",
+    "ended a pause",
+    done_instead=_still_paused,
     statuses=PLAYING,
     offered=_is_paused,
     log_sentence=_resumed,

@@ -88,7 +88,10 @@ def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
             raise Denied(
                 "forbidden", "Neither staff nor the players have paused this game.", version=table.game.version
             )
-        return record(acts.RESUME, by=by, reason=why, now=now, table=table, pause=ended)
+        details: dict[str, Any] = {"pause": ended}
+        if table.game.paused_reasons:
+            details["still_paused"] = True
+        return record(acts.RESUME, by=by, reason=why, now=now, table=table, **details)
 
 
 def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) -> AuditEntry:

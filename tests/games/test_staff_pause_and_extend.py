@@ -14,9 +14,11 @@ from games.models import AuditEntry, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.staff import tables
+from games.staff.log import notes_of
 from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser
-from tests.support.staff import REASON, act, dealt, entry_of, refused
+from tests.support.pages import text_of
+from tests.support.staff import REASON, act, confirm, dealt, entry_of, refused
 from tests.support.tables import NOON, now_of, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -38,12 +40,17 @@ def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
 def test_resuming_ends_the_pause_by_staff_before_that_of_the_players(dealt: Table, mo: User) -> None:
     pausing.pause(dealt, reason="consent", now=NOON)
     tables.pause(**act(dealt, mo))
-    tables.resume(**act(dealt, mo))
+    url = f"/admin/games/game/{dealt.game.pk}/act/resume/"
+    page = text_of(confirm(staff_browser(mo), url, {"reason": REASON}, follow=True))
+    assert "The pause by staff has ended. The game is still paused: see its status." in page
+    assert "The game has resumed." not in page
     assert now_of(dealt).game.paused_reasons == ["consent"]
+    [_, note] = notes_of(now_of(dealt), reader=None)
+    assert note.text == "Staff ended their pause. The game is still paused."
     tables.resume(**act(dealt, mo, now=NOON + timedelta(hours=3)))
     assert (now_of(dealt).game.paused_at, now_of(dealt).game.deadline) == (None, NOON + timedelta(hours=13))
     resumes = AuditEntry.objects.filter(act="resume").order_by("pk")
-    assert [entry.details for entry in resumes] == [{"pause": "staff"}, {"pause": "consent"}]
+    assert [entry.details for entry in resumes] == [{"pause": "staff", "still_paused": True}, {"pause": "consent"}]
     refused("forbidden", tables.resume, **act(dealt, mo))
 
 

@@ -56,9 +56,9 @@ def known_by(page: Any) -> dict[str, str]:
     return dict(found)
 
 
-def confirm(browser: Client, url: str, fields: dict[str, Any]) -> Any:
+def confirm(browser: Client, url: str, fields: dict[str, Any], *, follow: bool = False) -> Any:
     """Open the page of an act, send its form with these fields, and return the answer."""
-    return browser.post(url, {**known_by(browser.get(url)), **fields})
+    return browser.post(url, {**known_by(browser.get(url)), **fields}, follow=follow)
 
 
 def act(table: Table, by: User, **more: Any) -> dict[str, Any]:
