@@ -112,9 +112,13 @@ class ScoreRow(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A label beside a player's name. `hot` tags stand out, and `uno` is that of a called UNO."""
+    """A label beside a player's name. On small screens only the word `short` of it shows, and without one nothing.
 
-    text: str
+    `hot` tags stand out, and `uno` is that of a called UNO.
+    """
+
+    short: str
+    rest: str = ""
     hot: bool = False
     uno: bool = False
 
@@ -361,13 +365,13 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
     elif seat.out:
         yield Tag("out")
     if seen is not None and seat.seat in seen.going_out:
-        yield Tag("played the last card")
+        yield Tag("", "played the last card")
     if seat.uno:
         yield Tag("UNO", uno=True)
     if seat.exposed:
-        yield Tag("didn’t call UNO", hot=True)
+        yield Tag("", "didn’t call UNO", hot=True)
     if seat.bot and not seat.owner:
-        yield Tag(f"bot, {seat.bot}")
+        yield Tag("bot", f", {seat.bot}")
 
 
 def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
@@ -375,11 +379,12 @@ def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
     if view.status != "playing" or seat.left:
         return
     if seat.owner:
-        yield Tag(f"a bot plays for {'you' if seat.seat == view.you else seat.name}", hot=seat.seat == view.you)
+        yield Tag("bot", f" plays for {'you' if seat.seat == view.you else seat.name}", hot=seat.seat == view.you)
     if seat.misses:
-        yield Tag(f"missed {seat.misses} of {view.misses_allowed} turns", hot=seat.misses + 1 >= view.misses_allowed)
+        missed = f"missed {seat.misses} of {view.misses_allowed} turns"
+        yield Tag("", missed, hot=seat.misses + 1 >= view.misses_allowed)
     if seat.away_until is not None and seat.away_until > now and not view.terms.live:
-        yield Tag(f"on vacation until {short_time(seat.away_until, now)}")
+        yield Tag("away", f" until {short_time(seat.away_until, now)}")
 
 
 def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:

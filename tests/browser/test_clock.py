@@ -64,7 +64,7 @@ def test_an_owner_takes_their_seat_back(new_page: NewPage, alice: User, bob: Use
         here.game.save(update_fields=["bot_pause"])
         seating.replace_by_bot(here, seat=0, now=timezone.now())
     expect(page.locator("#clock-note")).to_contain_text("A bot plays for you.")
-    expect(page.get_by_text("a bot plays for you", exact=True)).to_be_visible()
+    expect(page.get_by_text("bot plays for you", exact=True)).to_be_visible()
     page.get_by_role("button", name="Take your seat back").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
 

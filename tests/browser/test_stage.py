@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from accounts.models import User
 from games.actions import lobby
+from games.models import Seat
 from games.queries import Table
 from tests.browser.game_page import NewPage, after, first_choice, open_game, play, wait_for_me
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
@@ -399,3 +400,17 @@ def test_a_hint_beside_the_actions_leaves_the_hand_whole_on_a_tablet(new_page: N
     page = new_page(cast.alice, viewport=size(768, 1024))
     page.goto(cast.table(STACK).game.get_absolute_url())
     assert Box(page.locator("#hand-cards .card").last).bottom <= Box(page.locator("#move")).top
+
+
+def test_small_screens_say_in_a_word_who_is_a_bot_or_away(new_page: Callable[..., Page], cast: Cast) -> None:
+    table = cast.table({**MANY, "turn": 1})
+    Seat.objects.filter(game=table.game, index=2).update(bot="careful")
+    User.objects.filter(pk=cast.bob.pk).update(vacation_until=timezone.now() + timedelta(days=3))
+    page = new_page(cast.alice, viewport=size(390, 844))
+    page.goto(table.game.get_absolute_url())
+    for place, word in ((1, "away"), (2, "bot")):
+        tag, disc = page.locator(f".player.n-{place} .tag"), Box(page.locator(f".player.n-{place} .disc"))
+        expect(tag).to_contain_text(f"{word} ")  # the whole text is still read out
+        shown = Box(tag)
+        assert 12 < shown.width < 40
+        assert shown.bottom < disc.bottom  # beside the picture, not over the name

@@ -107,7 +107,7 @@ def test_an_owner_takes_a_seat_back_with_one_button(table: Table, as_alice: Clie
     assert "A bot plays for you." in mine
     assert "Take your seat back" in mine
     assert 'id="hand"' in mine
-    assert "a bot plays for alice" in other
+    assert "bot<span> plays for alice" in other
     assert "Take your seat back" not in other
     home = as_alice.get("/").content.decode()
     assert "No games are waiting for you." in home
@@ -137,7 +137,7 @@ def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, a
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     shown = page(as_bob, table)
     assert "missed 2 of 3 turns" in shown
-    assert "on vacation until" in shown
+    assert "away<span> until" in shown
     assert "After 3 missed turns in a row, a bot takes the seat until its owner is back." in shown
 
 
