@@ -402,7 +402,7 @@ def test_a_hint_beside_the_actions_leaves_the_hand_whole_on_a_tablet(new_page: N
     assert Box(page.locator("#hand-cards .card").last).bottom <= Box(page.locator("#move")).top
 
 
-def test_small_screens_say_in_a_word_who_is_a_bot_or_away(new_page: Callable[..., Page], cast: Cast) -> None:
+def test_small_screens_say_in_a_word_who_is_a_bot_or_away(new_page: NewPage, cast: Cast) -> None:
     table = cast.table({**MANY, "turn": 1})
     Seat.objects.filter(game=table.game, index=2).update(bot="careful")
     User.objects.filter(pk=cast.bob.pk).update(vacation_until=timezone.now() + timedelta(days=3))
