@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.management import execute_from_command_line
 from django.db import ProgrammingError
 
+from common.interrupts import raise_terminated, status_of
 from common.schema import what_to_do
 from games.refusals import does_not_fit
 from nomercy.checks import Environment
@@ -43,6 +44,20 @@ NOTHING_TO_RESTORE_INTO = (
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, raise_terminated)  # the embedded server is released before the end
+    try:
+        run()
+        sys.stdout.flush()
+    except KeyboardInterrupt as interrupt:
+        print("Stopped before the command had finished.", file=sys.stderr)
+        sys.exit(status_of(interrupt))
+    except BrokenPipeError:
+        # Nobody reads the output any more, as in `manage.py … | head`. Python would fail again when it flushes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
+
+
+def run() -> None:
     gc.disable()  # nearly all objects that are made until `execute` stay
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
     Environment()  # reads the environment file
@@ -61,7 +76,6 @@ def main() -> None:
         warnings.filterwarnings("ignore", "Got an error checking a consistent migration history", RuntimeWarning)
         execute()
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # releases the server
     try:
         if sys.argv[1] != "makemigrations" and folders(place_for()) and not Environment().text("SECRET_KEY"):
             kept_secret_key(place_for())

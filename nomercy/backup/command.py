@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 from django.db import Error
 
+from common.interrupts import says_if_interrupted
 from nomercy.backup.archive import is_encrypted
 from nomercy.backup.encryption import BackupError
 from nomercy.checks import SHORTEST_PASSPHRASE, Environment
@@ -83,12 +84,13 @@ def known_passphrase(path: Path, options: dict[str, Any]) -> str:
 
 @contextmanager
 def one_sentence(afterwards: str) -> Iterator[None]:
-    """Turn the errors of a backup into one that has a sentence about the cause, and `afterwards`.
+    """Turn the errors of a backup, and an interrupt, into one that has a sentence about the cause, and `afterwards`.
 
-    :raises CommandError: the block raised such an error.
+    :raises CommandError: the block raised such an error, or was interrupted.
     """
     try:
-        yield
+        with says_if_interrupted(f"Stopped. {afterwards}"):
+            yield
     except BackupError as error:
         raise CommandError(f"{error} {afterwards}") from error
     except UnicodeDecodeError as error:

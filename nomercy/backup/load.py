@@ -1,6 +1,6 @@
 """Restore a backup: in one transaction, so that either everything is restored or nothing is changed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -35,11 +35,20 @@ class Restored(NamedTuple):
     left_out: list[str]  # tables of the backup that its release does not have
 
 
-def load(path: Path, *, passphrase: str, replace: bool, other_site: bool, now: datetime) -> Restored:
+def load(
+    path: Path,
+    *,
+    passphrase: str,
+    replace: bool,
+    other_site: bool,
+    now: datetime,
+    before_commit: Callable[[], object],
+) -> Restored:
     """Restore a backup into the database, bring it up to this release, stop its games and hold its mail.
 
     :param replace: whether accounts and games that are there may be deleted.
     :param other_site: whether the backup may be of a site with another `SITE_URL`.
+    :param before_commit: called last before everything is changed at once.
     :raises BackupError: the backup or the database does not fit. Nothing is changed.
     :raises OSError: the file cannot be read. Nothing is changed.
     :raises Error: the database failed. Nothing is changed.
@@ -62,6 +71,7 @@ def load(path: Path, *, passphrase: str, replace: bool, other_site: bool, now: d
         upgraded = _upgrade()
         frozen = frozen_sites.freeze_restored(now=now)
         unreadable = frozen_sites.unreadable_open_tables()
+        before_commit()
     return Restored(contents, rows, upgraded, frozen, unreadable, left_out)
 
 

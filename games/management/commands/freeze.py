@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 from django.utils import timezone
 
+from common.interrupts import says_if_interrupted
 from common.schema import migrated, what_to_do
 from games.actions import restore
 from games.refusals import does_not_fit
@@ -47,27 +48,27 @@ class Command(BaseCommand):
 
 @contextmanager
 def database_errors(done: str, command: str) -> Iterator[None]:
-    """Say what to do if the database fails before all games are `done`, which is "stopped" or "released".
+    """Say what to do if the block fails or is interrupted before all games are `done`, "stopped" or "released".
 
     :raises SystemExit: it does not have the tables of this release. Nothing was done.
-    :raises CommandError: it failed, or others hold the locks of some games.
+    :raises CommandError: it failed, others hold the locks of some games, or the block was interrupted.
     :raises ProgrammingError: its tables are missing all the same, for which manage.py has a sentence.
     """
     if not migrated():
         sys.exit(what_to_do())
+    again = f"Run manage.py {command} again."
     try:
-        yield
+        with says_if_interrupted(f"Stopped before every game was {done}. {again}"):
+            yield
     except restore.StillLocked as found:
         message = f"These games were not {done}, because another process holds locks: {_named(found.games)}."
         unreadable = unreadable_games(found.unreadable, done, command) if found.unreadable else ""
-        raise CommandError(f"{message} Run manage.py {command} again. {unreadable}".rstrip()) from found
+        raise CommandError(f"{message} {again} {unreadable}".rstrip()) from found
     except Error as fault:
         if does_not_fit(fault):
             raise
         cause = str(fault).partition("\n")[0]
-        raise CommandError(
-            f"The database failed before every game was {done}: {cause}. Run manage.py {command} again."
-        ) from fault
+        raise CommandError(f"The database failed before every game was {done}: {cause}. {again}") from fault
 
 
 def unreadable_games(games: Sequence[int], done: str, command: str) -> str:

@@ -10,6 +10,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from common.interrupts import says_if_interrupted
+
 
 class Command(BaseCommand):
     help = "Runs migrate, freeze --if-restored and, if STATIC_ROOT is set, collectstatic."
@@ -18,10 +20,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.STATIC_ROOT is not None:
             require_writable(settings.STATIC_ROOT)
-        call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
-        call_command("freeze", if_restored=True)
-        if settings.STATIC_ROOT is not None:
-            call_command("collectstatic", interactive=False, verbosity=0)
+        with says_if_interrupted("Stopped before everything was done. Run manage.py prepare again."):
+            call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
+            call_command("freeze", if_restored=True)
+            if settings.STATIC_ROOT is not None:
+                call_command("collectstatic", interactive=False, verbosity=0)
 
 
 def require_writable(root: Path) -> None:

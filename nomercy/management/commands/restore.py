@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from common.interrupts import uninterrupted
 from games.management.commands.freeze import unreadable_games, unreadable_open_tables
 from games.render.words import counted
 from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
@@ -34,22 +36,36 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
-        with one_sentence("Nothing was changed."):
-            passphrase = known_passphrase(path, options)
-            restored = load(
-                path,
-                passphrase=passphrase,
-                replace=options["replace"],
-                other_site=options["other_site"],
-                now=timezone.now(),
-            )
+        with ExitStack() as stack:
+            with one_sentence("Nothing was changed."):
+                passphrase = known_passphrase(path, options)
+                restored = load(
+                    path,
+                    passphrase=passphrase,
+                    replace=options["replace"],
+                    other_site=options["other_site"],
+                    now=timezone.now(),
+                    before_commit=lambda: stack.enter_context(uninterrupted()),
+                )
+            self._finish(restored, path)
+
+    def _finish(self, restored: Restored, path: Path) -> None:
+        """Store the key, and then say what was restored: nobody may read that any more.
+
+        :raises CommandError: a part of the site could not be restored.
+        """
+        faults = []
+        stored = False
+        try:
+            stored = self._store_key(restored.manifest.settings[KEY])
+        except (EmbeddedError, OSError) as error:
+            faults.append(f"The database is restored, but not its secret key: {error}. {advice(path)}")
         self._tell(restored)
-        self._restore_key(restored.manifest.settings, path)
+        self._compare_settings(restored.manifest.settings, path, key_stored=stored)
         self.stdout.write(
             "Start the site and look at it, at manage.py check_games and at manage.py health. If this is the copy that"
             " counts, run: manage.py release"
         )
-        faults = []
         if restored.frozen.failed:
             faults.append(unreadable_games(restored.frozen.failed, "stopped", "freeze"))
         if restored.unreadable:
@@ -65,18 +81,21 @@ class Command(BaseCommand):
             self.stdout.write(f"{counted(restored.upgraded, 'migration', 'migrations')} brought them to this release.")
         self.stdout.write(f"{counted(restored.frozen.count, 'game is', 'games are')} stopped and mail is held.")
 
-    def _restore_key(self, found: dict[str, str], path: Path) -> None:
-        """Store the key where an embedded site reads it, or say which settings are not those of the backup.
+    def _store_key(self, key: str) -> bool:
+        """Store the key where an embedded site reads it, and return True if that was needed.
 
-        :raises CommandError: the key cannot be stored.
+        :raises EmbeddedError: the key cannot be stored.
+        :raises OSError: the key cannot be stored.
         """
+        needed = settings.EMBEDDED and key != settings.SECRET_KEY and not Environment().text(KEY)
+        if needed:
+            store_secret_key(place_for(), key)
+        return needed
+
+    def _compare_settings(self, found: dict[str, str], path: Path, *, key_stored: bool) -> None:
+        """Say which settings are not those of the backup."""
         here = site_settings()
-        if found[KEY] != here[KEY] and settings.EMBEDDED and not Environment().text(KEY):
-            try:
-                store_secret_key(place_for(), found[KEY])
-            except (EmbeddedError, OSError) as error:
-                failed = f"The database is restored, but not its secret key: {error}."
-                raise CommandError(f"{failed} {advice(path)}") from error
+        if key_stored:
             self.stdout.write("The secret key of the backup is stored, too.")
             here[KEY] = found[KEY]
         keys = {here[KEY], *here.get(FALLBACKS, "").split(",")}
