@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.render.straight import BETWEEN, opening_cards
-from games.render.words import cards, color, locked, owed_and_answers, profile_url, short_time, time_left
+from games.render.words import cards, color, counted, locked, owed_and_answers, profile_url, short_time, time_left
 
 
 class HandCard(NamedTuple):
@@ -370,6 +370,8 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
         yield Tag("UNO", uno=True)
     if seat.exposed:
         yield Tag("", "didn’t call UNO", hot=True)
+    if seen is not None and seen.fines and seen.fines[seat.seat]:
+        yield Tag("fined", f" {counted(seen.fines[seat.seat], 'point')}")
     if seat.bot and not seat.owner:
         yield Tag("bot", f", {seat.bot}")
 

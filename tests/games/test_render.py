@@ -108,6 +108,13 @@ def test_the_headline_says_who_can_challenge(preset: str, you: int | None, sente
     assert words.headline(seen({**CHALLENGED, "hands": hands}, you, preset=preset), NOW) == sentence
 
 
+def test_a_fine_stands_beside_its_player() -> None:
+    position = {"discard_pile": ["r3"], "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]], "turn": 0}
+    shown = page(seen({**position, "fines": [0, 3, 1]}, preset="house-party", pace="live"))
+    fined = {player.name: [tag.short + tag.rest for tag in player.tags] for player in shown.players}
+    assert fined == {"Ann": [], "Bob": ["fined 3 points"], "Chen": ["fined 1 point"]}
+
+
 @pytest.mark.parametrize(
     ("you", "sentence"),
     [
