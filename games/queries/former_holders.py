@@ -18,13 +18,14 @@ class Holder(NamedTuple):
     """Who held a seat until a change of owner: up to move `until`, and at the time `until_at`.
 
     `name` is None if it is the name that the seat has today. `stand_in`: a bot played in place of a person that staff
-    had removed.
+    had removed. `set_aside`: staff removed the holder and set the hand aside, with the next line of the log.
     """
 
     until: int
     until_at: datetime
     name: str | None
     stand_in: bool = False
+    set_aside: bool = False
 
 
 _NO_END: Final = (2**31, datetime.max.replace(tzinfo=UTC))
@@ -61,7 +62,8 @@ def _of_seat(owner: int | None, changes: Sequence[OwnerChange]) -> list[Holder]:
     for change in changes:
         stand_in = change.owner is None and removed is not None
         name = name_of(removed if removed is not None and stand_in else change)
-        holders.append(Holder(change.version, change.at, name, stand_in))
+        set_aside = change.removed and not change.bot
+        holders.append(Holder(change.version, change.at, name, stand_in, set_aside))
         removed = change if change.removed and change.bot else None
     if removed is not None:
         holders.append(Holder(*_NO_END, name_of(removed), stand_in=True))
@@ -71,6 +73,11 @@ def _of_seat(owner: int | None, changes: Sequence[OwnerChange]) -> list[Holder]:
 def holder_at(holders: Holders, seat: int, n: int) -> Holder | None:
     """Return who held this seat at line `n` of the log, or None for its owner of today."""
     return next((holder for holder in holders.get(seat, ()) if n <= holder.until), None)
+
+
+def was_set_aside(holders: Holders, seat: int, n: int) -> bool:
+    """Return True if line `n` of the log is that staff removed the holder of this seat and set the hand aside."""
+    return any(holder.set_aside and holder.until == n - 1 for holder in holders.get(seat, ()))
 
 
 def name_between(holders: Holders, seat: int, version: int, at: datetime) -> str | None:

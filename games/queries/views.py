@@ -18,7 +18,7 @@ from games.models.positions import position_of
 
 if TYPE_CHECKING:
     from accounts.models import User
-from games.queries.former_holders import Holders, holder_at, holders_of, names_at
+from games.queries.former_holders import Holders, holder_at, holders_of, names_at, was_set_aside
 from games.queries.legal import legal_moves
 from games.queries.orders import has_orders
 from games.queries.tables import RoundResult, Table, results_of
@@ -245,7 +245,8 @@ class LogLine:
     """An accepted move as one viewer may know it.
 
     `by_bot` is True if a bot made it for the owner of the seat or in place of a removed player, and `by_order` if the
-    seat's standing orders made it. `former` has the names of the seats that somebody else has today, by seat.
+    seat's standing orders made it. `by_staff`: staff made the player leave. `former` has the names of the seats that
+    somebody else has today, by seat.
     """
 
     n: int
@@ -256,6 +257,7 @@ class LogLine:
     events: tuple[rules.Event, ...]
     by_bot: bool = False
     by_order: bool = False
+    by_staff: bool = False
     former: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -269,7 +271,8 @@ class LogLine:
             return self
         maker = holder_at(holders, self.seat, self.n)
         by_bot = self.by_bot or (maker is not None and maker.stand_in)
-        return replace(self, by_bot=by_bot, former=names_at(holders, self.n))
+        by_staff = self.text == "leave" and was_set_aside(holders, self.seat, self.n)
+        return replace(self, by_bot=by_bot, by_staff=by_staff, former=names_at(holders, self.n))
 
 
 def log_of(

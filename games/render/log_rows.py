@@ -17,6 +17,9 @@ _SMALL: Final = ("your bot ", FORMER_PLAYER)
 """How sentences start that need a capital letter."""
 
 
+TAKEN_OUT: Final = "Staff took {} out of the game."
+
+
 def sentence_case(text: str) -> str:
     """Return a sentence with a capital letter, unless it starts with a name that people chose."""
     return f"{text[0].upper()}{text[1:]}" if text.startswith(_SMALL) else text
@@ -30,7 +33,7 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
     """Return one sentence for each event of a line of the log.
 
     They name the people who had the seats then. If a bot played for the owner of the seat, or in place of a removed
-    player, they name the bot, for the owner too. Plays of standing orders say so.
+    player, they name the bot, for the owner too. Plays of standing orders say so, and so does a removal by staff.
     """
     names, reader = told_to(view, line)
     said = [_sentence(event, reader, tuple(names)) for event in line.events]
@@ -38,6 +41,11 @@ def sentences(view: GameView, line: LogLine) -> list[str]:
     # Events say if the clock caused them, except for a stack that it took.
     if said and line.text == "clock take":
         said[0] = f"{said[0].removesuffix('.')} (time ran out)."
+    if line.by_staff:
+        said = [
+            TAKEN_OUT.format(names[event.seat]) if event.kind == "left" else text
+            for event, text in zip(line.events, said, strict=True)
+        ]
     if said and line.by_order:
         said[0] = f"{said[0].removesuffix('.')} by standing order."
     return said

@@ -90,7 +90,7 @@ AT_THE_TABLE = (
     ("void_round", "Void the round", None, "Staff cancelled round 1; it was dealt again."),
     ("void_game", "Void the game", None, "Staff ended the game without a winner."),
     ("remove", "Remove a player", bob_goes_to("A bot takes over"), "Staff removed bob from the table, and a bot"),
-    ("remove", "Remove a player", bob_goes_to("is out"), "bob has left the game"),
+    ("remove", "Remove a player", bob_goes_to("is out"), "Staff took bob out of the game"),
     ("move_seat", "Give a seat to someone else", to_dora, "Staff gave bob’s seat to dora."),
     ("look", "Look at hands", None, None),
 )

@@ -18,6 +18,8 @@ from games.models import AuditEntry, Game, Notice, Seat
 from games.notices import outbox
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
+from games.render.log_rows import sentences, since_your_move
+from games.render.page_events import page_events
 from games.staff import tables
 from games.staff.forms import CHOOSE_FOR_THE_SEAT
 from games.staff.log import notes_of
@@ -48,6 +50,31 @@ def test_a_bot_gets_a_removed_player_s_seat_for_good(dealt: Table, mo: User, bob
     entry = entry_of(dealt)
     assert (entry.person, entry.person_name, entry.seat, entry.details) == (bob, "bob", 1, {"bot": True})
     refused("forbidden", tables.remove, **act(dealt, mo, seat=1, bot=True))
+
+
+OUT = "Staff took bob out of the game."
+
+
+def test_open_pages_and_the_log_say_that_staff_took_a_player_out(
+    dealt: Table, mo: User, alice: User, charlie: User
+) -> None:
+    tables.remove(**act(dealt, mo, seat=1, bot=False))
+    table = now_of(dealt)
+    for reader in (alice, charlie, None):
+        view, lines = queries.view_of(table, reader), queries.log_of(table, reader)
+        said = [event.text for event in page_events(view, lines, since=7, now=NOON).events]
+        assert OUT in said
+        assert sentences(view, lines[-1])[0] == OUT
+        if reader is not None:
+            assert since_your_move(view, lines)[-1].startswith(OUT)
+
+
+def test_a_player_who_resigns_after_another_was_removed_has_left(dealt: Table, mo: User, charlie: User) -> None:
+    tables.remove(**act(dealt, mo, seat=1, bot=True))
+    play_move(code=dealt.game.code, viewer=Viewer(charlie), text="leave", version=None, now=NOON)
+    table = now_of(dealt)
+    left = queries.log_of(table, None)[-1]
+    assert sentences(queries.view_of(table, None), left)[0] == "charlie has left the game."
 
 
 def test_no_seat_is_preselected_and_the_button_names_the_person(

@@ -149,7 +149,7 @@ def test_acts_are_logged_between_the_moves_where_they_happened(dealt: Table, ann
     tables.remove(**arguments_for(game, ann, seat=2, bot=False))
     for browser, said in ((as_alice, to_alice), (Client(), to_others)):
         lines = log_lines(browser, game)
-        assert lines[0] == "charlie has left the game."
+        assert lines[0] == "Staff took charlie out of the game."
         assert lines[1:5] == ["Staff removed charlie from the table.", *said]
         assert log_lines(browser, game, fragment=True) == lines
         assert log_lines(browser, game, "log/")[: len(lines)] == lines
