@@ -84,8 +84,12 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the objects of the collection from garbage collection, to save time."""
+    """Exclude the objects of the collection from garbage collection, and collect less often, to save time.
+
+    With Python's thresholds, garbage collections take a tenth of the time of a test of pages.
+    """
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
