@@ -124,9 +124,10 @@ class User(AbstractUser):
         if fields is not None and not {"username", "display_name", "neutral_name"} & set(fields):
             super().save(*args, **options)
             return
+        new = self.pk is None
         with transaction.atomic():
             super().save(*args, **options)
-            _hold_names(self)
+            _hold_names(self, new=new)
 
     def check_password(self, raw_password: str | None) -> bool:
         """Return True if this is the password. Unlike Django's, store no new hash: `actions.renew_hash` does that."""
@@ -196,11 +197,12 @@ class NameSkeleton(models.Model):
         return f"{self.skeleton} of {self.user_id}"
 
 
-def _hold_names(user: User) -> None:
+def _hold_names(user: User, *, new: bool) -> None:
+    """Hold the skeletons of this person's names, and free those of names given up. A `new` person held none."""
     names = filter(None, (user.username, user.display_name, user.neutral_name))
     wanted = {skeleton for name in names for skeleton in name_skeletons(name)}
     rows = NameSkeleton.objects.filter(user=user)
-    freed_at = dict(rows.values_list("skeleton", "freed_at"))
+    freed_at = {} if new else dict(rows.values_list("skeleton", "freed_at"))
     if any(freed_at[skeleton] for skeleton in wanted & freed_at.keys()):
         rows.filter(skeleton__in=wanted).update(freed_at=None)
     if any(freed_at[skeleton] is None for skeleton in freed_at.keys() - wanted):

@@ -49,6 +49,14 @@ def held() -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.django_db
+def test_a_new_account_costs_no_search_for_names_that_it_held() -> None:
+    with CaptureQueriesContext(connection) as statements:
+        person("alice")
+    assert not [one["sql"] for one in statements if one["sql"].startswith("SELECT") and "nameskeleton" in one["sql"]]
+    assert held() == {("alice", "allce", "")}
+
+
+@pytest.mark.django_db
 def test_older_names_are_compared_without_spaces(alice: User, bob: User, charlie: User) -> None:
     NameSkeleton.objects.all().delete()
     renamed(bob, display_name="Alice Cooper")
