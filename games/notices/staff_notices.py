@@ -199,8 +199,9 @@ def unmuted(person: User, *, mark: int, now: datetime) -> None:
 def suspended(suspension: Suspension, person: User, *, mark: int, now: datetime) -> None:
     """Notify a person of their new suspension, with its reason. `mark` is the id of the act's audit entry."""
     until = "for good" if suspension.until is None else f"until {_day(person, suspension.until)}"
+    how = "appeal, in this browser only" if person.is_guest else "log in to read this and to appeal"
     # No longer, so that the longest reason fits.
-    text = f"Staff suspended you {until}. You can log in to read this and to appeal. {suspension.reason}"
+    text = f"Staff suspended you {until}. You can {how}. {suspension.reason}"
     write(None, [NewNotice(person.pk, SUSPENDED, text)], now=now, mark=mark)
 
 

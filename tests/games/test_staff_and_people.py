@@ -354,6 +354,16 @@ def test_a_suspended_guest_is_asked_before_logging_out(mo: User) -> None:
     assert "_auth_user_id" in browser.session
 
 
+def test_the_notice_of_a_suspension_tells_a_guest_where_to_read_it(mo: User, alice: User) -> None:
+    guest = account_actions.create_guest()
+    for user in (guest, alice):
+        people.suspend(person_id=user.pk, by=mo, days=2, reason=REASON, now=timezone.now())
+    of_guest, of_alice = (Notice.objects.get(user=user, channel="site").text for user in (guest, alice))
+    assert "You can appeal, in this browser only." in of_guest
+    assert "log in" not in of_guest
+    assert "You can log in to read this and to appeal." in of_alice
+
+
 def test_the_pages_of_acts_promise_a_guest_no_mail_and_no_log_in(ann: User, alice: User) -> None:
     guest, browser = account_actions.create_guest(), staff_browser(ann)
     for act in ("warn", "mute", "neutral_name", "suspend", "suspend_for_good"):
