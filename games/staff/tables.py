@@ -262,8 +262,8 @@ def move_seat(
     Before the start, the host's seat brings the table along. If it is the seat's turn, its time restarts.
 
     :raises Denied: `malformed`, `over`, `already_seated`; `not_found` also if nobody has this username; `forbidden`
-        also if the player of the seat has left, or if the new owner would be `by`, is suspended, or has viewed hands of
-        this game.
+        also if the player of the seat has left, or if the new owner would be `by`, is suspended, has a closed account,
+        or has viewed hands of this game.
     """
     with _table(acts.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row = _row_to_change(table, seat, owner, by)
@@ -283,9 +283,12 @@ def move_seat(
 
 def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
     version = table.game.version
-    person = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
+    person = User.objects.filter(username__iexact=username.strip()).first()
     if person is None:
         raise Denied("not_found", "Nobody has this username.", version=version)
+    if not person.is_active:
+        message = f"The account of {person.name} is closed. Reopen it first, or give the seat to someone else."
+        raise Denied("forbidden", message, version=version)
     if person.pk == by.pk or person.suspended(now):
         raise Denied("forbidden", "You can’t give a seat to yourself or a suspended player.", version=version)
     if conduct.has_viewed_hands(table.game, person):

@@ -35,6 +35,12 @@ def test_a_seat_moves_to_another_person_with_its_hand(dealt: Table, ann: User, b
     assert (entry.person, entry.details) == (dora, {"before": "bob", "before_id": bob.pk})
 
 
+def test_a_seat_is_not_given_to_a_closed_account(dealt: Table, ann: User) -> None:
+    User.objects.create_user(username="dora", is_active=False)
+    said = refused("forbidden", tables.move_seat, **act(dealt, ann, seat=1, username="dora"))
+    assert said == "The account of dora is closed. Reopen it first, or give the seat to someone else."
+
+
 def test_the_turn_restarts_with_the_new_owner_s_quiet_hours(ann: User, alice: User) -> None:
     dora = User.objects.create_user(username="dora", quiet_from=time(11), quiet_to=time(15))
     table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(minutes=5), turn_since=NOON)
