@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.core.management.base import CommandError
 from django.db import Error
+from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from common.interrupts import says_if_interrupted
 from nomercy.backup.archive import is_encrypted
@@ -98,7 +99,9 @@ def one_sentence(afterwards: str) -> Iterator[None]:
     except OSError as error:
         raise CommandError(f"{error.filename or 'The file'}: {error.strerror}. {afterwards}") from error
     except Error as error:
-        cause = str(error).partition("\n")[0].rstrip(".")
+        # Django puts PostgreSQL's own error into brackets if it cannot make its table of migrations.
+        found = error.__context__ or error if isinstance(error, MigrationSchemaMissing) else error
+        cause = str(found).partition("\n")[0].rstrip(".")
         raise CommandError(f"The database failed: {cause}. {afterwards}") from error
 
 

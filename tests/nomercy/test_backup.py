@@ -418,6 +418,23 @@ def test_a_failure_in_the_middle_changes_nothing(games: list[Game], file: Path) 
     assert re.match(r"The database failed: .*\. Nothing was changed\.", refusal(str(bad), "--replace"))
 
 
+def test_a_database_without_rights_is_refused_with_the_cause(games: list[Game], file: Path) -> None:
+    """Django puts such a cause into brackets, together with its detail on further lines."""
+    back_up(file)
+    owner = connection.settings_dict["USER"]
+    with empty_database("rights"), connection.cursor() as cursor:
+        cursor.execute("DROP ROLE IF EXISTS stranger")
+        cursor.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC; CREATE ROLE stranger")
+        try:
+            cursor.execute("GRANT USAGE ON SCHEMA public TO stranger; SET ROLE stranger")
+            with pytest.raises(CommandError) as refused:
+                call_command("restore", str(file))
+        finally:
+            cursor.execute(f'SET ROLE "{owner}"; DROP OWNED BY stranger; DROP ROLE stranger')
+    said = "The database failed: permission denied for schema public. Nothing was changed."
+    assert str(refused.value) == said
+
+
 def test_no_file_is_overwritten(games: list[Game], file: Path) -> None:
     file.write_text("precious")
     with pytest.raises(CommandError, match=r"exists already\. Choose another name\. No backup was made\."):
