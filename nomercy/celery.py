@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Mapping
@@ -90,11 +91,23 @@ def schedule(sender: Celery, **_: object) -> None:
 
 
 @celeryd_init.connect
-@beat_init.connect
 def require_services(**_: object) -> None:
     """Refuse to start without PostgreSQL and Redis. In `script/run`, workers and beat are threads and need no Redis."""
     if threading.current_thread() is threading.main_thread():
         check_services_given(embedded=settings.EMBEDDED, redis_url=settings.REDIS_URL)
+
+
+@beat_init.connect
+def require_services_of_beat(**_: object) -> None:
+    """Refuse like `require_services`, but in the log: beat logs as a warning what is printed from here on.
+
+    :raises SystemExit: a service is missing.
+    """
+    try:
+        require_services()
+    except SystemExit as refusal:
+        log.error(str(refusal))  # noqa: TRY400  # no traceback: the sentence says it
+        raise SystemExit(1) from None
 
 
 @celeryd_init.connect
@@ -107,6 +120,20 @@ def require_known_queues(options: Mapping[str, Any], **_: object) -> None:
 def drop_warning_of_root(**_: object) -> None:
     """Drop Celery's warning of a worker run by root, six lines before the log is set up. docs/operations.md has it."""
     warnings.filterwarnings("ignore", category=SecurityWarning)
+
+
+@celeryd_init.connect
+def print_no_farewell(**_: object) -> None:
+    """Drop what Celery prints to standard output while a worker stops: each event is one line of the log."""
+    from celery.apps import worker  # noqa: PLC0415  # only the processes of workers load it
+
+    say = worker.safe_say  # type: ignore[attr-defined]  # not in the stubs
+
+    def say_elsewhere(text: str, to: Any = sys.__stderr__) -> None:
+        if to is not sys.__stdout__:
+            say(text, to)
+
+    worker.safe_say = say_elsewhere  # type: ignore[attr-defined]  # likewise
 
 
 @worker_init.connect

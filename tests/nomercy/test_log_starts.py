@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -95,6 +97,38 @@ def test_a_server_names_its_address(kind: str, settings: Settings, monkeypatch: 
 def test_celerys_log_level_does_not_hide_it() -> None:
     assert settings.LOGGING["loggers"]["nomercy"] == {"level": "INFO"}
     assert logging.getLogger("nomercy").getEffectiveLevel() == logging.INFO
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_that_stops_prints_nothing_beside_its_log(number: signal.Signals) -> None:
+    environment = {"PATH": os.environ["PATH"], "SECRET_KEY": "k" * 40, "DATABASE_URL": "postgres://u:p@127.0.0.1:1/x"}
+    environment |= {"REDIS_URL": "redis://127.0.0.1:1/0", "NOMERCY_ENV_FILE": "", "LOG_FORMAT": "json"}
+    program = [sys.executable, "-m", "celery", "--quiet", "-A", "nomercy", "worker", "--concurrency", "1"]
+    process = subprocess.Popen(
+        program, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    try:
+        first = process.stderr.readline()  # about Redis
+        process.send_signal(number)
+        printed, logged = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert printed == ""
+    assert all(json.loads(line)["event"] for line in [first, *logged.splitlines()])
+
+
+@pytest.mark.long
+def test_a_beat_without_its_services_logs_an_error() -> None:
+    environment = {"PATH": os.defpath, "SECRET_KEY": "k" * 40, "DATABASE_URL": "postgres://u:p@127.0.0.1:1/x"}
+    environment |= {"NOMERCY_ENV_FILE": "", "LOG_FORMAT": "json"}
+    program = [sys.executable, "-m", "celery", "--quiet", "-A", "nomercy", "beat"]
+    done = subprocess.run(program, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
+    line = json.loads(done.stderr)
+    assert (line["level"], line["logger"], done.returncode) == ("error", "nomercy.celery", 1)
+    assert line["event"].startswith("No Mercy does not start: REDIS_URL is not set.")
 
 
 @pytest.mark.long
