@@ -76,17 +76,18 @@ def load(
 
 
 def _require_known(contents: Manifest) -> None:
-    """Refuse a backup of a newer release.
+    """Refuse a backup of newer code.
 
-    :raises BackupError: this release does not have one of its migrations.
+    :raises BackupError: the code here does not have one of its migrations.
     """
     known = MigrationLoader(None).disk_migrations or {}
     unknown = sorted(migration for migration in contents.migrations if migration not in known)
     if unknown:
         app, name = unknown[0]
         raise BackupError(
-            f"The backup was made by release {contents.version}, which is newer than this one ({nomercy.__version__}):"
-            f" it has the migration {app}.{name}. Install that release or a later one."
+            f"The backup was made by newer code (release {contents.version}) than the code here (release"
+            f" {nomercy.__version__}), which does not have the migration {app}.{name}. Install the code that made it,"
+            " or newer code."
         )
 
 

@@ -374,7 +374,8 @@ def test_a_backup_of_a_newer_release_is_refused(games: list[Game], file: Path) -
     back_up(file)
     newer = [["games", "9999_later"], ["games", "0001_initial"]]
     assert refusal(str(rewritten(file, version="7.0", migrations=newer)), "--replace").startswith(
-        "The backup was made by release 7.0, which is newer than this one (0.1.0): it has the migration games"
+        "The backup was made by newer code (release 7.0) than the code here (release 0.1.0), which does not have the"
+        " migration games.9999_later."
     )
     assert "has format 2" in refusal(str(rewritten(file, format=2)), "--replace")
 
