@@ -196,6 +196,7 @@ class AppealAdmin(ReadOnlyAdmin):
             about=about,
             within=within,
             back=back,
+            also=found.told if appeal.suspension.person.is_active else (),
             more={"appeal": appeal, "suspending": conduct.entry_of(appeal.suspension)},
         )
 

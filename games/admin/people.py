@@ -23,25 +23,18 @@ from games.queries import conduct
 from games.staff import accounts, people
 from games.staff.acts import (
     CLOSE_ACCOUNT,
-    END_NEUTRAL_NAME,
     LIFT,
     MUTE,
-    NEUTRAL_NAME,
     PERSON_ACTS,
     RENAME,
     SUSPEND,
     SUSPEND_FOR_GOOD,
-    UNMUTE,
-    WARN,
 )
 from games.staff.audit import check_person
 
 PERFORM: Final = {**people.PERFORM, **accounts.PERFORM}
 ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
 """The acts that close the appeal against a suspension in force."""
-
-TOLD: Final = (WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME, RENAME, *ON_SUSPENSIONS)
-"""The acts whose person is told. Their pages say how."""
 
 
 NO_MAIL: Final = {
@@ -174,7 +167,8 @@ class PersonAdmin(ReadOnlyAdmin):
             back=back,
             also=[
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
-                *[_how_told(person)] * (found in TOLD),
+                *(found.told if person.is_active else ()),
+                *[_how_told(person)] * bool(found.told),
                 *(_locks_out(person) if found is RENAME else []),
             ],
             form_options={"initial": initial},

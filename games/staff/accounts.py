@@ -46,14 +46,16 @@ def rename(
     display_name: str,
     reason: str,
     now: datetime,
-    known: tuple[str, str] | None = None,
+    known_username: str = "",
+    known_display_name: str = "",
 ) -> AuditEntry:
     """Give this person another username, another name at the table, or both, and notify them.
 
     A new username ends a neutral name.
 
     :param display_name: the name at the table, or "" to be shown by username.
-    :param known: the username and the name at the table that the page showed, if known.
+    :param known_username: the username that the page showed, or "" if that is unknown.
+    :param known_display_name: the name at the table that it showed.
     :raises Outdated: the person has other names by now.
     :raises Denied: `forbidden`, `not_found`; `malformed` also if a name is invalid or taken, or none has changed.
     """
@@ -62,7 +64,8 @@ def rename(
         person = lock_or_deny(person_id)
         check_account(person, by=by)
         before = {"username": person.username, "display_name": person.display_name}
-        if known not in (None, (person.username, person.display_name)):
+        known = {"username": known_username, "display_name": known_display_name}
+        if known_username and known != before:
             raise Outdated(
                 f"Their names have changed since you opened this page: the username is now “{person.username}”, and"
                 f" the name at the table {f'“{person.display_name}”' if person.display_name else 'is empty'}.",

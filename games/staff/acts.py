@@ -49,6 +49,7 @@ class StaffAct(Generic[Subject]):
     title: The name on buttons and pages, in the audit log and, after "Can", of the permission.
     role: The lowest role that may do it.
     consequences: The sentences under "What will happen" on the act's page.
+    told: More such sentences: what the person is told. Left out if the account is closed. The page adds how.
     done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because the
         admin's base template capitalizes the first letter of a message, and a name may start with a small one.
     done_instead: Return another message for an act that did not do all that `done` says, or "".
@@ -77,6 +78,7 @@ class StaffAct(Generic[Subject]):
     past: str
     detail: str = field(default="", kw_only=True)
     done_instead: Callable[[AuditEntry], str] | None = field(default=None, kw_only=True)
+    told: tuple[str, ...] = field(default=(), kw_only=True)
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
     offered: Callable[[Subject, User, datetime], bool] = _always
@@ -348,12 +350,13 @@ WARN: Final[StaffAct[User]] = StaffAct(
     "warn",
     "Warn",
     MODERATOR,
-    (
+    (),
+    "You have warned {about}.",
+    "warned {person}",
+    told=(
         "The reason is shown to this person word for word.",
         "Every page links to it until they confirm that they have read it.",
     ),
-    "You have warned {about}.",
-    "warned {person}",
     reason_is_shown=True,
 )
 MUTE: Final[StaffAct[User]] = StaffAct(
@@ -363,20 +366,22 @@ MUTE: Final[StaffAct[User]] = StaffAct(
     (
         "Their name at the table is removed: they are shown by their username, or by the neutral name in its place.",
         "They cannot choose another name until the mute ends.",
-        "They are told until when, without your reason.",
     ),
     "You have muted {about}.",
     "muted {person} for {days}",
+    told=("They are told until when, without your reason.",),
     detail=", {days}",
     form=forms.DaysForm,
 )
+_WITHOUT_REASON: Final = "They are told, without your reason."
 UNMUTE: Final[StaffAct[User]] = StaffAct(
     "unmute",
     "End the mute",
     MODERATOR,
-    ("They can choose a name at the table again. They are told, without your reason.",),
+    ("They can choose a name at the table again.",),
     "The mute of {about} has ended.",
     "ended the mute of {person}",
+    told=(_WITHOUT_REASON,),
     offered=lambda person, by, now: person.muted(now),
 )
 NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
@@ -387,10 +392,11 @@ NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
         "They are shown by a neutral name, like “Player 48213”, instead of their username on pages and in the API.",
         "So are their moves in earlier games, and a seat that a bot took. Their name at the table is removed.",
         "They still log in with their username, and the address of their page keeps it.",
-        "They are notified, and can choose a name at the table in their account unless they are muted.",
+        "They can choose another name at the table in their account unless they are muted.",
     ),
     "The username is replaced.",
     "replaced the username of {person}",
+    told=("They are told the name and your reason.",),
     offered=lambda person, by, now: not person.neutral_name,
     reason_is_shown=True,
 )
@@ -398,12 +404,13 @@ END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
     "end_neutral_name",
     "Restore the username",
     MODERATOR,
-    ("They are shown by their username again, unless they have a name at the table. They are notified.",),
+    ("They are shown by their username again, unless they have a name at the table.",),
     "The username is shown again.",
     "restored the username of {person}",
+    told=(_WITHOUT_REASON,),
     offered=lambda person, by, now: bool(person.neutral_name),
 )
-_ONE_PAGE: Final = "They can use one page only, which shows the reason word for word and lets them appeal."
+_ONE_PAGE: Final = ("They can use one page only, which shows the reason word for word and lets them appeal.",)
 _CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
 _REPLACES: Final = "This replaces a suspension in force. An appeal that waits against that one is closed."
 _OUTCOMES_STAY: Final = "The outcomes of cases about them stay. If one is wrong, change it on the page of the case."
@@ -412,13 +419,13 @@ SUSPEND: Final[StaffAct[User]] = StaffAct(
     "Suspend",
     MODERATOR,
     (
-        _ONE_PAGE,
         "They lose access to pages, the API and open sockets immediately. The suspension ends by itself.",
         _CLOCKS_RUN,
         _REPLACES,
     ),
     "You have suspended {about}.",
     "suspended {person} for {days}",
+    told=_ONE_PAGE,
     detail=", {days}",
     form=forms.DaysForm,
     reason_is_shown=True,
@@ -428,13 +435,13 @@ SUSPEND_FOR_GOOD: Final[StaffAct[User]] = StaffAct(
     "Suspend for good",
     ADMIN,
     (
-        _ONE_PAGE,
         "They lose access to pages, the API and open sockets immediately, until someone lifts the suspension.",
         _CLOCKS_RUN,
         _REPLACES,
     ),
     "You have suspended {about} for good.",
     "suspended {person} for good",
+    told=_ONE_PAGE,
     reason_is_shown=True,
 )
 LIFT: Final[StaffAct[User]] = StaffAct(
@@ -442,12 +449,13 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     "Lift the suspension",
     ADMIN,
     (
-        "The suspension ends immediately. They are told, without your reason.",
+        "The suspension ends immediately.",
         "If an appeal waits, it is closed.",
         _OUTCOMES_STAY,
     ),
     "The suspension of {about} has ended.",
     "lifted the suspension of {person}",
+    told=(_WITHOUT_REASON,),
     offered=lambda person, by, now: person.suspended(now),
 )
 RENAME: Final[StaffAct[User]] = StaffAct(
@@ -461,6 +469,7 @@ RENAME: Final[StaffAct[User]] = StaffAct(
     ),
     "The name is corrected.",
     "corrected the name of {person}",
+    told=("They are told the new name, without your reason.",),
     form=forms.NamesForm,
     offered=lambda person, by, now: may_change_account(person, by),
 )
@@ -511,11 +520,12 @@ DROP_FACTOR: Final[StaffAct[User]] = StaffAct(
     SUPERUSER,
     (
         "Their authenticator app and recovery codes are removed, so they log in with their password alone.",
-        "Make sure that the request really comes from them. They are notified.",
+        "Make sure that the request really comes from them.",
         "They cannot use the staff pages until they have set up another second factor.",
     ),
     "The second factor of {about} has been removed.",
     "removed the second factor of {person}",
+    told=(_WITHOUT_REASON,),
     offered=lambda person, by, now: is_mfa_enabled(person),
 )
 
@@ -564,12 +574,12 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
     "Decide the appeal",
     ADMIN,
     (
-        "The person reads the decision and your answer.",
         "If you lift the suspension, it ends immediately.",
         _OUTCOMES_STAY,
     ),
     "The appeal is decided.",
     "decided the appeal of {person}: {decision}",
+    told=("The person reads the decision and your answer.",),
     detail=": {decision}",
     form=forms.AppealForm,
     offered=lambda appeal, by, now: appeal.decided_at is None,

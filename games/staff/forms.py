@@ -119,11 +119,6 @@ class NamesForm(ReasonForm):
         help_text="Leave empty to show their username, or the neutral name in its place.",
     )
 
-    def arguments(self) -> dict[str, Any]:
-        more = super().arguments()
-        known = more.pop("known_username"), more.pop("known_display_name")
-        return more | {"known": known if known[0] else None}
-
 
 class RoleForm(ReasonForm):
     role = forms.ChoiceField(

@@ -49,8 +49,9 @@ def test_every_act_is_complete(act: StaffAct[Any]) -> None:
     assert longest is not None
     assert 0 < len(act.name) <= longest
     assert act.title[0].isupper()
-    assert act.consequences
-    assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in act.consequences)
+    said = (*act.consequences, *act.told)
+    assert said
+    assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in said)
     assert bool(act.statuses) == (act.name in TABLE_ACTS)
     assert act.reason_required or not act.reason_is_shown
 

@@ -385,8 +385,10 @@ def test_staff_are_told_that_nobody_reads_what_they_tell_a_closed_account(ann: U
     assert all(said not in text_of(browser.get(page)) for page in pages)
     accounts.close_account(person_id=alice.pk, by=ann, reason=REASON, now=now)
     assert all(said in text_of(browser.get(page)) for page in pages)
-    for act in ("warn", "mute", "suspend", "suspend_for_good", "lift"):
+    assert "The person reads the decision" not in text_of(browser.get(pages[1]))
+    for act in ("warn", "mute", "suspend", "suspend_for_good", "lift", "rename"):
         page = text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
+        assert not re.search("They are told|They can use one page|is shown to this person", page)
         assert "The account is closed: they can read it only if it is reopened, and get no mail." in page
         assert "They are told by bell and mail." not in page
 
