@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -87,6 +87,7 @@ def list_games(
     request: HttpRequest,
     mine: bool = False,
     turn: bool = False,
+    status: Literal["open", "playing", "over", "void"] | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     after: Annotated[
@@ -96,12 +97,12 @@ def list_games(
     user, place = _user(request), None if after is None else lists.Place.parsed(after)
     if place is not None and (mine or turn):
         raise Denied("malformed", "`after` continues the list of public tables, not of yours.")
-    games = lists.games_of(user, turn=turn) if mine or turn else lists.public_games(place)
+    games = lists.games_of(user, turn=turn, status=status) if mine or turn else lists.public_games(place, status)
     page, listed = queries.page_of(games[offset : offset + limit])
     answer = {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
     if not (mine or turn):
         following = lists.next_place(listed, limit=limit, offset=offset, after=place)
-        if following is not None:
+        if following is not None and status in (None, following.status):
             answer["next"] = str(following)
     return answer
 
@@ -162,19 +163,25 @@ def get_orders(request: HttpRequest, code: str) -> dict[str, Any]:
 
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")
-def make_move(request: HttpRequest, code: str, payload: NewMove) -> dict[str, Any]:
+def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[str, Any]]:
     viewer = _viewer(request)
-    table = play.play_move(
-        code=code,
-        viewer=viewer,
-        text=payload.move,
-        then=payload.then,
-        version=payload.version,
-        deal=payload.deal,
-        token=payload.token,
-        now=timezone.now(),
-    )
-    return game_json(queries.view_of(table, viewer.user))
+    try:
+        table = play.play_move(
+            code=code,
+            viewer=viewer,
+            text=payload.move,
+            then=payload.then,
+            version=payload.version,
+            deal=payload.deal,
+            token=payload.token,
+            now=timezone.now(),
+        )
+    except Denied as denied:
+        if denied.code != "stale":
+            raise
+        view = game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
+        return Status(denied.status, denied.to_json() | {"view": view})
+    return Status(200, game_json(queries.view_of(table, viewer.user)))
 
 
 @api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log as I may see it")

@@ -140,11 +140,19 @@ class SeatOut(Schema):
     seat: int
     name: str
     bot: bool
+    bot_for_owner: bool = Field(description="a bot plays for the owner of the seat, who can take it back")
     cards: int
     uno: bool
     exposed: bool
     out: bool
     score: int
+
+
+class CalloutOut(Schema):
+    """A hand that may be caught without a called UNO, and until when."""
+
+    seat: int
+    until: datetime
 
 
 class GameListed(Schema):
@@ -169,7 +177,9 @@ class GameListed(Schema):
     draw_pile: int | None
     discard_pile: int | None
     seats: list[SeatOut]
+    callouts: list[CalloutOut]
     deadline: datetime | None
+    paused: list[str] = Field(description="why the game stands still, as in the clock; empty while it does not")
     hands: list[list[str]] | None
     winner: int | None
     points: int | list[int] | None
@@ -251,3 +261,4 @@ class ErrorOut(Schema):
     message: str
     rule: str | None
     version: int | None
+    view: GameOut = LEFT_OUT

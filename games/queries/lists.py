@@ -92,13 +92,15 @@ def search_games(text: str) -> QuerySet[Game]:
     return Game.objects.filter(Q(pk__in=seats) | Q(pk__in=conduct.games_with_seat_lost_by(people)))
 
 
-def games_of(user: User, *, turn: bool = False) -> QuerySet[Game]:
+def games_of(user: User, *, turn: bool = False, status: str | None = None) -> QuerySet[Game]:
     """Return the tables of a person, most urgent first: those where they must move, other running ones, finished ones.
 
-    With `turn` only those where they must move.
+    With `turn` only those where they must move, and with a status only those that have it.
     """
     waiting = waiting_for(user).order_by()
     mine = waiting if turn else Game.objects.filter(seats__user=user)
+    if status is not None:
+        mine = mine.filter(status=status)
     # No counts here: PostgreSQL would group all columns of every game that the person has played.
     return mine.annotate(
         waiting=Case(When(pk__in=waiting.values("pk"), then=1), default=0),
@@ -111,13 +113,16 @@ def running_games_of(user: User) -> QuerySet[Game]:
     return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)
 
 
-def public_games(after: Place | None = None) -> QuerySet[Game]:
+def public_games(after: Place | None = None, status: str | None = None) -> QuerySet[Game]:
     """Return at most `PUBLIC_LISTED` public tables: open ones, newest first, then running ones.
 
-    With a place, return those with its status that come after it. An index has all in this order, so that a page or a
-    count reads no other rows.
+    With a place, return those with its status that come after it, and with a status only those that have it. Tables
+    that are not open or running are not listed. An index has all in this order, so that a page or a count reads no
+    other rows.
     """
     public = Game.objects.filter(is_public=True, status__in=(Game.Status.OPEN, Game.Status.PLAYING))
+    if status is not None:
+        public = public.filter(status=status)
     if after is not None:
         same_moment = Q(created_at=after.created_at, pk__gte=after.number)
         public = public.filter(~same_moment, status=after.status, created_at__lte=after.created_at)

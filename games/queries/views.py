@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 from games.queries.former_holders import Holders, holder_at, holders_of, names_at, was_set_aside
 from games.queries.legal import legal_moves
 from games.queries.orders import has_orders
-from games.queries.tables import RoundResult, Table, results_of
+from games.queries.tables import Playing, RoundResult, Table, results_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class SeatView:
 
     `owner` is True if a bot plays for the owner, who can take the seat back. `away_until` is the end of the owner's
     vacation, which may have passed. `username` is empty for a bot without an owner and for a deleted person.
+    `catch_until` is the end of the callout window of an `exposed` hand, None if none is open (CLOCK-2).
     """
 
     seat: int
@@ -46,6 +47,7 @@ class SeatView:
     bank: int
     misses: int
     away_until: datetime | None
+    catch_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ def hands_after(table: Table, number: int) -> list[LastHand]:
     ]
 
 
-def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
+def _seat_view(seat: Seat, playing: Playing | None, view: rules.View | None) -> SeatView:
     n = seat.index
     return SeatView(
         seat=n,
@@ -191,6 +193,7 @@ def _seat_view(seat: Seat, view: rules.View | None) -> SeatView:
         bank=seat.bank,
         misses=seat.misses,
         away_until=seat.rest.vacation_until if seat.rest else None,
+        catch_until=playing.hands[n].callout_until if playing else None,
     )
 
 
@@ -222,7 +225,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         round=playing.round.number if playing else 0,
         you=you,
         view=view,
-        seats=tuple(_seat_view(seat, view) for seat in table.seats),
+        seats=tuple(_seat_view(seat, playing, view) for seat in table.seats),
         legal=legal,
         deadline=game.deadline,
         paused=tuple(game.paused_reasons),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from psycopg.errors import LockNotAvailable
 from accounts.models import User
 from games.actions import lobby, play
 from games.api.schemas import NewGame
-from games.models import Game
+from games.models import Game, Hand, Seat
 from games.queries import lists
 from tests.conftest import api_token
 from tests.support.races import STRAIGHT
@@ -26,8 +27,8 @@ pytestmark = pytest.mark.django_db
 
 VIEW = {
     "id", "version", "status", "preset", "options", "target", "round", "deal", "you", "hand", "turn", "phase",
-    "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "legal", "deadline", "hands",
-    "winner", "points", "commitment",
+    "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "callouts", "legal",
+    "deadline", "paused", "hands", "winner", "points", "commitment",
 }  # fmt: skip
 
 
@@ -78,7 +79,9 @@ def test_creating_a_table_returns_201_and_the_whole_view(a: Program) -> None:
     assert set(view) == VIEW
     assert (view["status"], view["you"], view["version"], view["round"]) == ("playing", 0, 0, 1)
     assert len(view["hand"]) == 7
-    assert set(view["seats"][0]) == {"seat", "name", "bot", "cards", "uno", "exposed", "out", "score"}
+    assert set(view["seats"][0]) == {
+        "seat", "name", "bot", "bot_for_owner", "cards", "uno", "exposed", "out", "score",
+    }  # fmt: skip
     assert "target" not in view["options"]
     assert view["hands"] is None
 
@@ -170,7 +173,38 @@ def test_a_refused_move_gives_the_reason(
     answer = response.json()
     assert (answer["error"], answer["rule"]) == (error, rule)
     assert answer["message"].endswith((".", "?"))
-    assert set(answer) == {"error", "message", "rule", "version"}
+    assert set(answer) == {"error", "message", "rule", "version"} | ({"view"} if error == "stale" else set())
+
+
+def test_a_stale_move_gets_the_view_as_it_is_now(a: Program, alice: User, bob: User) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    a.post(f"games/{code}/moves", {"move": "play r5", "version": 0})
+    answer = a.post(f"games/{code}/moves", {"move": "play r5", "version": 0}).json()
+    assert answer["error"] == "stale"
+    assert answer["view"] == a.get(f"games/{code}").json()
+    assert answer["view"]["version"] == answer["version"] == 1
+
+
+def test_the_view_says_who_can_be_caught_and_until_when(a: Program, alice: User, bob: User) -> None:
+    hands = [["r5", "b1"], ["g4", "g5"]]
+    code = table_at({**TWO_HANDS, "hands": hands, "discard_pile": ["r3"]}, [alice, bob]).game.code
+    assert a.get(f"games/{code}").json()["callouts"] == []
+    view = a.post(f"games/{code}/moves", {"move": "play r5", "version": 0}).json()
+    (callout,) = view["callouts"]
+    until = Hand.objects.get(callout_until__isnull=False).callout_until
+    assert until is not None
+    shown = datetime.fromisoformat(callout["until"])  # in whole milliseconds
+    assert (callout["seat"], until - timedelta(milliseconds=1) < shown <= until) == (0, True)
+
+
+def test_the_view_says_why_the_game_stands_still_and_who_has_a_bot(a: Program, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    assert a.get(f"games/{table.game.code}").json()["paused"] == []
+    Seat.objects.filter(game=table.game, index=1).update(bot="careful")
+    Game.objects.filter(pk=table.game.pk).update(paused_at=timezone.now(), paused_reasons=["staff"])
+    view = a.get(f"games/{table.game.code}").json()
+    assert view["paused"] == a.get(f"games/{table.game.code}/clock").json()["paused"] == ["staff"]
+    assert [seat["bot_for_owner"] for seat in view["seats"]] == [False, True]
 
 
 def test_a_straight_is_sent_with_its_first_card(a: Program, alice: User, bob: User) -> None:
@@ -205,7 +239,7 @@ def test_a_refused_straight_gives_the_reason(
     answer = response.json()
     assert (response.status_code, answer["error"], answer["rule"]) == (status, error, rule)
     assert answer["message"].endswith(".")
-    assert set(answer) == {"error", "message", "rule", "version"}
+    assert set(answer) == {"error", "message", "rule", "version"} | ({"view"} if error == "stale" else set())
     assert now_of(table).game.version == 0
 
 
@@ -285,6 +319,22 @@ def test_a_table_that_starts_or_goes_between_two_pages_changes_no_place(a: Progr
 @pytest.mark.parametrize("query", [{"after": "x"}, {"after": "void-1-1"}, {"after": "open-1-1", "mine": 1}])
 def test_a_place_that_no_answer_named_is_400(a: Program, query: dict[str, Any]) -> None:
     assert a.get("games", **query).json()["error"] == "malformed"
+
+
+@pytest.mark.parametrize("scope", [{"mine": 1}, {}])
+def test_lists_can_be_filtered_by_status(a: Program, alice: User, bob: User, scope: dict[str, int]) -> None:
+    playing = table_at(TWO_HANDS, [alice, bob], is_public=True).game.code
+    waiting = a.post("games", {"players": 3, "public": True}).json()["id"]
+
+    def listed(**query: Any) -> list[str]:
+        answer = a.get("games", **scope, **query).json()
+        assert answer["count"] == len(answer["items"])
+        assert "next" not in answer or not query
+        return [item["id"] for item in answer["items"]]
+
+    assert sorted(listed()) == sorted([playing, waiting])
+    assert (listed(status="open"), listed(status="playing"), listed(status="over")) == ([waiting], [playing], [])
+    assert a.get("games", **scope, status="lost").json()["error"] == "malformed"
 
 
 def test_my_games_are_listed_most_urgent_first(a: Program, alice: User, bob: User) -> None:
