@@ -52,6 +52,27 @@ def what_to_do() -> str:
     return f"The database {what}. Run manage.py migrate."
 
 
+def unknown_migration() -> str:
+    """Return a migration in the database that the code here does not have, like `games.9999_later`, else "".
+
+    Newer code has used such a database. This asks on a connection of its own, for processes that fork later.
+    """
+    own = connections.create_connection(DEFAULT_DB_ALIAS)
+    try:
+        recorded = sorted(MigrationRecorder(own).applied_migrations())
+    finally:
+        own.close()
+    known = {app.label: _migrations_of(app.label) for app in apps.get_app_configs()}
+    return next((f"{app}.{name}" for app, name in recorded if app in known and name not in known[app]), "")
+
+
+def used_by_newer_code() -> str:
+    """Return a sentence if newer code has used the database, else ""."""
+    unknown = unknown_migration()
+    what = f"The database was used by newer code: the code here does not have its migration {unknown}."
+    return f"{what} Install that code, or restore a backup made before it." if unknown else ""
+
+
 def _has_all(recorded: Collection[tuple[str, str]]) -> bool:
     """Return True if each migration that there is a file of is recorded. No migration is imported."""
     return all((app.label, name) in recorded for app in apps.get_app_configs() for name in _migrations_of(app.label))

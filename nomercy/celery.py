@@ -19,7 +19,7 @@ from django.db import close_old_connections
 from games import HOUSEKEEPING_SECONDS
 from nomercy.checks import check_queues, check_services_given
 from nomercy.logs import log_start
-from nomercy.start import log_unusable_database
+from nomercy.start import log_state_of_database
 
 log = structlog.get_logger(__name__)
 
@@ -147,13 +147,13 @@ def keep_what_is_loaded(**_: object) -> None:
 def log_worker_start(sender: Any, **_: object) -> None:
     """Log the start of a worker, with its queues. `sender` is its consumer."""
     log_start("worker", queues=sorted(sender.app.amqp.queues.consume_from))
-    log_unusable_database()
+    log_state_of_database()
 
 
 @beat_init.connect
 def log_beat_start(**_: object) -> None:
     log_start("beat")
-    log_unusable_database()
+    log_state_of_database()
 
 
 @task_prerun.connect

@@ -2,20 +2,32 @@
 
 import threading
 
+from django.db import Error
 from structlog import get_logger
 
-from nomercy.launcher.given import why_unusable
+from common.schema import unknown_migration
+from nomercy.checks import Environment
+from nomercy.launcher.given import NAME, why_unusable
 
 log = get_logger(__name__)
 
 
-def log_unusable_database() -> None:
-    """Log one line if the database of `DATABASE_URL` cannot be used. The process stays up: it may be away for a moment.
+def log_state_of_database() -> None:
+    """Log one line if the database of `DATABASE_URL` cannot be used, or was used by newer code.
 
-    Does nothing in a thread: `script/run` runs workers and beat in threads, and has connected already.
+    The process stays up: the database may be away for a moment, and older code may fit well enough. Does nothing in a
+    thread: `script/run` runs workers and beat in threads, and has connected already.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or not Environment().text(NAME):
         return
     reason = why_unusable()
     if reason:
         log.error("the database cannot be used", reason=reason)
+        return
+    try:
+        unknown = unknown_migration()
+    except Error as error:  # it has gone away just now
+        log.error("the database cannot be used", reason=str(error).partition("\n")[0])  # noqa: TRY400  # as above
+        return
+    if unknown:
+        log.warning("the database was used by newer code", migration=unknown)

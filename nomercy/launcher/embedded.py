@@ -232,8 +232,10 @@ def _migrate() -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from common.schema import migrated
+    from common.schema import migrated, used_by_newer_code
 
+    if newer := used_by_newer_code():
+        _say(newer)
     if not migrated():
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")

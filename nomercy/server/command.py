@@ -29,7 +29,7 @@ from nomercy.checks import HIGHEST_PORT, check_services_given, check_static_file
 from nomercy.logs import log_start
 from nomercy.server import listening
 from nomercy.server.config import config
-from nomercy.start import log_unusable_database
+from nomercy.start import log_state_of_database
 
 log = get_logger(__name__)
 APPLICATION = "nomercy.server.command:application"
@@ -51,7 +51,7 @@ def main() -> None:
     logging.config.dictConfig(settings.LOGGING)
     sockets = [bound_to(arguments.bind)]
     log_start(arguments.kind, address=arguments.bind)
-    log_unusable_database()
+    log_state_of_database()
     if arguments.kind == "sockets":
         Server(config(APPLICATION, stop_seconds=10, factory=True)).run(sockets)
     elif settings.WEB_CONCURRENCY == 1:

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from common import disk
-from common.schema import migrated
+from common.schema import migrated, used_by_newer_code
 from games.queries.backlog import LATE, Backlog, Overdue, backlog
 from games.render.words import duration
 
@@ -43,6 +43,8 @@ class Command(BaseCommand):
         else:
             for what, how in as_lines(found).items():
                 self.stdout.write(f"{what:<16} {how}")
+        if newer := used_by_newer_code():
+            self.stderr.write(newer)
         if failures:
             raise CommandError("; ".join(failures) + ".", returncode=1)
 
