@@ -1,6 +1,6 @@
 """Play rounds among careful bots, and say after how many rounds a match ends, to choose the lengths of new tables.
 
-Use ``python bench/lengths.py`` for the figures of decision 135 (about five minutes), ``--rounds 50`` for a quick look,
+Use ``python bench/lengths.py`` for the figures of decision 135 (about a minute), ``--rounds 50`` for a quick look,
 and ``--targets 500 1500`` for other lengths. For each preset and number of players it prints the most points that a
 player scores in a round, and how many rounds a match to each target has: the median, and the first and last decile. The
 matches are put together at random from the rounds that were played.
