@@ -349,7 +349,7 @@ _ROWS: Final = (
     NoticeKind(
         NAME_CHANGED,
         "Staff changed your name",
-        "Staff corrected a name of yours, or show you by a neutral name, with their reason, or by your username again.",
+        "Staff corrected your name, replaced your username by a neutral name and say why, or show your username again.",
         page="me",
         on_vacation=True,  # people need it to log in
         while_suspended=True,

@@ -58,7 +58,7 @@ TELLINGS: Final[dict[str, Telling]] = {
     "skipped": Telling(seat="You lose a turn"),
     "intercepted": Telling("involved", target="{seat} intercepted you"),
     "challenged": Telling("involved", seat="{verdict}", target="{seat} challenged you: {verdict}"),
-    "missed": Telling("involved", seat="It did not fit: {amount} points for you"),
+    "missed": Telling("involved", seat="It did not fit: {points} for you"),
     "slowest": Telling("involved", seat="You were the slowest", others="{seat} was the slowest"),
     "won": Telling("all", seat="You win the round", others="{seat} wins the round"),
 }
@@ -209,6 +209,7 @@ def _banner(view: GameView, telling: Telling, event: rules.Event, reader: int | 
             seat=names[event.seat],
             target="" if event.target is None else names[event.target],
             amount=event.amount,
+            points=counted(event.amount or 0, "point"),
             color=color(event.color).lower(),
             reason=event.reason,
             verdict="it was a bluff" if event.reason == "right" else "it was no bluff",

@@ -65,6 +65,7 @@ BANNERS = [
     (Event("intercepted", 0, target=1), "", "Ann intercepted you", ""),
     (Event("challenged", 0, target=1, reason="right"), "it was a bluff", "Ann challenged you: it was a bluff", ""),
     (Event("missed", 1, card="r5", amount=3), "", "It did not fit: 3 points for you", ""),
+    (Event("missed", 1, card="r5", amount=1), "", "It did not fit: 1 point for you", ""),
     (Event("slowest", 1), "Bob was the slowest", "You were the slowest", "Bob was the slowest"),
     (Event("won", 1, points=10), "Bob wins the round", "You win the round", "Bob wins the round"),
     (Event("played", 1, "r5"), "", "", ""),
