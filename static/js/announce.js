@@ -8,7 +8,8 @@ const CLEAR_AFTER = 10000; // ms, so that nobody who explores the page finds an 
 const ONE_AFTER_THE_OTHER = "live-polite";
 const AT_ONCE = "live-assertive";
 
-const queue = []; // {text, at, move, version}: `move` of routine news, `version` of what a newer one makes untrue
+// Objects {text, at, move, version}. Routine news has a `move`. A sentence with a `version` is untrue in a newer one.
+const queue = [];
 const fading = {};
 let speaking = false;
 let lead = ""; // said after "8 more moves."
@@ -60,7 +61,7 @@ async function speak() {
 }
 
 // Adds a sentence to the queue. Sentences of more than 25 words become several announcements.
-// `first`: the reader has asked for it, so it goes before what happened by itself.
+// `first`: the reader has asked for it, so it is said before the sentences that wait.
 export function say(text, { move = 0, version = "", first = false } = {}) {
   const all = words(text);
   const parts = [];

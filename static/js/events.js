@@ -1,13 +1,13 @@
 // What happened since the page was made comes in the list #events of each response (games/render/page_events.py). Each
 // event is said, shown and moved once, also if two responses have it.
 import { interrupt, say, update } from "./announce.js";
-import { show } from "./moments.js";
+import { show } from "./banners.js";
 import { play } from "./motion.js";
 import { isNew } from "./store.js";
 
 const told = new Set(); // keys of events
 let missed = []; // copies of the events since the reader's last move
-let step = 0; // the next of their moves that "Next step" shows
+let step = 0; // how many of their moves "Next step" has shown
 const headline = () => document.getElementById("headline")?.textContent ?? "";
 let heading = headline();
 

@@ -1,6 +1,6 @@
 // The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
 import { say } from "./announce.js";
-import { show } from "./moments.js";
+import { show } from "./banners.js";
 import { recall, remember } from "./store.js";
 
 const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };

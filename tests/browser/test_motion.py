@@ -179,7 +179,7 @@ def test_many_moves_are_shown_one_after_the_other_and_can_be_skipped(
 
 
 def banner(page: Page, text: str) -> None:
-    expect(page.locator(".moment")).to_contain_text(text)
+    expect(page.locator(".banner")).to_contain_text(text)
 
 
 def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
@@ -187,12 +187,12 @@ def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: T
     play(table, alice, "play W6 color g")
     banner(page, "+6 on you")
     shows(other, 1)
-    expect(other.locator(".moment")).to_have_count(0)
-    stage, shown = page.locator("#table").bounding_box(), page.locator(".moment").bounding_box()
+    expect(other.locator(".banner")).to_have_count(0)
+    stage, shown = page.locator("#table").bounding_box(), page.locator(".banner").bounding_box()
     assert stage is not None
     assert shown is not None
     assert stage["y"] < shown["y"] < stage["y"] + stage["height"]
-    expect(page.locator(".moment")).to_have_count(0, timeout=10_000)
+    expect(page.locator(".banner")).to_have_count(0, timeout=10_000)
 
 
 def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob: User) -> None:
@@ -200,7 +200,7 @@ def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob
     page = watched(new_page, bob, table)
     play(table, alice, "play r5")
     banner(page, "alice forgot UNO: catch! (U)")
-    page.locator(".moment .say-it").click()
+    page.locator(".banner .say-it").click()
     banner(page, "alice caught! +2")
     assert now_of(table).game.version == 2
 
@@ -225,7 +225,7 @@ def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table:
     page.wait_for_timeout(3000)
     banner(page, "+6 on you")
     page.get_by_role("button", name="Close").click()
-    expect(page.locator(".moment")).to_have_count(0)
+    expect(page.locator(".banner")).to_have_count(0)
 
 
 def test_settings_are_kept(new_page: NewPage, table: Table, alice: User) -> None:
@@ -247,7 +247,7 @@ def test_what_the_reader_missed_plays_once_and_again_on_demand(
     play(table, alice, "play W6 color g")
     page = watched(new_page, bob, table)
     assert len(flown(page, 1)) == 1
-    assert page.locator(".moment").count() == 0  # the page says it
+    assert page.locator(".banner").count() == 0  # the page says it
     page.reload()
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.flown") == []

@@ -204,7 +204,7 @@ def test_a_locked_card_says_why(new_page: NewPage, alice: User, bob: User) -> No
     page.get_by_role("button", name="Green 4").click(force=True)
     reason = "Locked: this card does not fit. Out of turn, a miss costs 3 points."
     hears(page, reason)
-    expect(page.locator(".moment")).to_have_text(reason)
+    expect(page.locator(".banner")).to_have_text(reason)
     assert log_of(table) == []
 
 

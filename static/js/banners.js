@@ -2,8 +2,8 @@
 import { recall } from "./store.js";
 
 const STAY = 2500; // ms
-const LONGEST = 60; // s that a banner stays up for a catch. After longer windows only the button does.
-const MOST = 3; // wait; older ones give way, because the log has them
+const LONGEST = 60; // s that a banner about a missing UNO call stays. The button below stays until its end
+const MOST = 3; // banners that wait. Older ones are dropped, because the log has them
 const CATCH = '#uno-call, [id^="catch-"]'; // what a banner about a missing UNO call presses
 
 const waiting = [];
@@ -32,7 +32,7 @@ function next() {
   const { text, seconds } = waiting.shift();
   const stage = document.getElementById("table").getBoundingClientRect();
   shown = document.createElement("div");
-  shown.className = "moment";
+  shown.className = "banner";
   // Above the top card, or in sight if the page is scrolled
   shown.style.top = `${Math.min(Math.max(stage.top + stage.height * 0.15, 40), innerHeight - 40)}px`;
   shown.style.left = `${stage.left + stage.width / 2}px`;
@@ -59,7 +59,7 @@ function next() {
 export function show(text, seconds = 0) {
   waiting.push({ text, seconds });
   waiting.splice(0, waiting.length - MOST);
-  // What can still be answered gives way to nothing, and an older banner to the newer ones.
+  // A banner about a missing UNO call closes one that is about something else.
   if (seconds && shown && !("catch" in shown.dataset)) close();
   next();
 }
@@ -67,13 +67,13 @@ export function show(text, seconds = 0) {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && shown) close();
 });
-// Who makes a move has read what was shown before.
+// A player who makes a move has read the banners before it.
 document.body.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.requestConfig.verb !== "post" || stays()) return;
   waiting.length = 0;
   close();
 });
-// Once nobody can be caught any more, its banner goes.
+// The banner about a missing UNO call goes when nobody can be caught any more.
 document.body.addEventListener("htmx:afterSwap", () => {
   if (shown && "catch" in shown.dataset && !document.querySelector(CATCH)) close();
 });
