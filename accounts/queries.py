@@ -279,6 +279,6 @@ def mail_addresses(users: Collection[int]) -> dict[int, MailAddress]:
 
 
 def people_with_mail_at(address: str) -> dict[int, str]:
-    """Return, by user id, how those people spell this address who get their mail at it. Runs three queries."""
+    """Return how each person who gets mail at this address spells it, by user id. Runs three queries."""
     reached = mail_addresses(list(_naming(address)))
     return {pk: found.email for pk, found in reached.items() if canonical(found.email) == canonical(address)}

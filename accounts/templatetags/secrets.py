@@ -11,6 +11,6 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def secret(context: dict[str, Any], text: str) -> str:
-    """``{% secret new_token %}``: the text, on a page that is then sent uncompressed."""
+    """Return the text, and have the page sent uncompressed. Use it like ``{% secret new_token %}``."""
     secret_pages.mark(context["request"])
     return text

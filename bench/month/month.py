@@ -146,7 +146,7 @@ class Month:
 
     @contextmanager
     def _one_machine(self) -> Iterator[None]:
-        """Nobody has an open page, and workers get only what the sweep sends, so the sweep must find all that is due.
+        """Run without open pages, and with workers that get only what the sweep sends, so it must find all that is due.
 
         The database uses the fake clock, too.
         """
@@ -281,7 +281,7 @@ class Month:
         return str(move or next(move for move in legal if move.kind != "catch"))
 
     def _read_mail(self) -> None:
-        """Receivers of mails may visit soon after. Mails at night are counted."""
+        """Count mails at night, and let some receivers visit soon after."""
         taken = self.server.taken
         for envelope in taken[self._mails :]:
             person = self._by_address[envelope.rcpt_tos[0]]

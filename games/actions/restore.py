@@ -29,9 +29,9 @@ _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::
 HOLD_REASON: Final = "Until manage.py release."
 
 TRIES: Final = 5
-"""How often a game is tried whose lock others hold. Each try waits for the lock as long as any statement."""
+"""How often a game is tried while others hold its lock. Each try waits as long as a statement may take."""
 MOST_WAITS: Final = 30
-"""The most such waits in all."""
+"""The most waits for a lock in all, so that many locked games do not hold up the rest for long."""
 _FROZEN: Final = Q(paused_reasons__contains=[Game.PAUSED_BY_RESTORE])
 
 

@@ -238,7 +238,7 @@ def day_taken(person: User, *, left: int, now: datetime) -> None:
 
 
 def people_at(table: Table) -> Sequence[Seat]:
-    """Return the seats of the people who are still in the match, also of those for whom a bot plays."""
+    """Return the seats of the people who are still in the match, also if a bot plays for them."""
     return [seat for seat in table.seats if seat.user_id is not None and not seat.left]
 
 

@@ -55,8 +55,8 @@ def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, 
         }
         chosen.digest_hour = digest_hour
         chosen.digest_at, chosen.digest_again_at = next_digest(user.time_zone, digest_hour, now), None
-        wanted_anew = any(wants(chosen, kind, EMAIL) and not before[kind] for kind in KINDS)
-        if wanted_anew or (digest_hour is not None and not had_digest):
+        switched_on = any(wants(chosen, kind, EMAIL) and not before[kind] for kind in KINDS)
+        if switched_on or (digest_hour is not None and not had_digest):
             chosen.mail_key = new_mail_key()
         chosen.save(update_fields=["choices", "digest_hour", "digest_at", "digest_again_at", "mail_key"])
         return chosen

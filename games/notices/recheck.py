@@ -100,7 +100,7 @@ def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
 
 
 def _replaces_nothing(row: Notice) -> bool:
-    """Sort key: notices that replace others come first. Unknown kinds, of a later release, come last."""
+    """Return a sort key: notices that replace others come first. Unknown kinds, of a later release, come last."""
     return row.kind not in KINDS or not KINDS[row.kind].replaces
 
 

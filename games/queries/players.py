@@ -50,7 +50,7 @@ def players_of(table: Table) -> list[Player]:
 
 
 def others_of(table: Table, user: User | None) -> list[Player]:
-    """Return the same people without this one: the people who they can report. Runs one query."""
+    """Return the people of `players_of` except `user`, who can report them. Runs one query."""
     return [player for player in players_of(table) if user is None or player.person_id != user.pk]
 
 

@@ -13,16 +13,15 @@ from games.queries import GameView, LogLine
 from games.queries.former_holders import FORMER_PLAYER
 from games.render.words import round_cancelled, short_time
 
-_SMALL: Final = ("your bot ", FORMER_PLAYER)
-"""How sentences start that need a capital letter."""
-
+_LOWER_CASE: Final = ("your bot ", FORMER_PLAYER)
+"""Beginnings of sentences in lower case, which are no names that people chose."""
 
 TAKEN_OUT: Final = "Staff took {} out of the game."
 
 
 def sentence_case(text: str) -> str:
     """Return a sentence with a capital letter, unless it starts with a name that people chose."""
-    return f"{text[0].upper()}{text[1:]}" if text.startswith(_SMALL) else text
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(_LOWER_CASE) else text
 
 
 # Cached because most lines of a page were on the page before. The arguments decide the sentence.

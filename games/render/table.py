@@ -197,7 +197,7 @@ LOWER_CARDS: Final = 3
 TILTS: Final = 4
 """The number of ways in which these cards lie."""
 TENSION: Final = (6, 10, 20)
-"""The sizes of a stack from which its number is larger."""
+"""The sizes of a stack at which the page starts to show its number larger."""
 CARDS_IN_A_LAYER: Final = 20
 """The cards of the draw pile that its picture shows as one layer."""
 FAN: Final = 9

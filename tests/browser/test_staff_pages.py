@@ -78,7 +78,7 @@ def newer(page: Page, desk: Desk) -> None:
 
 
 def newer_at_seat(page: Page, desk: Desk) -> None:
-    """A page to remove a player whom a colleague has removed meanwhile."""
+    """A page to remove a player that a colleague has removed meanwhile."""
     page.goto(f"/admin/games/game/{desk.table.game.pk}/act/remove/?seat=1")
     page.locator("#id_reason").fill(REASON)
     page.get_by_label("A bot takes over").check()

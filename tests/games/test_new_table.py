@@ -239,7 +239,7 @@ def test_the_form_says_how_each_bot_plays(as_alice: Client) -> None:
         ("anyone", {"public": "0"}, 0, False),
     ],
 )
-def test_with_whom_to_play_says_who_gets_the_seats(
+def test_the_way_to_play_decides_who_gets_the_seats(
     as_alice: Client, way: str, change: dict[str, str], bots: int, public: bool
 ) -> None:
     left = CHOICES | {"way": way, "players": "4", "bots": "others", "public": ""}
@@ -278,7 +278,7 @@ def test_each_preset_is_a_card_with_two_lines(as_alice: Client) -> None:
         assert re.search(rf'value="{name}"(?:(?!</label>).)*<b>{title}</b><small>{summary}</small>', html, re.DOTALL)
 
 
-def test_a_link_chooses_with_whom_to_play(as_alice: Client) -> None:
+def test_a_link_chooses_the_way_to_play(as_alice: Client) -> None:
     for way, title in (("bots", "Bots"), ("friends", "Friends"), ("anyone", "Anyone")):
         page = as_alice.get(f"/tables/new/?way={way}")
         assert re.findall(r'name="way" value="(\w+)"[^>]*checked', page.content.decode()) == [way]

@@ -186,7 +186,7 @@ def test_a_client_that_hangs_up_during_its_body_is_forgotten() -> None:
 
 
 def assert_says_what_to_do(answer: Reply, path: str, code: str, hint: str) -> None:
-    """An error object in the API, and a page elsewhere."""
+    """Assert that the answer is an error object in the API, and a page elsewhere, with this hint."""
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["connection"] == "close"
     if path.startswith("/api/"):
