@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from http import HTTPStatus
 
 import pytest
 
+from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT
 from nomercy.server.limits import LIMITS
 from nomercy.server.waiting import ENOUGH_FILES
@@ -61,6 +64,30 @@ def test_the_docs_state_the_limits() -> None:
 def test_proxies_do_not_compress() -> None:
     assert "encode" not in CADDY
     assert "gzip off;" in NGINX
+
+
+@pytest.mark.parametrize("name", ["maintenance.html", "maintenance.json"])
+def test_proxies_answer_while_the_site_is_stopped(name: str) -> None:
+    assert f"/{name}" in NGINX
+    assert "error_page 502 503 504 =503 $maintenance;" in NGINX
+    assert f"/{name}" in CADDY
+    assert "{http.error.status_code} in [502, 503, 504]" in CADDY
+    assert f'"./{name}:/etc/caddy/{name}:ro"' in (CHECKOUT / "docker" / "compose.yaml").read_text()
+    assert (CHECKOUT / "docker" / name).stat().st_mode & 0o004
+    assert "add_header Retry-After 30 always;" in NGINX
+    assert "header Retry-After 30" in CADDY
+
+
+def test_a_call_of_the_api_then_gets_an_error_object() -> None:
+    given = json.loads((CHECKOUT / "docker" / "maintenance.json").read_text())
+    assert given == Denied(given["error"], given["message"]).to_json()
+    assert Denied(given["error"], given["message"]).status == HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def test_the_page_then_needs_nothing_of_the_site() -> None:
+    page = (CHECKOUT / "docker" / "maintenance.html").read_text()
+    assert not re.search(r"""(src|href)=["'][^"']""", page)
+    assert "games are saved" in page
 
 
 def test_no_user_of_the_host_can_change_what_caddy_serves() -> None:
