@@ -70,7 +70,7 @@ def me(request: HttpRequest) -> dict[str, Any]:
         "username": user.username,
         "name": user.name,
         "guest": user.is_guest,
-        "waiting": lists.count_waiting_for(user),
+        "waiting": lists.games_to_act_in(user, now=timezone.now()).count(),
     }
 
 
@@ -97,7 +97,10 @@ def list_games(
     user, place = _user(request), None if after is None else lists.Place.parsed(after)
     if place is not None and (mine or turn):
         raise Denied("malformed", "`after` continues the list of public tables, not of yours.")
-    games = lists.games_of(user, turn=turn, status=status) if mine or turn else lists.public_games(place, status)
+    if turn:
+        games = lists.games_to_act_in(user, now=timezone.now(), status=status)
+    else:
+        games = lists.games_of(user, status=status) if mine else lists.public_games(place, status)
     page, listed = queries.page_of(games[offset : offset + limit])
     answer = {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
     if not (mine or turn):

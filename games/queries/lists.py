@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, Self
 
-from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 
 from accounts.models import User
-from games.models import Game, Seat
+from games.models import Game, Hand, Seat
 from games.models.rows import count_turns
 from games.queries import conduct
 
@@ -92,17 +92,32 @@ def search_games(text: str) -> QuerySet[Game]:
     return Game.objects.filter(Q(pk__in=seats) | Q(pk__in=conduct.games_with_seat_lost_by(people)))
 
 
-def games_of(user: User, *, turn: bool = False, status: str | None = None) -> QuerySet[Game]:
+def games_of(user: User, *, status: str | None = None) -> QuerySet[Game]:
     """Return the tables of a person, most urgent first: those where they must move, other running ones, finished ones.
 
-    With `turn` only those where they must move, and with a status only those that have it.
+    With a status, return only those that have it.
     """
+    mine = Game.objects.filter(seats__user=user)
+    return _by_urgency(mine if status is None else mine.filter(status=status), user)
+
+
+def games_to_act_in(user: User, *, now: datetime, status: str | None = None) -> QuerySet[Game]:
+    """Return the games in which a person must move or can catch somebody who has not called UNO, most urgent first.
+
+    With a status, return only those that have it.
+    """
+    open_windows = Hand.objects.filter(round=OuterRef("round"), callout_until__gt=now).exclude(seat__user=user)
+    inside = Seat.objects.filter(game=OuterRef("pk"), user=user, left=False, bot="")
+    inside = inside.exclude(game__round__out__contains=[F("index")])
+    can_catch = Q(Exists(open_windows), Exists(inside), paused_at=None)
+    found = running_games_of(user).filter(can_catch | Q(pk__in=waiting_for(user).order_by().values("pk")))
+    return _by_urgency(found if status is None else found.filter(status=status), user)
+
+
+def _by_urgency(games: QuerySet[Game], user: User) -> QuerySet[Game]:
     waiting = waiting_for(user).order_by()
-    mine = waiting if turn else Game.objects.filter(seats__user=user)
-    if status is not None:
-        mine = mine.filter(status=status)
     # No counts here: PostgreSQL would group all columns of every game that the person has played.
-    return mine.annotate(
+    return games.annotate(
         waiting=Case(When(pk__in=waiting.values("pk"), then=1), default=0),
         going=Case(When(status__in=(Game.Status.OPEN, Game.Status.PLAYING), then=1), default=0),
     ).order_by("-waiting", "-going", F("deadline").asc(nulls_last=True), F("finished_at").desc(nulls_last=True), "-pk")

@@ -14,9 +14,9 @@ from accounts.models import User
 from games import queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
-from games.models import Game, Invitation, Seat
+from games.models import Game, Hand, Invitation, Round, Seat
 from games.models.positions import position_of
-from games.queries import Viewer, front_page, lists
+from games.queries import Table, Viewer, front_page, lists
 from games.queries.records import record_of
 from games.refusals import Denied
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
@@ -55,6 +55,34 @@ def test_a_private_table_is_seen_by_players_link_holders_and_the_invited(
         assert refused.value.code == "not_found"
 
 
+def test_a_game_where_i_can_catch_somebody_waits_for_me(alice: User, bob: User, charlie: User) -> None:
+    people, hands = [alice, bob, charlie], [["r5", "b1"], ["g4"], ["b2", "b3"]]
+
+    def exposed(**position: Any) -> Table:
+        return table_at({**TWO_HANDS, "hands": hands, "turn": 1, "exposed": [1], **position}, people)
+
+    table = exposed()
+    Hand.objects.filter(round=table.game.round_id, seat__index=1).update(callout_until=NOON + timedelta(hours=1))
+
+    def found(user: User, *, minutes: int = 0) -> list[str]:
+        return [game.code for game in lists.games_to_act_in(user, now=NOON + timedelta(minutes=minutes))]
+
+    code = table.game.code
+    assert (found(alice), found(charlie), found(bob)) == ([code], [code], [code])  # it is Bob's turn
+    assert (found(alice, minutes=61), found(bob, minutes=61)) == ([], [code])
+    Seat.objects.filter(game=table.game, index=2).update(bot="careful")
+    assert (found(alice), found(charlie)) == ([code], [])
+    Seat.objects.filter(game=table.game, index=0).update(left=True)
+    assert found(alice) == []
+    Seat.objects.filter(game=table.game, index=0).update(left=False)
+    Round.objects.filter(game=table.game).update(out=[0])
+    assert found(alice) == []
+    Round.objects.filter(game=table.game).update(out=[2])
+    assert found(alice) == [code]
+    Game.objects.filter(pk=table.game.pk).update(paused_at=NOON)
+    assert found(alice) == []
+
+
 def test_my_games_are_sorted_by_urgency(alice: User, bob: User) -> None:
     theirs = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(hours=9))
@@ -66,7 +94,7 @@ def test_my_games_are_sorted_by_urgency(alice: User, bob: User) -> None:
     assert codes(queries.with_tables(lists.games_of(alice))) == codes(expected)
     assert codes(front_page.current_games(alice)[0]) == codes([sooner, later, theirs])
     assert codes(front_page.finished_games(alice)[0]) == codes([over])
-    assert codes(queries.with_tables(lists.games_of(alice, turn=True))) == codes([sooner, later])
+    assert codes(queries.with_tables(lists.games_to_act_in(alice, now=NOON))) == codes([sooner, later])
     assert lists.count_waiting_for(alice) == 2
     assert lists.count_waiting_for(bob) == 2
     following = lists.next_game_for(alice, after=sooner.game.code)
