@@ -399,7 +399,7 @@ _ROWS: Final = (
     NoticeKind(
         LIFTED,
         "Staff lifted your suspension",
-        "Staff ended a suspension of your account early.",
+        "Staff lifted a suspension of your account before its end.",
         page="suspended",
         on_vacation=True,  # as above
         several="times",

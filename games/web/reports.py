@@ -87,7 +87,7 @@ def reports(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         shown = request.POST.getlist("answer")
         if not cases.mark_answers_read(person_id=user.pk, shown=shown, now=timezone.now()):
-            messages.warning(request, "There is another outcome since you opened the page. Please read it, too.")
+            messages.warning(request, "Another outcome has arrived since you opened the page. Please read it, too.")
         return SeeOther.to("reports")
     filed = conduct.reports_by(user)
     changes = conduct.outcome_changes(one.case for one in filed)
@@ -106,6 +106,6 @@ def warnings(request: HttpRequest) -> HttpResponse:
         if people.acknowledge(person_id=user.pk, newest=newest, now=timezone.now()):
             messages.success(request, "Thank you for reading the warning.")
         else:
-            messages.warning(request, "There is another warning since you opened the page. Please read it, too.")
+            messages.warning(request, "Another warning has arrived since you opened the page. Please read it, too.")
         return SeeOther.to("warnings")
     return render(request, "conduct/warnings.html", {"warnings": conduct.warnings_of(user)})

@@ -197,7 +197,7 @@ def test_only_the_outcomes_that_the_page_showed_are_marked_as_read(
     shown = marks_in(browser.get("/reports/"))
     close(second.case, mo)
     answer = browser.post("/reports/", shown, follow=True)
-    assert "There is another outcome since you opened the page." in answer.content.decode()
+    assert "Another outcome has arrived since you opened the page." in answer.content.decode()
     assert Report.objects.get(seen_at=None) == second
     assert "Read the outcome" in browser.get("/rules/").content.decode()
     shown = marks_in(browser.get("/reports/"))

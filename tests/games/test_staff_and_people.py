@@ -56,7 +56,7 @@ def test_a_warning_that_the_page_did_not_show_is_not_acknowledged(mo: User, alic
     browser, first = logged_in(alice), Warned.objects.get()
     people.warn(person_id=alice.pk, by=mo, reason="Another word that nobody wants", now=NOON)
     answer = browser.post("/warnings/", {"newest": first.pk}, follow=True)
-    assert "There is another warning since you opened the page." in answer.content.decode()
+    assert "Another warning has arrived since you opened the page." in answer.content.decode()
     assert "Read the warning" in browser.get("/rules/").content.decode()
     second = Warned.objects.get(acknowledged_at=None)
     assert second != first
