@@ -139,7 +139,7 @@ def print_no_farewell(**_: object) -> None:
 @worker_init.connect
 @beat_init.connect
 def keep_what_is_loaded(**_: object) -> None:
-    """Exclude what is loaded from garbage collections, which are slow with it, as at the end of the process."""
+    """Exclude what is loaded from garbage collections, also from that at the end of the process, to make them fast."""
     gc.freeze()
 
 

@@ -34,7 +34,7 @@ A_NUMBER: Final = re.compile(r"[0-9]{1,4}")
 OWN_FIELDS: Final = tuple(spec for spec in rules.OPTIONS if spec.name != "target")
 """The options with a field in a group. `target` is set by the field for the length of the game."""
 OTHERS: Final = "others"
-"""The choice of bots that the way to play means: in all other seats against bots, otherwise in none."""
+"""The choice of bots that follows the way to play: in all other seats for `words.BOTS`, otherwise in none."""
 
 
 def _help(spec: rules.OptionSpec) -> SafeString:
@@ -73,7 +73,7 @@ def _radio(
 
 
 def _most_players() -> str:
-    """Return how many players tables have: most presets have one number."""
+    """Return a sentence with the most players of a table, and the presets that allow fewer."""
     most = max(rules.MAX_PLAYERS_OF.values())
     fewer = [(name, number) for name, number in rules.MAX_PLAYERS_OF.items() if number < most]
     said = [f"{number} with {rules.PRESET_TITLES[name]}" for name, number in fewer]
