@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
+from math import inf
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -79,12 +80,17 @@ class LogRow(NamedTuple):
 
 
 class LogNote(NamedTuple):
-    """A note in the log after move `version`, such as a pause. `ends_round`: the event ended the round."""
+    """A note in the log after move `version`, such as a pause. `ends_round`: the event ended the round.
+
+    `news`: “Since your last move” says it, too. `seats_reader`: it gave the reader a seat that was not theirs before.
+    """
 
     version: int
     at: datetime
     text: str
     ends_round: bool = False
+    news: bool = False
+    seats_reader: bool = False
 
 
 def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Sequence[LogNote] = ()) -> list[LogRow]:
@@ -120,20 +126,27 @@ def _note_row(note: LogNote, now: datetime) -> LogRow:
     return LogRow(0, note.text, note.at.isoformat(timespec="seconds"), short_time(note.at, now))
 
 
-def since_your_move(view: GameView, lines: Sequence[LogLine]) -> list[str]:
+def since_your_move(view: GameView, lines: Sequence[LogLine], notes: Sequence[LogNote] = ()) -> list[str]:
     """Return what others did since the reader's last move, or since the reader got the seat, oldest first.
 
-    Empty for a spectator. A round that staff voided is one sentence, without its moves.
+    Empty for a spectator. A round that staff voided is one sentence, without its moves. Give `notes` oldest first.
     """
     if view.you is None:
         return []
+    seated = max((n for n, note in enumerate(notes, 1) if note.seats_reader), default=0)
+    known = {note.text for note in notes[:seated]}
     newer = lines_since_your_move(view, lines)
     before = lines[: len(lines) - len(newer)]
     first = before[-1].round if before else lines[0].round if lines and lines[0].n > 1 else 1
-    cancelled = [number for number in view.cancelled if number >= first]
-    news = [(number, round_cancelled(number)) for number in cancelled]
+    cancelled = [number for number in view.cancelled if number >= first and round_cancelled(number) not in known]
+    news = [((number, inf), round_cancelled(number)) for number in cancelled]
     shown = [line for line in newer if line.round not in cancelled]
-    news += [(line.round, " ".join(sentences(view, line))) for line in shown]
+    news += [((line.round, float(line.n)), " ".join(sentences(view, line))) for line in shown]
+    since = before[-1].n if before else 0
+    for note in notes[seated:]:
+        if note.news and note.version >= since:
+            round_ = next((line.round for line in reversed(lines) if line.n <= note.version), first)
+            news.append(((round_, note.version + 0.5), note.text))
     return [said for _, said in sorted(news, key=itemgetter(0))]
 
 

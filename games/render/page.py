@@ -195,7 +195,7 @@ def page_of(
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
-    news = since_your_move(view, lines)
+    news = since_your_move(view, lines, notes)
     cancelled = [words.round_cancelled(number) for number in view.cancelled]
     if not (view.my_turn or view.status == "over" or any(line in cancelled for line in news)):
         news = []

@@ -9,10 +9,11 @@ from accounts.models import User
 from games.actions import table_events
 from games.models.log_rows import EventRow
 from games.queries import Table, conduct
-from games.queries.conduct import DoneAct
+from games.queries.conduct import DoneAct, You
 from games.queries.former_holders import holders_of, name_between
 from games.render import LogNote
 from games.render.log_rows import sentence_case
+from games.staff import acts
 from games.staff.acts import TABLE_ACTS
 
 
@@ -29,13 +30,13 @@ def notes_of(
     """
     game = table.game
     shown = [act.name for act in TABLE_ACTS.values() if act.log_sentence and (game.ended or not act.after_the_end)]
-    acts, events = conduct.between_moves(
+    done, events = conduct.between_moves(
         game, acts=shown, kinds=list(table_events.KINDS), reader=reader, since=since, until=until, last=last
     )
     you = table.seat_of(reader)
     # Events that a staff act caused have the same time. The merge is stable, so they follow the act.
     notes = heapq.merge(
-        map(_note_of_act, acts),
+        map(_note_of_act, done),
         (_note_of_event(table, event, you) for event in events),
         key=attrgetter("version", "at"),
     )
@@ -45,7 +46,12 @@ def notes_of(
 def _note_of_act(done: DoneAct) -> LogNote:
     act = TABLE_ACTS[done.act]
     assert act.log_sentence is not None
-    return LogNote(done.version, done.at, act.log_sentence(done), act.ends_round)
+    moved = act is acts.MOVE_SEAT
+    given = moved and done.person is You.YOU
+    # If the hand was set aside, the next line of the log says so.
+    news = (moved and not given) or (act is acts.REMOVE and bool(done.details.get("bot")))
+    seats_reader = given and not done.details.get("back")
+    return LogNote(done.version, done.at, act.log_sentence(done), act.ends_round, news, seats_reader)
 
 
 def _note_of_event(table: Table, event: EventRow, you: int | None) -> LogNote:

@@ -69,6 +69,33 @@ def test_open_pages_and_the_log_say_that_staff_took_a_player_out(
             assert since_your_move(view, lines)[-1].startswith(OUT)
 
 
+def news_for(table: Table, user: User) -> list[str]:
+    """Return "Since your last move" for this person."""
+    now = now_of(table)
+    return since_your_move(queries.view_of(now, user), queries.log_of(now, user), notes_of(now, reader=user))
+
+
+def test_since_your_last_move_says_who_got_or_lost_a_seat(dealt: Table, mo: User, ann: User, alice: User) -> None:
+    dora = person("dora")
+    before = news_for(dealt, alice)
+    tables.pause(**act(dealt, mo))
+    tables.resume(**act(dealt, mo))
+    tables.remove(**act(dealt, mo, seat=1, bot=True))
+    tables.move_seat(**act(dealt, ann, seat=2, username="dora"))
+    took = ["Staff removed bob from the table, and a bot took over the seat.", "Staff gave charlie’s seat to dora."]
+    assert news_for(dealt, alice) == [*before, *took]
+    assert news_for(dealt, dora) == []
+
+
+def test_the_new_owner_of_a_seat_is_told_of_later_void_rounds_only(dealt: Table, ann: User, bob: User) -> None:
+    dora = person("dora")
+    tables.void_round(**act(dealt, ann))
+    tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
+    assert news_for(dealt, dora) == []
+    tables.void_round(**act(dealt, ann))
+    assert news_for(dealt, dora) == ["Staff cancelled round 2; it was dealt again."]
+
+
 def test_a_player_who_resigns_after_another_was_removed_has_left(dealt: Table, mo: User, charlie: User) -> None:
     tables.remove(**act(dealt, mo, seat=1, bot=True))
     play_move(code=dealt.game.code, viewer=Viewer(charlie), text="leave", version=None, now=NOON)
