@@ -55,6 +55,10 @@ class AccountChanged(Exception):
     """
 
 
+class AccountOpen(Exception):
+    """This account is not closed."""
+
+
 class TooManyTokens(Exception):
     """The user has `TOKENS_A_USER` API tokens already."""
 
@@ -102,6 +106,22 @@ def mark_address_verified(*, username: str) -> None:
         with transaction.atomic():
             person.save(update_fields=["email"])
             EmailAddress.objects.create(user=person, email=person.email, primary=True, verified=True)
+
+
+def remove_addresses(*, user: User) -> list[str]:
+    """Remove all mail addresses of a closed account, and return them.
+
+    :raises AccountOpen: the account is open.
+    """
+    with transaction.atomic():
+        person = lock_person(user.pk)
+        if person.is_active:
+            raise AccountOpen
+        removed = queries.addresses_of(person)
+        EmailAddress.objects.filter(user=person).delete()
+        person.email = ""
+        person.save(update_fields=["email"])
+    return removed
 
 
 def choose_time_zone(*, user: User, zone: str, now: datetime) -> None:

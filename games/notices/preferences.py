@@ -109,6 +109,11 @@ def works_again(*, token: str, now: datetime) -> Link:
         return link
 
 
+def forget_bounced(*, user_id: int) -> None:
+    """Forget which address of this person mails came back from."""
+    NoticeSettings.objects.filter(user_id=user_id).exclude(bounced="").update(bounced="", bounced_at=None)
+
+
 def recheck_night_mail(*, user_id: int, now: datetime) -> int:
     """Make mail due now that waits for the end of quiet hours, because those have changed; return how many."""
     waiting = Notice.objects.filter(user=user_id, state=Notice.State.WAITING, reason=Reason.NIGHT)
