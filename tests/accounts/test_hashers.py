@@ -31,7 +31,7 @@ def log_in(word: str = WORD) -> int:
 
 
 def with_hash(hasher: Argon2PasswordHasher | PBKDF2PasswordHasher) -> User:
-    """Alice, whose password was hashed in another way."""
+    """Return Alice, with a password hashed in another way."""
     alice = person("alice")
     alice.password = hasher.encode(WORD, hasher.salt())
     alice.save()

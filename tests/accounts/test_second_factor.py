@@ -68,12 +68,12 @@ def set_up(user: User) -> tuple[str, str]:
 
 
 def stored() -> dict[str, dict[str, Any]]:
-    """What is stored of Alice's factors, by their type."""
+    """Return what is stored of Alice's factors, by their type."""
     return {factor.type: factor.data for factor in Authenticator.objects.filter(user__username="alice")}
 
 
 def everything_stored() -> str:
-    """Everybody's factors, as their table has them."""
+    """Return everybody's factors, as their table has them."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT string_agg(row::text, ' ') FROM mfa_authenticator row")
         return str(cursor.fetchone()[0])
