@@ -22,6 +22,7 @@ from games.queries import Table
 from games.refusals import Denied
 from games.staff import newer_acts
 from games.staff.acts import StaffAct
+from games.staff.audit import check_person
 from games.staff.forms import Outdated, ReasonForm
 from games.staff.newer_acts import NewerActs, News
 
@@ -65,6 +66,10 @@ def buttons(
 
 def _seat_title(act: StaffAct[Any], seat: Seat) -> str:
     return act.seat_title.format(name=seat.name, number=seat.index + 1)
+
+
+def _refusal_of_seat(seat: Seat, by: object) -> str:
+    return refusal_of(check_person, seat.user, by=by) if seat.user else ""
 
 
 def chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
@@ -122,7 +127,7 @@ def _seat_page(
         "about": about,
         "within": within,
         "back": back,
-        "seats": [(seat.index, _seat_title(act, seat)) for seat in seats],
+        "seats": [(seat.index, _seat_title(act, seat), _refusal_of_seat(seat, request.user)) for seat in seats],
         "refused": request.method == "POST",
         "reason": request.POST.get("reason", ""),
         "newer": newer,

@@ -38,6 +38,7 @@ PAUSED_BY: Final[Mapping[str, str]] = {
     Game.PAUSED_BY_RESTORE: "by the site’s operators, who end it with manage.py release",
 }
 """Each stored reason of a pause in words that follow "paused"."""
+RESUME_FIRST: Final = "To void the round, resume the game first."
 
 
 class Problem(admin.SimpleListFilter):
@@ -75,6 +76,11 @@ def _offered(table: Table, by: User) -> list[StaffAct[Table]]:
         for act in TABLE_ACTS.values()
         if table.game.status in act.statuses and act.offered(table, by, now) and (act.seats is None or act.seats(table))
     ]
+
+
+def _void_waits(table: Table) -> bool:
+    """Return True if only a pause keeps staff from voiding the round."""
+    return bool(table.game.paused_reasons) and table.playing is not None and not table.playing.over
 
 
 def _how_to_give_back(table: Table) -> list[str]:
@@ -226,7 +232,7 @@ class GameAdmin(ReadOnlyAdmin):
             "shown": LOG_LINES,
             "refusal": refusal_of(check_outside, table, by=request.user),
             "acts": buttons(request, offered, "games_game_act", game.pk),
-            "notes": [plays] if plays else [],
+            "notes": [*([plays] if plays else []), *([RESUME_FIRST] if _void_waits(table) else [])],
             "audit": conduct.audit_of_game(game, reader=request.user.pk),
             "reports": conduct.reports_of_game(game, reader=request.user.pk),
         }

@@ -123,8 +123,19 @@ class PersonAdmin(ReadOnlyAdmin):
     list_display = ("username", "goes_by", "account", "since")
     list_filter = (Account, Name)
     search_fields = ("username", "display_name", "neutral_name", "=email")
-    search_help_text = "The username, the name at the table, a name given by staff, or a complete email address."
+    search_help_text = (
+        "The username, also one that staff corrected, the name at the table, a name given by staff, or a complete email"
+        " address."
+    )
     ordering = ("username",)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[User], search_term: str
+    ) -> tuple[QuerySet[User], bool]:
+        found, duplicates = super().get_search_results(request, queryset, search_term)
+        if text := search_term.strip():
+            found |= queryset.filter(pk__in=conduct.formerly_called(text))
+        return found, duplicates
 
     @admin.display(description="name at the table", ordering="display_name")
     def goes_by(self, person: User) -> str:

@@ -19,7 +19,16 @@ from django.db.models.functions import Cast, Coalesce
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
 from games.models.log_rows import EventRow, read_between_moves
-from games.models.moderation import CHANGE_OUTCOME, CLOSE, LOOK, MOVE_SEAT, REMOVE, SUSPEND, SUSPEND_FOR_GOOD
+from games.models.moderation import (
+    CHANGE_OUTCOME,
+    CLOSE,
+    LOOK,
+    MOVE_SEAT,
+    REMOVE,
+    RENAME,
+    SUSPEND,
+    SUSPEND_FOR_GOOD,
+)
 
 M = TypeVar("M", bound=Model)
 
@@ -235,6 +244,12 @@ def with_person_before() -> QuerySet[AuditEntry]:
     """Return all audit entries with `before_id`, the number of the person that a seat was taken from, or null."""
     number = Cast(KeyTextTransform("before_id", "details"), BigIntegerField())
     return AuditEntry.objects.annotate(before_id=number)
+
+
+def formerly_called(text: str) -> QuerySet[AuditEntry, int | None]:
+    """Return the numbers of the people whose former username, which staff corrected, contains this text."""
+    corrected = AuditEntry.objects.filter(act=RENAME, person__isnull=False, details__before__username__icontains=text)
+    return corrected.values_list("person_id", flat=True)
 
 
 def audit_of_person(person: User) -> Q:

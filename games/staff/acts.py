@@ -459,7 +459,7 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     offered=lambda person, by, now: person.suspended(now),
 )
 RENAME: Final[StaffAct[User]] = StaffAct(
-    "rename",
+    stored.RENAME,
     "Correct the name",
     ADMIN,
     (

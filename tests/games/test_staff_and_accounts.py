@@ -126,6 +126,14 @@ def fields_of(page: Any) -> dict[str, str]:
     return dict(inputs)
 
 
+def test_people_are_found_by_their_former_usernames(ann: User, alice: User) -> None:
+    accounts.rename(**act(alice, ann, username="alicia", display_name=""))
+    browser = staff_browser(ann)
+    for text in ("alice", "ALICE", "alicia"):
+        found = browser.get("/admin/accounts/user/", {"q": text}).context["cl"].result_list
+        assert [user.pk for user in found] == [alice.pk], text
+
+
 def test_a_guest_is_not_told_to_log_in_with_a_corrected_username(ann: User) -> None:
     guest = account_actions.create_guest()
     accounts.rename(**act(guest, ann, username="alicia", display_name=guest.display_name))

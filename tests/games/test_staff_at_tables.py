@@ -18,10 +18,28 @@ from games.staff import tables
 from games.staff.acts import TABLE_ACTS
 from tests.conftest import staff
 from tests.support.codes import staff_browser
+from tests.support.pages import text_of
 from tests.support.staff import REASON, act, dealt, entry_of, refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 __all__ = ["dealt"]  # the fixture
+
+
+def test_the_page_to_choose_a_seat_says_whose_seat_staff_may_not_touch(dealt: Table, mo: User, bob: User) -> None:
+    User.objects.filter(pk=bob.pk).update(is_staff=True)
+    browser = staff_browser(mo)
+    page = text_of(browser.get(f"/admin/games/game/{dealt.game.pk}/act/remove/"))
+    assert "Remove alice, seat 1" in page
+    assert "Remove bob, seat 2: Only an admin can do this to a staff member." in page
+    assert 'href="?seat=1"' not in browser.get(f"/admin/games/game/{dealt.game.pk}/act/remove/").content.decode()
+
+
+def test_a_paused_game_says_how_to_void_its_round(dealt: Table, mo: User) -> None:
+    browser, page = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/change/"
+    said = "To void the round, resume the game first."
+    assert said not in text_of(browser.get(page))
+    tables.pause(**act(dealt, mo))
+    assert said in text_of(browser.get(page))
 
 
 @pytest.mark.parametrize("name", ["move_seat", "remove"])
