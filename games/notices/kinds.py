@@ -47,6 +47,7 @@ SUSPENDED: Final = "suspended"
 LIFTED: Final = "lifted"
 UNMUTED: Final = "unmuted"
 LINK_CHANGED: Final = "link_changed"
+HOST_CHANGED: Final = "host_changed"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
@@ -310,6 +311,13 @@ _ROWS: Final = (
         "Staff removed somebody from your private table, so the link that you sent no longer works.",
         _SITE_ONLY,
         while_viewing=True,  # an open page shows the new link, but not that the old one is dead
+    ),
+    NoticeKind(
+        HOST_CHANGED,
+        "You are the host now",
+        "Staff removed the host of a table that waits for players, and you are its host now.",
+        _SITE_ONLY,
+        while_viewing=True,  # an open page shows the buttons of a host, but not why
     ),
     NoticeKind(
         REPORT_SETTLED,

@@ -14,6 +14,7 @@ from games.notices.kinds import (
     APPEAL_DECIDED,
     FACTOR_DROPPED,
     GAME_OVER,
+    HOST_CHANGED,
     LIFTED,
     LINK_CHANGED,
     MUTED,
@@ -135,6 +136,12 @@ def link_changed(game: Game, host_id: int, removed: User, *, mark: int, now: dat
         " the table, to the people you invited."
     )
     write(game, [NewNotice(host_id, LINK_CHANGED, text)], now=now, mark=mark)
+
+
+def host_changed(game: Game, host_id: int, removed: User, *, mark: int, now: datetime) -> None:
+    """Notify the new host of an open table that staff removed the former one. `mark` is the id of the audit entry."""
+    text = f"Staff removed {removed.name}, the host of your table. You are the host now."
+    write(game, [NewNotice(host_id, HOST_CHANGED, text)], now=now, mark=mark)
 
 
 def settled(case: Case, *, now: datetime) -> None:

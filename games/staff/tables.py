@@ -203,12 +203,16 @@ def remove(
         entry = record(acts.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
         _close_to(game, person)
         if game.status == Game.Status.OPEN:
+            host_id = game.host_id
             lobby.leave_table(code=game.code, viewer=Viewer(person), now=now)
             text = f"Staff removed you from the table {staff_notices.with_others(table, row)}."
             staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
             game.refresh_from_db()  # the table may have closed, or have another host
-            if game.status == Game.Status.OPEN and not game.is_public and game.host_id is not None:
-                staff_notices.link_changed(game, game.host_id, person, mark=entry.pk, now=now)
+            if game.status == Game.Status.OPEN and game.host_id is not None:
+                if game.host_id != host_id:
+                    staff_notices.host_changed(game, game.host_id, person, mark=entry.pk, now=now)
+                if not game.is_public:
+                    staff_notices.link_changed(game, game.host_id, person, mark=entry.pk, now=now)
             return entry
         pausing.require_playing(table)
         if bot:

@@ -18,7 +18,7 @@ NAMES = {
     "turn", "deadline", "bot_took_over", "taken_out", "day_taken", "caught", "out", "round_over", "game_over",
     "round_cancelled", "invited", "table_full", "seat_moved", "report_settled", "outcome_changed", "factor_dropped",
     "appeal_decided", "name_changed", "warned", "muted", "suspended", "lifted", "unmuted",
-    "link_changed",
+    "link_changed", "host_changed",
     "digest",
 }  # fmt: skip
 """The names stored in databases and mail links of earlier releases."""

@@ -283,6 +283,17 @@ def test_a_person_removed_from_an_open_table_is_notified(mo: User, alice: User, 
     assert Notice.objects.get(user=bob, channel="site").text == "Staff removed you from the table with alice."
 
 
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_new_host_of_a_table_is_told(mo: User, alice: User, bob: User, seat: int) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    tables.remove(**act(table, mo, seat=seat, bot=None))
+    outbox.deliver(clock=lambda: NOON)
+    told = Notice.objects.filter(kind="host_changed", channel="site", state="sent")
+    said = "Staff removed alice, the host of your table. You are the host now."
+    assert [(row.user, row.text) for row in told] == ([(bob, said)] if seat == 0 else [])
+
+
 @pytest.mark.parametrize("public", [True, False])
 def test_the_host_and_the_log_are_told_that_the_link_of_a_private_table_changed(
     mo: User, alice: User, bob: User, public: bool
