@@ -87,22 +87,24 @@ def known_passphrase(path: Path, options: dict[str, Any]) -> str:
 def one_sentence(afterwards: str) -> Iterator[None]:
     """Turn the errors of a backup, and an interrupt, into one that has a sentence about the cause, and `afterwards`.
 
+    :param afterwards: another sentence, or "".
     :raises CommandError: the block raised such an error, or was interrupted.
     """
+    more = f" {afterwards}" if afterwards else ""
     try:
-        with says_if_interrupted(f"Stopped. {afterwards}"):
+        with says_if_interrupted(f"Stopped.{more}"):
             yield
     except BackupError as error:
-        raise CommandError(f"{error} {afterwards}") from error
+        raise CommandError(f"{error}{more}") from error
     except UnicodeDecodeError as error:
-        raise CommandError(f"The file of the passphrase is not a text in UTF-8. {afterwards}") from error
+        raise CommandError(f"The file of the passphrase is not a text in UTF-8.{more}") from error
     except OSError as error:
-        raise CommandError(f"{error.filename or 'The file'}: {error.strerror}. {afterwards}") from error
+        raise CommandError(f"{error.filename or 'The file'}: {error.strerror}.{more}") from error
     except Error as error:
         # Django puts PostgreSQL's own error into brackets if it cannot make its table of migrations.
         found = error.__context__ or error if isinstance(error, MigrationSchemaMissing) else error
         cause = str(found).partition("\n")[0].rstrip(".")
-        raise CommandError(f"The database failed: {cause}. {afterwards}") from error
+        raise CommandError(f"The database failed: {cause}.{more}") from error
 
 
 def _ask(question: str) -> str:

@@ -181,8 +181,8 @@ def test_a_wrong_passphrase_is_refused(games: list[Game], file: Path, passphrase
 
 def test_the_right_passphrase_of_a_damaged_file_is_called_right(games: list[Game], file: Path, passphrase: str) -> None:
     whole = back_up(file, passphrase).read_bytes()
-    right = "The passphrase is right, but the file is damaged or cut off. Nothing was written."
-    wrong = "The passphrase is wrong, or else the beginning of the file is damaged. Nothing was written."
+    right = "The passphrase is right, but the file is damaged or cut off."
+    wrong = "The passphrase is wrong, or else the beginning of the file is damaged."
     for at, said in ((len(encryption.MAGIC), wrong), (HEADER - 1, wrong), (HEADER, right), (len(whole) - 1, right)):
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         with pytest.raises(CommandError) as refused:
@@ -295,7 +295,7 @@ def test_a_hostile_file_takes_little_memory(header: bytes, zeros: int, file: Pat
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert str(refused.value) == "The file is damaged or cut off. Nothing was written."
+    assert str(refused.value) == "The file is damaged or cut off."
     assert most < 20 * 1024 * 1024
 
 

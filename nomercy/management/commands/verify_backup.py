@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
-        with one_sentence("Nothing was written."):
+        with one_sentence("Nothing was written." if options["write_settings"] else ""):
             passphrase = known_passphrase(path, options)
             found = manifest.verify(path, passphrase=passphrase)
             if options["write_settings"]:
