@@ -1,12 +1,27 @@
 """The app configurations of the project, of the staff pages (Django's admin), and of second factors."""
 
+from typing import Any
+
 from allauth.mfa.apps import MFAConfig
 from django.apps import AppConfig
+from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
+from django.core import checks
 
 
 class NomercyConfig(AppConfig):
     name = "nomercy"
+
+    def ready(self) -> None:
+        checks.register(warn_without_https, checks.Tags.security, deploy=True)
+
+
+def warn_without_https(**_: Any) -> list[checks.Warning]:
+    """Return one warning if the site has no https, instead of Django's four about its own settings."""
+    if settings.HTTPS:
+        return []
+    said = f"SITE_URL is {settings.SITE_URL}, without https: passwords and sessions can be read on the way."
+    return [checks.Warning(said, hint="Set SITE_URL to an address with https (docs/operations.md).", id="nomercy.W001")]
 
 
 class StaffConfig(AdminConfig):

@@ -319,8 +319,13 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("HSTS_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = environment.flag("HSTS_PRELOAD")
 check_hsts(subdomains=SECURE_HSTS_INCLUDE_SUBDOMAINS, preload=SECURE_HSTS_PRELOAD, https=HTTPS)
-# `check --deploy` wants both. They also bind other sites under the same domain, so the operator decides.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# `check --deploy` wants the first two. They also bind other sites under the same domain, so the operator decides. The
+# others name Django's settings; without https, nomercy.apps warns once.
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",
+    "security.W021",
+    *([] if HTTPS else ["security.W004", "security.W008", "security.W010", "security.W016"]),
+]
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_ENGINE = "nomercy.sessions"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.checks import WARNING, Tags, run_checks
 from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings
 
@@ -41,14 +42,17 @@ def test_missing_tables_are_one_sentence(command: str, db: None) -> None:
 
 
 def test_prepare_collects_static_files_if_there_is_a_place_for_them(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran: list[str] = []
     monkeypatch.setattr(prepare, "call_command", lambda name, **_: ran.append(name))
     call_command("prepare")
+    assert capsys.readouterr().out == "The database has the tables of this release.\n"
     settings.STATIC_ROOT = tmp_path
     call_command("prepare")
     assert ran == ["migrate", "freeze", "migrate", "freeze", "collectstatic"]
+    said = f"The database has the tables of this release. The static files are in {tmp_path}.\n"
+    assert capsys.readouterr().out == said
 
 
 def test_prepare_does_nothing_if_there_is_no_place_for_static_files(
@@ -62,6 +66,14 @@ def test_prepare_does_nothing_if_there_is_no_place_for_static_files(
         call_command("prepare")
     said = f"STATIC_ROOT is {settings.STATIC_ROOT}, which cannot be written: Not a directory. Nothing was done."
     assert (str(refused.value), ran) == (said, [])
+
+
+def test_a_site_without_https_gets_one_warning_with_its_own_setting(settings: Settings) -> None:
+    settings.SECRET_KEY = "0123456789abcdefghijklmnopqrstuvwxyz" * 2  # the one for tests is too short
+    found = run_checks(tags=[Tags.security], include_deployment_checks=True)
+    (said,) = [fault for fault in found if fault.level >= WARNING and not fault.is_silenced()]
+    assert said.id == "nomercy.W001"
+    assert said.msg.startswith("SITE_URL is http://127.0.0.1:8000, without https")
 
 
 @pytest.mark.long

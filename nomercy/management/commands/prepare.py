@@ -25,6 +25,8 @@ class Command(BaseCommand):
             call_command("freeze", if_restored=True)
             if settings.STATIC_ROOT is not None:
                 call_command("collectstatic", interactive=False, verbosity=0)
+        static = f" The static files are in {settings.STATIC_ROOT}." if settings.STATIC_ROOT is not None else ""
+        self.stdout.write(f"The database has the tables of this release.{static}")
 
 
 def require_writable(root: Path) -> None:
