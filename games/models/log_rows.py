@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from accounts.models import name_sql
 from common.fixed_sql import Columns, prepared_cursor
 from games import rules
+from games.models.moderation import MOVE_SEAT, REMOVE
 from games.models.owner_changes import OWNER_CHANGES, OwnerChange, parse_changes
 
 _LOG: Final = Columns(
@@ -75,7 +76,12 @@ def read_log(game_id: int, after: int, until: int, last: int | None) -> list[Log
 
 # The current name. The entry has the name of its time, which staff may have taken away since.
 _NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE({1}, '') END"
-_BEFORE: Final = "CAST(a.details->>'before_id' AS bigint)"
+# A seat that staff take from a bot is that of the person whom they had removed for the bot.
+_BEFORE: Final = f"""CASE WHEN a.act = '{MOVE_SEAT}' THEN COALESCE(
+    CAST(a.details->>'before_id' AS bigint),
+    (SELECT r.person_id FROM games_auditentry r
+     WHERE r.game_id = a.game_id AND r.seat = a.seat AND r.act = '{REMOVE}' AND r.id < a.id ORDER BY r.id DESC LIMIT 1)
+) END"""  # noqa: S608  # values of ours
 # Acts and events are read in one statement, because pages show both.
 _ACT: Final = Columns(
     {},
@@ -121,8 +127,8 @@ WHERE e.game_id = %s AND e.version BETWEEN %s AND %s AND e.kind = ANY(%s) ORDER 
 class ActRow(NamedTuple):
     """An act of staff at a table.
 
-    `person` is who it was about, and `before` is who it took a seat from. Both are current names: empty if the person
-    is gone, None if the act has no such person.
+    `person` is who it was about, and `before` is who it took a seat from, themselves or a bot in their place. Both are
+    current names: empty if the person is gone, None if the act has no such person.
     """
 
     act: str

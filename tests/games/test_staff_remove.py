@@ -160,7 +160,7 @@ def test_a_removed_person_s_seat_can_go_to_another_person(dealt: Table, ann: Use
     tables.remove(**act(dealt, ann, seat=1, bot=True))
     tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
     [*_, note] = notes_of(now_of(dealt), reader=None)
-    assert note.text == "Staff gave a bot’s seat to dora."
+    assert note.text == "Staff gave bob’s seat to dora."
     told = Notice.objects.filter(user__username="bob", channel="site").latest("pk").text
     assert told == "Staff gave the seat that was yours to dora, in the game with alice and charlie."
 

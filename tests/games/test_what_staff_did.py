@@ -78,7 +78,7 @@ def test_the_log_says_what_staff_did_and_to_which_player(dealt: Table, ann: User
         "Staff cancelled round 1; it was dealt again.",
         "Staff gave bob’s seat to dora.",
         "Staff removed dora from the table, and a bot took over the seat.",
-        "Staff gave a bot’s seat to bob.",
+        "Staff gave dora’s seat to bob.",
         "Staff removed charlie from the table.",
     ]
     assert notes_shown(game) == expected
