@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, Protocol
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.views.decorators.http import conditional_page
 from ninja import Query, Status
+from ninja.decorators import decorate_view
 
 from accounts.adapter import links_in
 from accounts.models import User
@@ -111,6 +113,7 @@ def list_games(
 
 
 @api.get("/games/{code}", response={200: GameOut, **REFUSED}, summary="The table as I may see it")
+@decorate_view(conditional_page)  # adds an ETag, and answers 304 to a caller who has it
 def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
     viewer = _viewer(request)
     return game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))

@@ -185,6 +185,18 @@ def test_a_stale_move_gets_the_view_as_it_is_now(a: Program, alice: User, bob: U
     assert answer["view"]["version"] == answer["version"] == 1
 
 
+def test_a_view_that_is_known_is_not_sent_again(a: Program, alice: User, bob: User) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    tag = a.get(f"games/{code}").headers["ETag"]
+    for known, status in ((tag, 304), ('"another"', 200)):
+        answer = a.client.get(f"/api/v1/games/{code}", headers={"if-none-match": known})
+        assert (answer.status_code, answer.headers["ETag"]) == (status, tag)
+        assert bool(answer.content) is (status == 200)
+    a.post(f"games/{code}/moves", {"move": "play r5", "version": 0})
+    answer = a.client.get(f"/api/v1/games/{code}", headers={"if-none-match": tag})
+    assert (answer.status_code, answer.json()["version"]) == (200, 1)
+
+
 def test_the_view_says_who_can_be_caught_and_until_when(a: Program, alice: User, bob: User) -> None:
     hands = [["r5", "b1"], ["g4", "g5"]]
     code = table_at({**TWO_HANDS, "hands": hands, "discard_pile": ["r3"]}, [alice, bob]).game.code
