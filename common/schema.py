@@ -14,6 +14,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+OWN_APPS: Final = ("accounts", "games")
+"""Our apps that have tables."""
 SECONDS: Final = 5.0
 """How long an answer holds that nothing is missing."""
 
@@ -55,15 +57,23 @@ def what_to_do() -> str:
 def unknown_migration() -> str:
     """Return a migration in the database that the code here does not have, like `games.9999_later`, else "".
 
-    Newer code has used such a database. This asks on a connection of its own, for processes that fork later.
+    Newer code has used such a database. This asks on a connection of its own, for processes that fork later, and
+    without Django's models, because the servers start processes before they load the site.
     """
     own = connections.create_connection(DEFAULT_DB_ALIAS)
     try:
-        recorded = sorted(MigrationRecorder(own).applied_migrations())
+        with own.cursor() as cursor:
+            cursor.execute("SELECT to_regclass('django_migrations') IS NOT NULL")
+            if not cursor.fetchone()[0]:
+                return ""
+            cursor.execute(
+                "SELECT app, name FROM django_migrations WHERE app = ANY(%s) ORDER BY 1, 2", [list(OWN_APPS)]
+            )
+            recorded = cursor.fetchall()
     finally:
         own.close()
-    known = {app.label: _migrations_of(app.label) for app in apps.get_app_configs()}
-    return next((f"{app}.{name}" for app, name in recorded if app in known and name not in known[app]), "")
+    known = {app: _modules_of(f"{app}.migrations") for app in OWN_APPS}
+    return next((f"{app}.{name}" for app, name in recorded if name not in known[app]), "")
 
 
 def used_by_newer_code() -> str:
@@ -80,8 +90,10 @@ def _has_all(recorded: Collection[tuple[str, str]]) -> bool:
 
 def _migrations_of(app_label: str) -> list[str]:
     package, _ = MigrationLoader.migrations_module(app_label)
-    if package is None or find_spec(package) is None:
-        return []
+    return [] if package is None or find_spec(package) is None else _modules_of(package)
+
+
+def _modules_of(package: str) -> list[str]:
     # The same names as Django's loader takes.
     modules = iter_modules(import_module(package).__path__)
     return [module.name for module in modules if not module.ispkg and module.name[0] not in "_~"]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -14,6 +19,7 @@ from structlog.testing import capture_logs
 from common import schema
 from games.models import Heartbeat
 from nomercy.launcher import embedded
+from nomercy.launcher.place import CHECKOUT
 from nomercy.start import log_state_of_database
 from tests.support.stack import database_url
 
@@ -40,6 +46,20 @@ def test_a_process_logs_it_once_at_its_start(newer: None, monkeypatch: pytest.Mo
         log_state_of_database()
     event = {"event": "the database was used by newer code", "log_level": "warning"}
     assert lines == [event | {"migration": "games.9999_later"}]
+
+
+def test_a_server_logs_it_before_it_loads_the_site(newer: None) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from nomercy.start import log_state_of_database; log_state_of_database()"],
+        env=os.environ | {"DATABASE_URL": database_url()}, cwd=CHECKOUT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "the database was used by newer code" in done.stdout + done.stderr
+    assert done.returncode == 0
+
+
+def test_own_apps_are_all_that_have_migrations_here() -> None:
+    own = {app.label for app in apps.get_app_configs() if Path(app.path).parent == CHECKOUT and [*app.get_models()]}
+    assert own == set(schema.OWN_APPS)
 
 
 def test_script_run_says_it(newer: None, capsys: pytest.CaptureFixture[str]) -> None:
