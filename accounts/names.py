@@ -154,7 +154,8 @@ def validate_username(value: str) -> None:
 # No @: a username that looks like somebody's email address would be ambiguous at log-in.
 username_validators: list[Callable[[str], None]] = [
     RegexValidator(
-        re.compile(r"^[a-z0-9][a-z0-9._-]{1,29}\Z", re.IGNORECASE),
+        # ASCII: otherwise ſ, ı and the sign of kelvin would be spellings of s, i and k.
+        re.compile(r"^[a-z0-9][a-z0-9._-]{1,29}\Z", re.IGNORECASE | re.ASCII),
         "A username has 2 to 30 characters: unaccented letters, digits, dots, hyphens or underscores, starting with a"
         " letter or digit. The name that others see can have letters of any script: choose it in your account later.",
     ),

@@ -94,7 +94,10 @@ def test_a_time_zone_that_does_not_exist_is_refused(alice: User) -> None:
         actions.update_profile(user=alice, display_name="", time_zone="Mars/Olympus", now=NOW)
 
 
-@pytest.mark.parametrize("name", ["a", "me@home", "guest-1", "Admin", "-dash", "a b", "ålice", "x" * 31, "alice\n"])
+@pytest.mark.parametrize(
+    "name",
+    ["a", "me@home", "guest-1", "Admin", "-dash", "a b", "ålice", "x" * 31, "alice\n", "boſs", "ıvan", "\u212aarl"],
+)
 def test_an_ambiguous_username_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         check_username(name)
