@@ -6,13 +6,14 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
+from allauth.account.models import EmailAddress
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts import mails, tries
-from accounts.addresses import LONGEST_ADDRESS
+from accounts.addresses import LONGEST_ADDRESS, spellings
 from accounts.forms import check_addresses, limit_length
 from accounts.limits import SIGN_UPS, SIGN_UPS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
@@ -30,6 +31,18 @@ class LogInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
         del login.widget.attrs["placeholder"]
         login.widget.attrs["autocomplete"] = "username"
         limit_length(login, LONGEST_ADDRESS)
+
+    def clean(self) -> dict[str, Any]:
+        """Check the password, and replace the address by its stored spelling.
+
+        allauth would store another spelling as one more address, which waits for its confirmation.
+        """
+        cleaned: dict[str, Any] = super().clean()
+        if self.user and self._login.email:
+            written = spellings(self._login.email.lower())
+            stored = EmailAddress.objects.filter(user=self.user, email__in=written).order_by("-verified").first()
+            self._login.email = stored.email if stored else self.user.email
+        return cleaned
 
 
 class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth ships no types

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from contextlib import suppress
 from email.errors import MessageError
 from typing import Final
@@ -34,6 +35,11 @@ def validate_address(value: str) -> None:
         raise ValidationError(validate_email.message, code=validate_email.code)
     if not is_sent_as_written(value):
         raise ValidationError(validate_email.message, code=validate_email.code)
+    if not _keeps_letters(domain):
+        raise ValidationError(
+            "We can’t send to a domain with this letter. Write the domain as xn--…, or use another address.",
+            code="domain",
+        )
 
 
 def is_sent_as_written(address: str) -> bool:
@@ -48,6 +54,15 @@ def is_sent_as_written(address: str) -> bool:
     except UnicodeError:
         return False
     return _as_sent(address) == before + at + ascii_domain and not ascii_domain.endswith(".")
+
+
+def _keeps_letters(domain: str) -> bool:
+    """Return False if mail to this domain would go to another one, like to strasse.example for straße.example.
+
+    Python knows IDNA 2003 (RFC 3490), which replaces ß, ς and two signs that are not seen. Both domains can exist.
+    """
+    wide = unicodedata.normalize("NFKC", domain).lower()
+    return wide.isascii() or wide.encode("idna").decode("idna") == wide.replace("\u3002", ".")
 
 
 def _as_sent(address: str) -> str:
