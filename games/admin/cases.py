@@ -173,6 +173,10 @@ class AppealAdmin(ReadOnlyAdmin):
     list_select_related = ("suspension__person",)
     ordering = ("at",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Appeal]:
+        """Leave out the reader's own appeals, whose pages say which colleague did what."""
+        return super().get_queryset(request).exclude(suspension__person=request.user.pk)
+
     @admin.display(ordering="suspension__person")
     def person(self, appeal: Appeal) -> str:
         return appeal.suspension.person.name
