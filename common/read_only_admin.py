@@ -9,6 +9,7 @@ import structlog
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.db import DataError, transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
@@ -18,6 +19,8 @@ FIELD_LOOKUPS: Final = ("", "__exact", "__isnull", "__isempty", "__gte", "__lt")
 """What Django's field filters append to the name of their field in a URL."""
 DATE_LOOKUPS: Final = ("__year", "__month", "__day")
 """What `date_hierarchy` appends."""
+LONGEST_SEARCH: Final = 100
+"""Characters."""
 UNREADABLE: Final = "The list cannot be filtered like this, so it shows all rows."
 
 
@@ -38,6 +41,15 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for 
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Search for at most `LONGEST_SEARCH` characters: each word costs time for each row of the list."""
+        if len(search_term) > LONGEST_SEARCH:
+            messages.error(request, f"Search for at most {LONGEST_SEARCH} characters.")
+            return queryset.none(), False
+        return super().get_search_results(request, queryset, search_term)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Allow only the lookups of the list's own filters."""
