@@ -186,7 +186,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[
         if denied.code != "stale":
             raise
         view = game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
-        return Status(denied.status, denied.to_json() | {"view": view})
+        return Status(denied.status, denied.to_json() | {"version": view["version"], "view": view})
     return Status(200, game_json(queries.view_of(table, viewer.user)))
 
 
