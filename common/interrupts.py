@@ -39,8 +39,10 @@ def says_if_interrupted(sentence: str) -> Iterator[None]:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Ignore Ctrl-C and SIGTERM during a short block that must not stop half way."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
         yield
     finally:
         for number, handler in before.items():
