@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -60,18 +61,13 @@ def unknown_migration() -> str:
     Newer code has used such a database. This asks on a connection of its own, for processes that fork later, and
     without Django's models, because the servers start processes before they load the site.
     """
-    own = connections.create_connection(DEFAULT_DB_ALIAS)
-    try:
-        with own.cursor() as cursor:
-            cursor.execute("SELECT to_regclass('django_migrations') IS NOT NULL")
-            if not cursor.fetchone()[0]:
-                return ""
-            cursor.execute(
-                "SELECT app, name FROM django_migrations WHERE app = ANY(%s) ORDER BY 1, 2", [list(OWN_APPS)]
-            )
-            recorded = cursor.fetchall()
-    finally:
-        own.close()
+    django = connections.create_connection(DEFAULT_DB_ALIAS)
+    # Not a cursor of Django's, which warns of queries before the site is loaded.
+    with django.wrap_database_errors, closing(django.get_new_connection(django.get_connection_params())) as own:
+        if not own.execute("SELECT to_regclass('django_migrations') IS NOT NULL").fetchone()[0]:
+            return ""
+        statement = "SELECT app, name FROM django_migrations WHERE app = ANY(%s) ORDER BY 1, 2"
+        recorded = own.execute(statement, [list(OWN_APPS)]).fetchall()
     known = {app: _modules_of(f"{app}.migrations") for app in OWN_APPS}
     return next((f"{app}.{name}" for app, name in recorded if name not in known[app]), "")
 
