@@ -271,7 +271,7 @@ def test_a_server_error_reveals_no_details(program: Client, monkeypatch: pytest.
     def broken(*_: object, **__: object) -> int:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("games.queries.lists.count_turns", broken)
+    monkeypatch.setattr("games.queries.lists.games_to_act_in", broken)
     program.raise_request_exception = False
     response = program.get("/api/v1/me")
     assert refused(response, 500, "broken")

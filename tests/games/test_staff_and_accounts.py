@@ -22,7 +22,6 @@ from games.notices import outbox, preferences
 from games.queries import Viewer
 from games.refusals import Denied
 from games.staff import accounts, cases, people, tables
-from nomercy.launcher.place import CHECKOUT
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -160,21 +159,6 @@ def test_the_page_says_who_does_not_get_to_know_the_new_username(
     assert "They are told by bell and mail." not in page
     assert "They are told by the bell only, because " in page
     assert danger in page
-
-
-def test_the_documents_command_removes_the_address_of_a_closed_account_only(ann: User, alice: User, bob: User) -> None:
-    [command] = re.findall(r"manage\.py shell -c '(.+)'", (CHECKOUT / "docs" / "operations.md").read_text())
-    User.objects.filter(pk=alice.pk).update(email="alice@example.org")
-    EmailAddress.objects.update_or_create(user=alice, email="alice@example.org", defaults={"primary": True})
-    accounts.rename(**act(alice, ann, username="left-4821", display_name=""))
-    with pytest.raises(User.DoesNotExist):
-        exec(command, {})  # noqa: S102  # our own document
-    accounts.close_account(**act(alice, ann))
-    exec(command, {})  # noqa: S102  # likewise
-    alice.refresh_from_db()
-    assert (alice.name, alice.email, alice.is_active) == ("left-4821", "", False)
-    assert not EmailAddress.objects.filter(user=alice).exists()
-    assert User.objects.get(pk=bob.pk).email == bob.email
 
 
 def test_correcting_a_name_changes_no_other_column(ann: User, alice: User) -> None:
