@@ -61,8 +61,8 @@ def _keeps_letters(domain: str) -> bool:
 
     Python knows IDNA 2003 (RFC 3490), which replaces ß, ς and two signs that are not seen. Both domains can exist.
     """
-    wide = unicodedata.normalize("NFKC", domain).lower()
-    return wide.isascii() or wide.encode("idna").decode("idna") == wide.replace("\u3002", ".")
+    written = f"@{unicodedata.normalize('NFKC', domain).lower()}"
+    return written.isascii() or canonical(written) == written
 
 
 def _as_sent(address: str) -> str:
