@@ -61,13 +61,13 @@ def unknown_migration() -> str:
     Newer code has used such a database. This asks on a connection of its own, for processes that fork later, and
     without Django's models, because the servers start processes before they load the site.
     """
-    django = connections.create_connection(DEFAULT_DB_ALIAS)
+    own = connections.create_connection(DEFAULT_DB_ALIAS)
     # Not a cursor of Django's, which warns of queries before the site is loaded.
-    with django.wrap_database_errors, closing(django.get_new_connection(django.get_connection_params())) as own:
-        if not own.execute("SELECT to_regclass('django_migrations') IS NOT NULL").fetchone()[0]:
+    with own.wrap_database_errors, closing(own.get_new_connection(own.get_connection_params())) as connected:
+        if not connected.execute("SELECT to_regclass('django_migrations') IS NOT NULL").fetchone()[0]:
             return ""
         statement = "SELECT app, name FROM django_migrations WHERE app = ANY(%s) ORDER BY 1, 2"
-        recorded = own.execute(statement, [list(OWN_APPS)]).fetchall()
+        recorded = connected.execute(statement, [list(OWN_APPS)]).fetchall()
     known = {app: _modules_of(f"{app}.migrations") for app in OWN_APPS}
     return next((f"{app}.{name}" for app, name in recorded if name not in known[app]), "")
 
