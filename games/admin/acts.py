@@ -187,10 +187,9 @@ def act_page(
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
-            if act.one_click:  # news do not matter to it, and a second click does the same
-                seen_news, own_count = newer_acts.newest_news(subject), False
-            else:
-                own_count = True
+            if act.one_click:  # news do not matter to it
+                seen_news = newer_acts.newest_news(subject)
+            own_count = not act.one_click  # a second click does the same
             result = newer_acts.perform(
                 perform, subject, seen=seen, seen_news=seen_news, own_count=own_count, **arguments
             )

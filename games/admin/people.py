@@ -46,14 +46,14 @@ NO_MAIL: Final = {
 
 
 def _mail_trouble(person: User) -> str:
-    """Return why no mail reaches this person (`MailState.trouble`), or ""."""
+    """Return why this person gets no mail (`MailState.trouble`), or ""."""
     address = identities.mail_addresses([person.pk]).get(person.pk)
     return mail_state_of(person, address, inbox.settings_of(person), held=False).trouble
 
 
-def _locks_out(person: User) -> list[str]:
-    """Return the sentences about a new username for a person whom no mail reaches (decision 139)."""
-    if not person.is_active or _mail_trouble(person) not in NO_MAIL:
+def _locks_out(person: User, trouble: str) -> list[str]:
+    """Return the sentences about a new username for a person who gets no mail about it (decision 139)."""
+    if not person.is_active or trouble not in NO_MAIL:
         return []
     return [
         "If they are logged out, they do not get to know a new username, and cannot log in by the former one.",
@@ -61,8 +61,11 @@ def _locks_out(person: User) -> list[str]:
     ]
 
 
-def _how_told(person: User) -> str:
-    """Return the sentence that tells staff where a person can read what they are told."""
+def _how_told(person: User, trouble: str) -> str:
+    """Return the sentence that tells staff where a person can read what they are told.
+
+    :param trouble: why the person gets no mail, or "".
+    """
     if not person.is_active:
         return "The account is closed: they can read it only if it is reopened, and get no mail."
     if person.is_guest:
@@ -70,7 +73,7 @@ def _how_told(person: User) -> str:
             "They are a guest: they can read it only in the browser that they play in. They get no mail, and cannot"
             " log in anywhere."
         )
-    if trouble := _mail_trouble(person):
+    if trouble:
         return f"They are told by the bell only, because {NO_MAIL[trouble]}."
     return "They are told by bell and mail."
 
@@ -166,6 +169,7 @@ class PersonAdmin(ReadOnlyAdmin):
         initial = {"username": person.username, "display_name": person.display_name, "role": role}
         initial |= {f"known_{field}": initial[field] for field in ("username", "display_name")}
         by = cast("User", request.user)
+        trouble = _mail_trouble(person) if found.told else ""
         nameless = found is MUTE and not person.display_name
         return act_page(
             request,
@@ -179,8 +183,8 @@ class PersonAdmin(ReadOnlyAdmin):
             also=[
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
                 *(found.told if person.is_active else ()),
-                *[_how_told(person)] * bool(found.told),
-                *(_locks_out(person) if found is RENAME else []),
+                *[_how_told(person, trouble)] * bool(found.told),
+                *(_locks_out(person, trouble) if found is RENAME else []),
             ],
             form_options={"initial": initial},
             more={"waiting": conduct.waiting_appeals_of(person)} if found in (*ON_SUSPENSIONS, CLOSE_ACCOUNT) else {},

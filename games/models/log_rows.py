@@ -76,7 +76,7 @@ def read_log(game_id: int, after: int, until: int, last: int | None) -> list[Log
 
 # The current name. The entry has the name of its time, which staff may have taken away since.
 _NAME_TODAY: Final = "CASE WHEN {0} IS NOT NULL THEN COALESCE({1}, '') END"
-# A seat that staff take from a bot is that of the person whom they had removed for the bot.
+# The owner before. If that was a bot that staff had given the seat to, it is the person who had lost the seat.
 _BEFORE: Final = f"""CASE WHEN a.act = '{MOVE_SEAT}' THEN COALESCE(
     CAST(a.details->>'before_id' AS bigint),
     (SELECT r.person_id FROM games_auditentry r
