@@ -99,10 +99,11 @@ def list_games(
     user, place = _user(request), None if after is None else lists.Place.parsed(after)
     if place is not None and (mine or turn):
         raise Denied("malformed", "`after` continues the list of public tables, not of yours.")
-    if turn:
-        games = lists.games_to_act_in(user, now=timezone.now(), status=status)
+    if mine or turn:
+        games = lists.games_to_act_in(user, now=timezone.now()) if turn else lists.games_of(user)
+        games = games if status is None else games.filter(status=status)
     else:
-        games = lists.games_of(user, status=status) if mine else lists.public_games(place, status)
+        games = lists.public_games(place, status)
     page, listed = queries.page_of(games[offset : offset + limit])
     answer = {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
     if not (mine or turn):

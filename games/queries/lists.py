@@ -92,29 +92,22 @@ def search_games(text: str) -> QuerySet[Game]:
     return Game.objects.filter(Q(pk__in=seats) | Q(pk__in=conduct.games_with_seat_lost_by(people)))
 
 
-def games_of(user: User, *, status: str | None = None) -> QuerySet[Game]:
-    """Return the tables of a person, most urgent first: those where they must move, other running ones, finished ones.
-
-    With a status, return only those that have it.
-    """
-    mine = Game.objects.filter(seats__user=user)
-    return _by_urgency(mine if status is None else mine.filter(status=status), user)
+def games_of(user: User) -> QuerySet[Game]:
+    """Return the tables of a person: first those where they must move, most urgent first, then other running ones."""
+    return _by_urgency(Game.objects.filter(seats__user=user), user)
 
 
-def games_to_act_in(user: User, *, now: datetime, status: str | None = None) -> QuerySet[Game]:
-    """Return the games in which a person must move or can catch somebody who has not called UNO, most urgent first.
-
-    With a status, return only those that have it.
-    """
+def games_to_act_in(user: User, *, now: datetime) -> QuerySet[Game]:
+    """Return the games in which a person must move or can catch somebody who has not called UNO, most urgent first."""
     open_windows = Hand.objects.filter(round=OuterRef("round"), callout_until__gt=now).exclude(seat__user=user)
     inside = Seat.objects.filter(game=OuterRef("pk"), user=user, left=False, bot="")
     inside = inside.exclude(game__round__out__contains=[F("index")])
     can_catch = Q(Exists(open_windows), Exists(inside), paused_at=None)
-    found = running_games_of(user).filter(can_catch | Q(pk__in=waiting_for(user).order_by().values("pk")))
-    return _by_urgency(found if status is None else found.filter(status=status), user)
+    return _by_urgency(running_games_of(user), user).filter(can_catch | Q(waiting=1))
 
 
 def _by_urgency(games: QuerySet[Game], user: User) -> QuerySet[Game]:
+    """Sort games as in `games_of`. Their `waiting` is 1 where the person must move."""
     waiting = waiting_for(user).order_by()
     # No counts here: PostgreSQL would group all columns of every game that the person has played.
     return games.annotate(
