@@ -208,8 +208,8 @@ def _their_task(seen: rules.View) -> str:
     if seen.pending is not None:
         ways = ["answer"] if seen.options.stacking != "off" and seen.pending.value else []
         ways += ["challenge"] if seen.challenge is not None else []
-        ways.append(f"take {cards(seen.pending.total)}" if seen.pending.value else until_the_color(seen))
-        return " or ".join(filter(None, (", ".join(ways[:-1]), ways[-1])))
+        payment = f"take {cards(seen.pending.total)}" if seen.pending.value else until_the_color(seen)
+        return f"{', '.join(ways)} or {payment}" if ways else payment
     return "play the drawn card" if seen.phase == "drawn" else "play or draw"
 
 
