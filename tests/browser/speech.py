@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from playwright.sync_api import Page
+
+MOST_WAITING: Final = 60_000
+"""Milliseconds within which an announcement must come."""
 
 _RECORD = """
 window.spoken = [];
@@ -31,9 +36,12 @@ def hears(page: Page, text: str, *, times: int = 1) -> None:
     """Wait until the announcements have this text, and check how often they have it."""
     # The content security policy forbids `wait_for_function`.
     page.evaluate(
-        """async (text) => {
-            while (!window.spoken.join(" ").includes(text)) await new Promise((done) => setTimeout(done, 50));
+        """async ([text, most]) => {
+            const end = performance.now() + most;
+            while (!window.spoken.join(" ").includes(text) && performance.now() < end) {
+                await new Promise((done) => setTimeout(done, 50));
+            }
         }""",
-        text,
+        [text, MOST_WAITING],
     )
     assert " ".join(spoken(page)).count(text) == times, spoken(page)
