@@ -4,9 +4,9 @@
     .venv/bin/python -m bench.speech [--url http://127.0.0.1:8500] [--games 10]
 
 Half of the games are played with the hand as buttons, half with the hand as a list. A turn is everything from the end
-of the player's move to the end of the next one. The command exits with 1 if an event is said twice, an important one is
-not said, the median turn has more than 3 announcements or 30 words, or a turn takes on average more than 2.0 keys in
-the list or 2.5 with buttons.
+of the player's move to the end of the next one. The player listens to the end before a move. The command exits with 1
+if an event is said twice, an important one is not said, the median turn has more than 3 announcements or 30 words, or a
+turn takes on average more than 2.0 keys in the list or 2.5 with buttons.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ MOST_WORDS: Final = 30
 MOST_TURNS: Final = 400
 LAST_WORDS: Final = 15_000
 """Milliseconds after the end of a game within which everything has been said."""
+SILENCE: Final = 1_000
+"""Milliseconds without an announcement after which a player who listens goes on."""
+READING: Final = 25
+"""Milliseconds that `announce.js` gives to each character of an announcement before the next one."""
 
 RECORD_EVENTS: Final = """
 window.told = {};
@@ -87,6 +91,8 @@ def play_game(browser: Browser, url: str, rendering: str, figures: Figures) -> N
         state = wait_for_turn(page)
         if state["over"]:
             break
+        if not state["other"]:
+            listen(page)
         keys += press(page, state)
         after = wait_for_change(page, state)
         if after["version"] == state["version"] and not after["over"]:
@@ -111,6 +117,14 @@ def wait_for_turn(page: Page) -> dict[str, Any]:
         if state["over"] or state["mine"]:
             return state
         page.wait_for_timeout(50)
+
+
+def listen(page: Page) -> None:
+    """Wait until everything has been said: who moves at once never hears that it is their turn."""
+    heard, said = None, spoken(page)
+    while heard != said:
+        page.wait_for_timeout(SILENCE + READING * len(said[-1] if said else ""))
+        heard, said = said, spoken(page)
 
 
 def wait_for_change(page: Page, before: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +166,7 @@ def faults_of(page: Page) -> list[str]:
     """Return the important events that were not said, and the events that were said more often than they happened."""
     said = " ".join(spoken(page))
     events: list[tuple[str, bool]] = list(page.evaluate("window.told").values())
-    happened = Counter(text for text, _ in events)
+    happened = Counter(text for text, _ in events if text)
     important = Counter(text for text, kept in events if kept)
     # A sentence can be a part of another one, as "You draw 1 card." is not, but "Bob wins." could be.
     parts = {
