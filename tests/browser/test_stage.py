@@ -16,6 +16,7 @@ from games.models import Seat
 from games.queries import Table
 from tests.browser.game_page import NewPage, after, first_choice, open_game, play, wait_for_me
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
+from tests.browser.test_variants import at_live_table
 from tests.support.tables import table_after, table_at
 
 MOST_SHIFT: Final = 0.02
@@ -185,6 +186,27 @@ def test_the_first_screen_has_what_a_turn_needs(
         assert Box(page.locator(".chosen")).bottom <= height
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (768, 1024), (1280, 800)])
+@pytest.mark.parametrize("what", ["hint", "chooser"])
+def test_a_hint_and_a_chooser_leave_both_rows_of_the_hand_in_view(
+    new_page: NewPage, cast: Cast, what: str, width: int, height: int
+) -> None:
+    page = new_page(cast.alice, viewport=size(width, height))
+    table = cast.table(STACK if what == "hint" else MANY)
+    page.goto(table.game.get_absolute_url() + ("?choose=W6" if what == "chooser" else ""))
+    expect(page.locator(".hint" if what == "hint" else "#chooser")).to_be_visible()
+    assert page.evaluate(HIDDEN) == []
+
+
+def test_a_short_headline_leaves_room_for_the_button_of_the_log(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_live_table([alice, bob], [["BZ", "r5", "y1"], ["b1", "b2", "g8"]], {"buzzers": "race"})
+    play(table, alice, "play BZ")
+    page = new_page(bob, viewport=size(390, 844))
+    page.goto(table.game.get_absolute_url())
+    assert Box(page.locator("#headline")).height < 50
+    assert Box(page.locator(".due")).top >= Box(page.locator("#show-log > summary")).bottom
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (844, 390)])
 def test_a_chooser_without_scripts_leaves_the_table_in_view(
     new_page: NewPage, cast: Cast, width: int, height: int
@@ -197,6 +219,13 @@ def test_a_chooser_without_scripts_leaves_the_table_in_view(
     assert Box(page.locator("#choose-b")).bottom <= height
 
 
+HIDDEN: Final = """() => [...document.querySelectorAll("#hand-cards .card")].filter((card) => {
+    const box = card.getBoundingClientRect();
+    return document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2)?.closest(".card") !== card;
+}).map((card) => card.id)"""
+"""Returns the cards of the hand whose middle is covered."""
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (844, 390)])
 def test_the_middle_of_every_card_of_a_long_hand_can_be_pressed(
     new_page: NewPage, cast: Cast, width: int, height: int
@@ -204,11 +233,8 @@ def test_the_middle_of_every_card_of_a_long_hand_can_be_pressed(
     page = new_page(cast.alice, viewport=size(width, height))
     hand = [*MANY["hands"][0], *MANY["hands"][0][:8]]
     page.goto(cast.table({**MANY, "hands": [hand, *MANY["hands"][1:]]}).game.get_absolute_url())
-    hidden = page.evaluate("""() => [...document.querySelectorAll("#hand-cards .card")].filter((card) => {
-        const box = card.getBoundingClientRect();
-        return document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2).closest(".card") !== card;
-    }).length""")
-    assert (page.locator("#hand-cards .card").count(), hidden) == (24, 0)
+    assert page.locator("#hand-cards .card").count() == 24
+    assert page.evaluate(HIDDEN) == []
     rows = {round(Box(card).bottom / 40) for card in page.locator("#hand-cards .card").all()}
     assert len(rows) <= 3  # the playable ones stand a little higher
 
