@@ -29,14 +29,14 @@ def sentence_case(text: str) -> str:
 _sentence = lru_cache(maxsize=8192)(rules.sentence)
 
 
-def sentences(view: GameView, line: LogLine) -> list[str]:
-    """Return one sentence for each event of a line of the log.
+def sentences(view: GameView, line: LogLine, *, short: bool = False) -> list[str]:
+    """Return one sentence for each event of a line of the log, or a short one to be spoken.
 
     They name the people who had the seats then. If a bot played for the owner of the seat, or in place of a removed
     player, they name the bot, for the owner too. Plays of standing orders say so, and so does a removal by staff.
     """
     names, reader = told_to(view, line)
-    said = [_sentence(event, reader, tuple(names)) for event in line.events]
+    said = [_sentence(event, reader, tuple(names), short=short) for event in line.events]
     said = list(map(sentence_case, said))
     # Events say if the clock caused them, except for a stack that it took.
     if said and line.text == "clock take":

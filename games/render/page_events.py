@@ -27,12 +27,13 @@ TURNED_CARDS: Final = 20
 class Telling(NamedTuple):
     """How a kind of event is told.
 
-    `kept` says who must hear it, however much has happened: nobody, the players it is about (`seat` and `target` of the
-    event), or all. `at_once`: it interrupts what is being said. `seat`, `target` and `others` are the banners of the
-    two players and of everybody else, empty for none.
+    `said` says who hears it: nobody, the players it is about (`seat` and `target` of the event), or all. `kept` says in
+    the same way who hears it however much has happened. `at_once`: it interrupts what is being said. `seat`, `target`
+    and `others` are the banners of the two players and of everybody else, empty for none.
     """
 
     kept: str = ""
+    said: str = "all"
     at_once: bool = False
     seat: str = ""
     target: str = ""
@@ -48,8 +49,11 @@ TELLINGS: Final[dict[str, Telling]] = {
         "all", seat="{target} caught! +{amount}", target="Caught! +{amount}", others="{target} caught! +{amount}"
     ),
     "false_catch": Telling("involved", seat="No UNO call was due: +{amount}"),
-    "owes": Telling("involved", seat="+{amount} on you"),
-    "owes_color": Telling("involved", seat="Draw until {color} shows"),
+    # What the next player does about a debt is said.
+    "owes": Telling("involved", said="involved", seat="+{amount} on you"),
+    "owes_color": Telling("involved", said="involved", seat="Draw until {color} shows"),
+    # A player who has drawn it hears what they can do with it.
+    "found": Telling(said=""),
     "aimed": Telling("involved", target="Color Roulette on you"),
     "knocked_out": Telling("all", seat="No mercy: you’re out", others="No mercy: {seat} is out"),
     "swapped": Telling("involved", seat="You swapped with {target}: {held}", target="{seat} swapped with you: {held}"),
@@ -85,7 +89,7 @@ class PageEvent(NamedTuple):
     """One thing that has happened.
 
     `key` is the same in each response that tells it, so that a page tells it once. `move` is the number of its move in
-    the log, or 0. `seconds` is how long a banner asks for an answer, 0 if it does not.
+    the log, or 0. `text` is what is said, or "". `seconds` is how long a banner asks for an answer, 0 if it does not.
     """
 
     key: str
@@ -160,16 +164,16 @@ def _news(key: str, text: str, banner: str = "") -> PageEvent:
 def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) -> list[PageEvent]:
     names, reader = told_to(view, line)
     found = []
-    for number, (event, said) in enumerate(zip(line.events, sentences(view, line), strict=True)):
+    for number, (event, said) in enumerate(zip(line.events, sentences(view, line, short=True), strict=True)):
         telling = TELLINGS.get(event.kind, PLAIN)
-        involved = reader is not None and reader in (event.seat, event.target)
+        concerned = ("all", "involved") if reader is not None and reader in (event.seat, event.target) else ("all",)
         seconds = view.terms.callout - int((now - line.at).total_seconds()) if event.kind == "uno_due" else 0
         found.append(
             PageEvent(
                 key=f"{line.n}.{number}",
                 move=line.n,
-                text=_spoken(view, event, said, reader, names),
-                kept=telling.kept == "all" or (telling.kept == "involved" and involved),
+                text=_spoken(event, said, reader, names) if telling.said in concerned else "",
+                kept=telling.kept in concerned,
                 at_once=telling.at_once and newest,
                 banner=_banner(view, telling, event, reader, names),
                 seconds=max(0, seconds) if newest else 0,
@@ -179,15 +183,16 @@ def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) ->
     return found
 
 
-def _spoken(view: GameView, event: rules.Event, said: str, reader: int | None, names: Sequence[str]) -> str:
-    """Return the sentence of an event as it is said: many cards are counted instead of named."""
+def _spoken(event: rules.Event, said: str, reader: int | None, names: Sequence[str]) -> str:
+    """Return the sentence of an event as it is said: many cards are counted, by colour if they are the reader's."""
     held = event.cards or ()
     if len(held) <= LISTED_CARDS:
         return said
     if event.kind == "shed":
         return said.replace(", ".join(map(rules.card_name, held)), summed_up(held))
-    short = sentence_case(rules.sentence(replace(event, cards=None, amount=len(held)), reader, tuple(names)))
-    return f"{short.rstrip('.: ')}: {summed_up(held)}."
+    counted_only = replace(event, cards=None, amount=len(held))
+    text = sentence_case(rules.sentence(counted_only, reader, tuple(names), short=True)).rstrip(".: ")
+    return f"{text}: {summed_up(held)}." if event.seat == reader else f"{text}."
 
 
 def summed_up(faces: Sequence[str]) -> str:

@@ -60,6 +60,21 @@ _DREW_SENTENCES: Final = {
 }
 """Templates for ``drew`` by its reason. Other reasons have the template of the kind."""
 
+_SHORT_SENTENCES: Final = _SENTENCES | {
+    "played": "{seat} [play|plays] {card}{in_color}{clock}.",
+    "reshuffled": "The discard pile is reshuffled.",
+    "passed": "{seat} [pass|passes].",
+    "kept": "{seat} [keep|keeps] it.",
+    "skipped_everyone": "Everyone else is skipped.",
+    "turned_round": "Now {way}.",
+    "owes": "{seat} [owe|owes] {number}.",
+    "aimed": "Aimed at {target}.",
+    "knocked_out": "No mercy: {seat} [are|is] out.",
+}
+"""Templates for what is spoken right after the events before it."""
+
+_SHORT_DREW_SENTENCES: Final = _DREW_SENTENCES | {"stack": "{seat} [draw|draws] {number}{cards}."}
+
 _WHY_WON: Final = {
     "last_one_in": " as the last player standing",
     "debt_ended": " because the stack is cancelled",
@@ -70,11 +85,11 @@ _WHY_WON: Final = {
 _TOKEN: Final = re.compile(r"\{(\w+)\}|\[([^|]*)\|([^]]*)\]")
 
 
-def sentence(event: Event, viewer: int | None, names: Sequence[str]) -> str:
+def sentence(event: Event, viewer: int | None, names: Sequence[str], *, short: bool = False) -> str:
     """Return an event as a sentence for a viewer.
 
     ``viewer`` is a seat, or None for a spectator. ``names`` has one name a seat. The event should be redacted for the
-    viewer: the sentence tells every field it has.
+    viewer: the sentence tells every field it has. ``short``: it is spoken right after the events before it.
 
     >>> names = ("Ann", "Bob")
     >>> draw = Event("drew", 1, amount=4, reason="stack")
@@ -82,9 +97,12 @@ def sentence(event: Event, viewer: int | None, names: Sequence[str]) -> str:
     ('Bob draws 4 cards and loses the turn.', 'You draw 4 cards and lose the turn.')
     >>> sentence(Event("swapped", 1, target=0), 0, names)
     'Bob swaps hands with you.'
+    >>> sentence(draw, 0, names, short=True)
+    'Bob draws 4.'
     """
-    pattern = _DREW_SENTENCES.get(event.reason or "") if event.kind == "drew" else None
-    pattern = pattern or _SENTENCES[event.kind]
+    drew, kinds = (_SHORT_DREW_SENTENCES, _SHORT_SENTENCES) if short else (_DREW_SENTENCES, _SENTENCES)
+    pattern = drew.get(event.reason or "") if event.kind == "drew" else None
+    pattern = pattern or kinds[event.kind]
     words = _words(event, viewer, names)
 
     def fill(token: re.Match[str]) -> str:
@@ -107,12 +125,14 @@ def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, 
         "seat": person(event.seat),
         "target": person(event.target),
         "count": _count(event),
+        "number": str(_number(event)),
         "size": f"{event.amount}-card stack" if event.amount else "Wild Draw Colour",
         "card": _card(event),
         "cards": _cards(event),
         "color": f" and {_verb(event, viewer, 'choose', 'chooses')} {color_name(event.color).lower()}"
         if event.color
         else "",
+        "in_color": f", {color_name(event.color).lower()}" if event.color else "",
         "color_name": color_name(event.color).lower() if event.color else "",
         "clock": " (time ran out)" if event.reason == "clock" else "",
         "points_of_miss": f"{event.amount} point{'' if event.amount == 1 else 's'}",
@@ -136,8 +156,12 @@ def _points(event: Event, viewer: int | None) -> str:
     return f" and {_verb(event, viewer, 'score', 'scores')} {event.points:,} point{'' if event.points == 1 else 's'}"
 
 
+def _number(event: Event) -> int:
+    return len(event.cards or ()) if event.amount is None else event.amount
+
+
 def _count(event: Event) -> str:
-    count = len(event.cards or ()) if event.amount is None else event.amount
+    count = _number(event)
     return f"{count} card{'' if count == 1 else 's'}"
 
 

@@ -16,7 +16,7 @@ function tell(events) {
     const text = event.firstElementChild.textContent;
     const routine = !("kept" in event.dataset);
     if ("atOnce" in event.dataset) interrupt(text);
-    else say(text, { move: routine ? Number(event.dataset.move) : 0 });
+    else if (text) say(text, { move: routine ? Number(event.dataset.move) : 0 });
     if (event.dataset.banner) show(event.dataset.banner, Number(event.dataset.seconds ?? 0));
   }
 }

@@ -50,9 +50,9 @@ def test_heading_title_and_announcements_agree_during_play(pages: tuple[Game, Pa
     agrees(
         other,
         "alice’s turn: answer or take 6 cards",
-        said="You play Wild Draw Six and choose green. alice owes 6 cards.",
+        said="You play Wild Draw Six, green.",
     )
-    agrees(one, "Your turn: you owe 6 cards", said="You owe 6 cards. Your turn. 1 of 2 can answer.")
+    agrees(one, "Your turn: you owe 6 cards", said="You owe 6. Your turn. 1 of 2 can answer.")
     assert len(spoken(other)) == 2
 
 
