@@ -257,7 +257,7 @@ _ROWS: Final = (
         TAKEN_OUT,
         "You missed too many turns",
         "You missed too many turns in a row at a table where no bot takes over, so you are out of the game.",
-        while_viewing=True,  # as above
+        while_viewing=True,  # the player was away, even if a page was open
         to_suspended=True,
     ),
     NoticeKind(
@@ -332,7 +332,7 @@ _ROWS: Final = (
         "The outcome of your report changed",
         "Staff have found that the outcome of your report was wrong, and changed it.",
         page="reports",
-        to_staff=False,  # as above
+        to_staff=False,  # the list would show a staff member who reported them
         several="reports",
     ),
     NoticeKind(
@@ -379,7 +379,7 @@ _ROWS: Final = (
         "Staff muted you",
         "Staff removed your name at the table, and you cannot choose another for some time.",
         page="me",
-        on_vacation=True,  # as above
+        on_vacation=True,  # it is not about a game
         while_suspended=True,
         several="times",
         to_suspended=True,
@@ -389,7 +389,7 @@ _ROWS: Final = (
         "Staff ended your mute",
         "Staff ended a mute early, so you can choose a name again.",
         page="me",
-        on_vacation=True,  # as above
+        on_vacation=True,  # it is not about a game
         while_suspended=True,
         several="times",
         to_suspended=True,
@@ -400,7 +400,7 @@ _ROWS: Final = (
         "Until when, with their reason. You can log in to read it and appeal. Your clocks keep running.",
         still_needed=_is_suspended,
         page="suspended",
-        on_vacation=True,  # as above
+        on_vacation=True,  # it is not about a game
         while_suspended=True,
         several="times",
     ),
@@ -409,7 +409,7 @@ _ROWS: Final = (
         "Staff lifted your suspension",
         "Staff lifted a suspension of your account before its end.",
         page="suspended",
-        on_vacation=True,  # as above
+        on_vacation=True,  # it is not about a game
         several="times",
     ),
     NoticeKind(

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -253,14 +254,21 @@ def of_turn(table: Table) -> list[NewNotice]:
     return [NewNotice(seat.user_id, TURN)]
 
 
+_KINDS_OF_EVENTS: Final[dict[str, tuple[str, Callable[[rules.Event], int | None]]]] = {
+    "caught": (CAUGHT, attrgetter("target")),
+    "knocked_out": (OUT, attrgetter("seat")),
+}
+"""The kind of notice about an event of the rules, and the seat whose player gets it."""
+
+
 def _of_events(table: Table, events: Iterable[rules.Event]) -> list[NewNotice]:
-    """Return notices for players who were caught or knocked out, with the sentence of the log."""
+    """Return the notices about events in `_KINDS_OF_EVENTS`, with the sentence of the log."""
     notices = []
     for event in events:
-        kind, seat = {
-            "caught": (CAUGHT, event.target),
-            "knocked_out": (OUT, event.seat),
-        }.get(event.kind, ("", None))
+        if event.kind not in _KINDS_OF_EVENTS:
+            continue
+        kind, seat_of = _KINDS_OF_EVENTS[event.kind]
+        seat = seat_of(event)
         user_id = table.seats[seat].user_id if seat is not None else None
         if user_id is not None:
             notices.append(NewNotice(user_id, kind, rules.sentence(event, seat, table.names)))

@@ -82,14 +82,15 @@ class LogRow(NamedTuple):
 class LogNote(NamedTuple):
     """A note in the log after move `version`, such as a pause. `ends_round`: the event ended the round.
 
-    `news`: “Since your last move” says it, too. `seats_reader`: it gave the reader a seat that was not theirs before.
+    `in_news`: “Since your last move” says it, too. `seats_reader`: it gave the reader a seat that was not theirs
+    before.
     """
 
     version: int
     at: datetime
     text: str
     ends_round: bool = False
-    news: bool = False
+    in_news: bool = False
     seats_reader: bool = False
 
 
@@ -144,7 +145,7 @@ def since_your_move(view: GameView, lines: Sequence[LogLine], notes: Sequence[Lo
     news += [((line.round, float(line.n)), " ".join(sentences(view, line))) for line in shown]
     since = before[-1].n if before else 0
     for note in notes[seated:]:
-        if note.news and note.version >= since:
+        if note.in_news and note.version >= since:
             round_ = next((line.round for line in reversed(lines) if line.n <= note.version), first)
             news.append(((round_, note.version + 0.5), note.text))
     return [said for _, said in sorted(news, key=itemgetter(0))]

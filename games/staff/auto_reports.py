@@ -96,7 +96,7 @@ _RESIGNATIONS: Final = f"""{_OWNED}
                   WHERE a.game_id = l.game_id AND a.seat = l.seat AND a.act = 'remove' AND a.version = l.n - 1
                     AND a.details ->> 'bot' = 'false')
 GROUP BY l.user_id HAVING count(*) >= %(many)s
-"""  # noqa: S608  # as above
+"""  # noqa: S608  # our own statement
 
 
 # Finds tables where several people who sit there have used the same browser, with one row for each of these people.

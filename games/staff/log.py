@@ -40,7 +40,8 @@ def notes_of(
         (_note_of_event(table, event, you) for event in events),
         key=attrgetter("version", "at"),
     )
-    return list(notes)[-last if last else None :]
+    newest_last = list(notes)
+    return newest_last[-last:] if last else newest_last
 
 
 def _note_of_act(done: DoneAct) -> LogNote:
@@ -49,9 +50,14 @@ def _note_of_act(done: DoneAct) -> LogNote:
     moved = act is acts.MOVE_SEAT
     given = moved and done.person is You.YOU
     # If the hand was set aside, the next line of the log says so.
-    news = (moved and not given) or (act is acts.REMOVE and bool(done.details.get("bot")))
-    seats_reader = given and not done.details.get("back")
-    return LogNote(done.version, done.at, act.log_sentence(done), act.ends_round, news, seats_reader)
+    return LogNote(
+        done.version,
+        done.at,
+        act.log_sentence(done),
+        ends_round=act.ends_round,
+        in_news=(moved and not given) or (act is acts.REMOVE and bool(done.details.get("bot"))),
+        seats_reader=given and not done.details.get("back"),
+    )
 
 
 def _note_of_event(table: Table, event: EventRow, you: int | None) -> LogNote:

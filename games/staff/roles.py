@@ -1,6 +1,6 @@
 """The two groups of staff and their permissions. The row of an act says which role it needs.
 
-After adding an act or changing its role, add a migration that calls `set_roles` (see `0013_acts_on_accounts`).
+After adding an act or changing its role, add a migration that calls `set_roles` (see `0050_neutral_names`).
 """
 
 from __future__ import annotations
