@@ -123,7 +123,13 @@ def name_of(number: int) -> str:
 
 
 def guest_with_id(number: int) -> User | None:
-    return User.objects.filter(pk=number, is_guest=True).first()
+    """Return the guest with this id, or None if there is none or staff have closed the account."""
+    return User.objects.filter(pk=number, is_guest=True, is_active=True).first()
+
+
+def has_session(user: User, now: datetime) -> bool:
+    """Return True if a browser still has a session of this person, also while the account is closed or suspended."""
+    return Session.objects.filter(user=user, expire_date__gt=now, ending=False).exists()
 
 
 def vacation_year(user: User, now: datetime) -> int:

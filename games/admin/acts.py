@@ -146,6 +146,7 @@ def act_page(
     within: tuple[str, str],
     back: str,
     also: Sequence[str] = (),
+    consequences: Sequence[str] | None = None,
     form_options: Mapping[str, Any] | None = None,
     table: Table | None = None,
     show: Callable[[Any], HttpResponse] | None = None,
@@ -162,6 +163,7 @@ def act_page(
     :param about: the name of the subject on the page.
     :param within: the title and the URL name of the list that the subject belongs to.
     :param also: more sentences under "What will happen".
+    :param consequences: the sentences under "What will happen" in place of those of the act.
     :param form_options: keyword arguments of the form.
     :param table: the table of an act at a table. If the act is on one seat, the page first asks for the seat.
     :param more: more values for the page's template.
@@ -215,7 +217,7 @@ def act_page(
         "title": title,
         "about": about,
         "within": within,
-        "consequences": [*act.consequences, *([IN_THE_LOG] if in_the_log else []), *also],
+        "consequences": [*(consequences or act.consequences), *([IN_THE_LOG] if in_the_log else []), *also],
         "form": form,
         "seen": seen,
         "seen_news": seen_news,

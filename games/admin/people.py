@@ -27,6 +27,7 @@ from games.staff.acts import (
     MUTE,
     PERSON_ACTS,
     RENAME,
+    REOPEN_ACCOUNT,
     SUSPEND,
     SUSPEND_FOR_GOOD,
 )
@@ -61,11 +62,26 @@ def _locks_out(person: User, trouble: str) -> list[str]:
     ]
 
 
-def _how_told(person: User, trouble: str) -> str:
+def _is_lost(person: User) -> bool:
+    """Return True if nobody can play as this guest again, because no browser has their session."""
+    return person.is_guest and not identities.has_session(person, timezone.now())
+
+
+def _after_reopening(person: User) -> str:
+    """Return what happens if the account of this guest is reopened."""
+    if _is_lost(person):
+        return "No browser has their session any more, so nobody can play as this guest again."
+    return "They can play on in the browser that they played in, if it has not forgotten them."
+
+
+def _how_told(person: User, trouble: str, *, lost: bool) -> str:
     """Return the sentence that tells staff where a person can read what they are told.
 
     :param trouble: why the person gets no mail, or "".
+    :param lost: see `_is_lost`.
     """
+    if lost:
+        return "They are a guest, and no browser has their session any more: nobody can read it or play as this guest."
     if not person.is_active:
         return "The account is closed: they can read it only if it is reopened, and get no mail."
     if person.is_guest:
@@ -170,6 +186,7 @@ class PersonAdmin(ReadOnlyAdmin):
         initial |= {f"known_{field}": initial[field] for field in ("username", "display_name")}
         by = cast("User", request.user)
         trouble = _mail_trouble(person) if found.told else ""
+        lost = _is_lost(person)
         nameless = found is MUTE and not person.display_name
         return act_page(
             request,
@@ -182,10 +199,12 @@ class PersonAdmin(ReadOnlyAdmin):
             back=back,
             also=[
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
-                *(found.told if person.is_active else ()),
-                *[_how_told(person, trouble)] * bool(found.told),
+                *(found.told if person.is_active and not lost else ()),
+                *[_how_told(person, trouble, lost=lost)] * bool(found.told),
+                *[_after_reopening(person)] * (person.is_guest and found is REOPEN_ACCOUNT),
                 *(_locks_out(person, trouble) if found is RENAME else []),
             ],
+            consequences=found.for_guests if person.is_guest else None,
             form_options={"initial": initial},
             more={"waiting": conduct.waiting_appeals_of(person)} if found in (*ON_SUSPENSIONS, CLOSE_ACCOUNT) else {},
         )

@@ -111,6 +111,8 @@ def _set_name(person: User, field: str, name: str) -> None:
 def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """End the sessions of this account, revoke its API tokens, and let nobody log in to it until it is reopened.
 
+    The session of a guest stays, without effect until the account is reopened (decision 131).
+
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it is already closed.
     """
     return _set_open(acts.CLOSE_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
@@ -135,8 +137,10 @@ def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now
         person.is_active = open_
         person.save(update_fields=["is_active"])
         if not open_:
-            # An account that somebody had stolen must not open again with the thief's sessions.
-            log_ins.end_all(user_id=person.pk)
+            # An account that somebody had stolen must not open again with the thief's sessions. A guest has no other
+            # way back than the session, which logs nobody in while the account is closed.
+            if not person.is_guest:
+                log_ins.end_all(user_id=person.pk)
             revoke_tokens(user=person)
             announce.close_sockets_of_suspended(person.pk)
         return record(act, by=by, reason=reason, now=now, person=person)

@@ -49,6 +49,7 @@ class StaffAct(Generic[Subject]):
     title: The name on buttons and pages, in the audit log and, after "Can", of the permission.
     role: The lowest role that may do it.
     consequences: The sentences under "What will happen" on the act's page.
+    for_guests: The consequences for a guest, if they differ.
     told: More such sentences: what the person is told. Left out if the account is closed. The page adds how.
     done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because the
         admin's base template capitalizes the first letter of a message, and a name may start with a small one.
@@ -78,6 +79,7 @@ class StaffAct(Generic[Subject]):
     past: str
     detail: str = field(default="", kw_only=True)
     done_instead: Callable[[AuditEntry], str] | None = field(default=None, kw_only=True)
+    for_guests: tuple[str, ...] = field(default=(), kw_only=True)
     told: tuple[str, ...] = field(default=(), kw_only=True)
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
@@ -458,17 +460,21 @@ LIFT: Final[StaffAct[User]] = StaffAct(
     told=(_WITHOUT_REASON,),
     offered=lambda person, by, now: person.suspended(now),
 )
+_SHOWN_BY_NEW_NAMES: Final = (
+    "They are shown by these names from now on, at every table and in every log.",
+    "A new username ends a neutral name, so it is shown wherever they have no name at the table.",
+)
 RENAME: Final[StaffAct[User]] = StaffAct(
     stored.RENAME,
     "Correct the name",
     ADMIN,
     (
-        "They are shown by these names from now on, at every table and in every log.",
-        "A new username ends a neutral name, so it is shown wherever they have no name at the table.",
+        *_SHOWN_BY_NEW_NAMES,
         "They log in with the new username from then on, or with their email address if they have one.",
     ),
     "The name is corrected.",
     "corrected the name of {person}",
+    for_guests=_SHOWN_BY_NEW_NAMES,
     told=("They are told the new name, without your reason.",),
     form=forms.NamesForm,
     offered=lambda person, by, now: may_change_account(person, by),
@@ -485,6 +491,14 @@ CLOSE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     ),
     "The account is closed.",
     "closed the account of {person}",
+    for_guests=(
+        "They are a guest, who cannot log in anywhere. Their browser is logged out, and no page says why.",
+        "To show them a reason, suspend them instead.",
+        "If you reopen the account, they can play on in that browser. There is no other way back.",
+        "They lose that way if they log in or begin as another guest there meanwhile, or if it forgets them.",
+        "An appeal that waits goes on waiting, but they cannot read the answer. Decide it first if you can.",
+        f"Nothing else is deleted. {_CLOCKS_RUN}",
+    ),
     offered=lambda person, by, now: person.is_active and may_change_account(person, by),
 )
 REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
@@ -497,6 +511,7 @@ REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     ),
     "The account is open again.",
     "reopened the account of {person}",
+    for_guests=("Their games, names and settings are as they were. A suspension still holds until it ends.",),
     offered=lambda person, by, now: not person.is_active and may_change_account(person, by),
 )
 SET_ROLE: Final[StaffAct[User]] = StaffAct(

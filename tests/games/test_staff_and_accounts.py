@@ -16,16 +16,17 @@ from django.core import mail
 from django.test import Client, RequestFactory
 
 from accounts import actions as account_actions
+from accounts.adapter import LEFT_GUEST
 from accounts.models import User
 from games.models import AuditEntry, Case, Notice
 from games.notices import outbox, preferences
-from games.queries import Viewer
+from games.queries import Viewer, lists
 from games.refusals import Denied
 from games.staff import accounts, cases, people, tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 REASON = "Asked for by mail, and checked"
 
@@ -209,6 +210,61 @@ def test_nobody_can_log_in_to_a_closed_account_until_it_is_reopened(ann: User, a
     assert program.get("/api/v1/games").status_code == 401
     assert logged_in(alice).get("/reports/").status_code == 200
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["close_account", "reopen_account"]
+
+
+def test_a_guest_whose_account_was_closed_and_reopened_plays_on_in_the_same_browser(ann: User, alice: User) -> None:
+    guest = account_actions.create_guest()
+    table, token, browser = table_at(TWO_HANDS, [guest, alice]), api_token(guest), logged_in(guest)
+    move = {"move": "draw", "version": 0, "token": "t1"}
+    accounts.close_account(**act(guest, ann))
+    page = text_of(browser.get(table.game.get_absolute_url()))
+    assert "You are watching." in page  # as a visitor
+    assert browser.post(f"/games/{table.game.code}/move/", move).status_code != 200
+    assert browser.get("/accounts/me/").status_code == 302
+    assert Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/games").status_code == 401
+    assert browser.get("/api/v1/me").status_code == 401
+    assert now_of(table).game.version == 0
+    accounts.reopen_account(**act(guest, ann))
+    assert "Your turn" in text_of(browser.get(table.game.get_absolute_url()))
+    assert Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/games").status_code == 401
+
+
+def test_the_games_of_a_closed_guest_do_not_move_to_an_account(ann: User, alice: User, bob: User) -> None:
+    guest = account_actions.create_guest()
+    table_at(TWO_HANDS, [guest, alice])
+    browser = logged_in(bob)
+    session = browser.session
+    session[LEFT_GUEST] = guest.pk
+    session.save()
+    assert browser.get("/move-seats/").status_code == 200
+    accounts.close_account(**act(guest, ann))
+    assert browser.get("/move-seats/").status_code == 302
+    browser.post("/move-seats/", {"answer": "move"})
+    assert not lists.games_of(bob).exists()
+
+
+def test_the_pages_to_close_and_reopen_a_guest_say_what_they_can_still_do(ann: User) -> None:
+    guest, browser = account_actions.create_guest(), staff_browser(ann)
+    theirs, pages = logged_in(guest), f"/admin/accounts/user/{guest.pk}/act"
+    page = text_of(browser.get(f"{pages}/close_account/"))
+    assert "They are a guest, who cannot log in anywhere. Their browser is logged out, and no page says why." in page
+    assert "If you reopen the account, they can play on in that browser. There is no other way back." in page
+    assert "Nobody can log in to it" not in page
+    accounts.close_account(**act(guest, ann))
+    page = text_of(browser.get(f"{pages}/reopen_account/"))
+    assert "They can play on in the browser that they played in, if it has not forgotten them." in page
+    assert "They can log in again" not in page
+    theirs.session.delete()
+    page = text_of(browser.get(f"{pages}/reopen_account/"))
+    assert "No browser has their session any more, so nobody can play as this guest again." in page
+    assert "They can play on" not in page
+
+
+def test_the_page_to_correct_the_name_of_a_guest_speaks_of_no_log_in(ann: User, alice: User) -> None:
+    guest, browser = account_actions.create_guest(), staff_browser(ann)
+    said = "They log in with the new username"
+    assert said not in text_of(browser.get(f"/admin/accounts/user/{guest.pk}/act/rename/"))
+    assert said in text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/rename/"))
 
 
 def test_an_admin_cannot_change_staff_accounts(ann: User, mo: User, root: User) -> None:

@@ -377,11 +377,20 @@ def test_the_notice_of_a_suspension_tells_a_guest_where_to_read_it(mo: User, ali
 
 def test_the_pages_of_acts_promise_a_guest_no_mail_and_no_log_in(ann: User, alice: User) -> None:
     guest, browser = account_actions.create_guest(), staff_browser(ann)
+    logged_in(guest)
     for act in ("warn", "mute", "neutral_name", "suspend", "suspend_for_good"):
         of_guest = text_of(browser.get(f"/admin/accounts/user/{guest.pk}/act/{act}/"))
         assert "They are a guest: they can read it only in the browser that they play in." in of_guest
         assert "by bell and mail" not in of_guest
         assert "They are told by bell and mail." in text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
+
+
+def test_the_pages_of_acts_say_that_a_guest_without_a_session_reads_nothing(ann: User) -> None:
+    guest, browser = account_actions.create_guest(), staff_browser(ann)
+    for act in ("warn", "mute", "neutral_name", "suspend", "suspend_for_good"):
+        page = text_of(browser.get(f"/admin/accounts/user/{guest.pk}/act/{act}/"))
+        assert "no browser has their session any more: nobody can read it or play as this guest." in page
+        assert not re.search("They are told|They can use one page|is shown to this person|they can read it", page)
 
 
 def test_staff_are_told_that_nobody_reads_what_they_tell_a_closed_account(ann: User, alice: User) -> None:
