@@ -19,7 +19,7 @@ from games.rules.option_checks import check_players
 from games.rules.options import Options
 from games.rules.position import OVER, Position
 from games.rules.position_json import position_from_json, position_to_json
-from games.rules.presets import MAX_PLAYERS_OF, options_from
+from games.rules.presets import MAX_PLAYERS_OF, PRESETS, options_from
 from games.rules.record import ReplayedRound
 from games.rules.shuffle import Shuffle, Shuffler, key_from_seed
 
@@ -81,11 +81,14 @@ def _position(obj: Mapping[str, object], options: Options, most_players: int, sh
         raise BadInput("Give either a position or players.")
     if "position" in obj:
         return position_from_json(obj["position"], options, most_players)
-    players = obj["players"]
+    return deal(options, _checked_players(obj["players"], options, most_players), shuffle)
+
+
+def _checked_players(players: object, options: Options, most_players: int) -> int:
     if type(players) is not int or not MIN_PLAYERS <= players <= most_players:
         raise BadInput(f"players must be {MIN_PLAYERS} to {most_players}.")
     check_players(options, players)
-    return deal(options, players, shuffle)
+    return players
 
 
 def replay_line(line: str) -> dict[str, object]:
@@ -186,8 +189,13 @@ class Tally(NamedTuple):
     seconds: float
 
 
-def random_games(options: Options, games: int, players: int, seed: str) -> Tally:
-    """Play random games. The time includes dealing."""
+def random_games(preset: str, games: int, players: int, seed: str) -> Tally:
+    """Play random games with the rules of a preset. The time includes dealing.
+
+    :raises BadInput: if a table of the preset cannot have so many players.
+    """
+    options = PRESETS[preset]
+    _checked_players(players, options, MAX_PLAYERS_OF[preset])
     rng = random.Random(seed)  # noqa: S311  # picks moves only; the cards come from the shuffler
     moves = 0
     start = time.perf_counter()

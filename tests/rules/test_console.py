@@ -248,7 +248,7 @@ def test_random_plays_1000_games_of_four_by_default() -> None:
               "replay JSON requests from standard input, or a record", "play random games and print the speed",
               "print the rulebook as Markdown", "print the tables of presets and options in docs/api.md"]),
         (["replay"], ["--record FILE", "replay a record, one line of JSON a round"]),
-        (["random"], ["--players {2,3,4,5,6,7,8,9,10}",
+        (["random"], ["--players PLAYERS",
                       "--preset {classic,flip,house-party,no-mercy,playroom,playroom-no-mercy}"]),
     ],
 )  # fmt: skip
@@ -287,6 +287,17 @@ def test_a_negative_number_of_games_is_refused(capsys: pytest.CaptureFixture[str
         main(["random", "--games", "-1"])
     assert stopped.value.code == 2
     assert capsys.readouterr().err.endswith(": must be 0 or more\n")
+
+
+@pytest.mark.parametrize(("preset", "players", "most"), [("no-mercy", 8, 6), ("no-mercy", 1, 6), ("classic", 11, 10)])
+def test_random_refuses_the_numbers_of_players_that_replay_refuses(preset: str, players: int, most: int) -> None:
+    request = json.dumps({"options": {"preset": preset}, "players": players})
+    refusals = [
+        console("random", "--games", "1", "--players", str(players), "--preset", preset),
+        console("replay", text=f"{request}\n"),
+    ]
+    said = f"players must be 2 to {most}.\n".encode()
+    assert [(ran.returncode, ran.stdout, ran.stderr) for ran in refusals] == [(2, b"", said)] * 2
 
 
 def test_the_console_plays_classic(capsys: pytest.CaptureFixture[str]) -> None:
