@@ -1,4 +1,4 @@
-"""The words of the form for a new table that are no option of the rules: ways to play, cards of presets and lengths."""
+"""The words of the form for a new table that are no option of the rules: ways to play, presets and lengths."""
 
 from __future__ import annotations
 
@@ -24,15 +24,6 @@ WAYS: Final = {
 LENGTHS: Final = {"short": "Short match", "match": "Match", "long": "Long match"}
 """The titles of matches, by the name of a length in `rules.Lengths`."""
 
-_FACES: Final[dict[str, tuple[rules.Card, str | None]]] = {
-    "no-mercy": ("W10", None),
-    "classic": ("bR", None),
-    "playroom": ("r+2", None),
-    "playroom-no-mercy": ("y+4", None),
-    "flip": ("gF", "light"),
-    "house-party": ("BZ", None),
-}
-
 
 class PresetCard(NamedTuple):
     """A preset to choose: its title, two lines about it, and a face of one of its cards with the side."""
@@ -45,7 +36,8 @@ class PresetCard(NamedTuple):
 
 
 PRESET_CARDS: Final = tuple(
-    PresetCard(name, title, rules.PRESET_SUMMARIES[name], *_FACES[name]) for name, title in rules.PRESET_TITLES.items()
+    PresetCard(name, title, rules.PRESET_SUMMARIES[name], *rules.FACE_OF[name])
+    for name, title in rules.PRESET_TITLES.items()
 )
 
 

@@ -23,6 +23,7 @@ from games.rules.out_of_turn import intercepts, is_step
 from games.rules.position import Buzz, Pending, Position
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
+    FACE_OF,
     LENGTHS_OF,
     MAX_PLAYERS_OF,
     PRESET_DESCRIPTIONS,
@@ -50,6 +51,7 @@ __all__ = [
     "DECKS",
     "EVENTS",
     "FACES",
+    "FACE_OF",
     "KINDS",
     "LENGTHS_OF",
     "MAX_PLAYERS",

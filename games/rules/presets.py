@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from games.rules.cards import LIGHT, Card
 from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS
 from games.rules.option_checks import with_overrides
@@ -33,6 +34,8 @@ class Preset(NamedTuple):
     ``offered`` are the options of a new table. They may be edited. ``stored`` are the options that stored games and
     records keep their difference from. Never edit them: that would change the rules of running and finished games.
     ``lengths`` suit the points that a round gives. ``max_players`` is the most players of a table.
+
+    ``face`` is a face of one of its cards, for forms, and ``face_side`` the side that it is on.
     """
 
     name: str
@@ -42,11 +45,14 @@ class Preset(NamedTuple):
     stored: Options
     offered: Options
     lengths: Lengths
+    face: Card
+    face_side: str | None = None
     max_players: int = MAX_PLAYERS
 
 
-# A preset names every option without a default, which is the value that games before the option were played with. It
-# names one with a default only in `offered`, for new tables.
+# A preset names every option without a default, which is the value that games before the option were played with. An
+# older preset names one with a default only in `offered`, for new tables. A newer preset has no earlier games, so it
+# names the option in `stored`, too.
 _NO_MERCY: Final = Options(
     deck="nomercy168",
     voluntary_draw=True,
@@ -248,6 +254,7 @@ _ROWS: Final = {
             stored=_NO_MERCY,
             offered=_NO_MERCY,
             lengths=Lengths(Length(1000, 3), Length(2000, 6), Length(3500, 13)),
+            face="W10",
             max_players=6,
         ),
         Preset(
@@ -259,6 +266,7 @@ _ROWS: Final = {
             stored=_CLASSIC_OF_RELEASE_1,
             offered=_CLASSIC,
             lengths=Lengths(Length(200, 3), Length(500, 10), Length(750, 16)),
+            face="bR",
         ),
         Preset(
             "playroom",
@@ -269,6 +277,7 @@ _ROWS: Final = {
             stored=_PLAYROOM,
             offered=_PLAYROOM,
             lengths=Lengths(Length(100, 3), Length(250, 8), Length(500, 16)),
+            face="r+2",
         ),
         Preset(
             "playroom-no-mercy",
@@ -279,6 +288,7 @@ _ROWS: Final = {
             stored=_PLAYROOM_NO_MERCY,
             offered=_PLAYROOM_NO_MERCY,
             lengths=Lengths(Length(500, 3), Length(1000, 5), Length(2000, 11)),
+            face="y+4",
         ),
         Preset(
             "flip",
@@ -289,6 +299,8 @@ _ROWS: Final = {
             stored=_FLIP,
             offered=_FLIP,
             lengths=Lengths(Length(250, 3), Length(500, 7), Length(750, 12)),
+            face="gF",
+            face_side=LIGHT,
         ),
         Preset(
             "house-party",
@@ -299,6 +311,7 @@ _ROWS: Final = {
             stored=_HOUSE_PARTY,
             offered=_HOUSE_PARTY,
             lengths=Lengths(Length(200, 3), Length(500, 8), Length(750, 12)),
+            face="BZ",
         ),
     )
 }
@@ -314,6 +327,9 @@ PRESET_DESCRIPTIONS: Final[dict[str, str]] = {row.name: row.description for row 
 
 PRESET_SUMMARIES: Final[dict[str, str]] = {row.name: row.summary for row in _ROWS.values()}
 """What sets each preset apart, in two lines, by name."""
+
+FACE_OF: Final[dict[str, tuple[Card, str | None]]] = {row.name: (row.face, row.face_side) for row in _ROWS.values()}
+"""A face of a card that forms show for each preset, and the side that it is on, by the name of the preset."""
 
 LENGTHS_OF: Final[dict[str, Lengths]] = {row.name: row.lengths for row in _ROWS.values()}
 """The lengths of a match that a form offers, by the name of the preset."""

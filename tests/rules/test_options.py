@@ -10,6 +10,7 @@ from operator import attrgetter
 import pytest
 
 from games.rules import (
+    FACE_OF,
     MAX_PLAYERS_OF,
     OPTIONS,
     PRESET_TITLES,
@@ -531,6 +532,12 @@ OFFERED: dict[str, Json] = {
 def test_a_preset_offers_the_values_of_the_variants(preset: str) -> None:
     assert options_diff("no-mercy", PRESETS[preset]) == OFFERED[preset]
     assert MAX_PLAYERS_OF[preset] == (6 if preset == "no-mercy" else 10)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_face_of_a_preset_is_one_of_its_cards(preset: str) -> None:
+    face, side = FACE_OF[preset]
+    assert face in PRESETS[preset].rules.sides[side].faces
 
 
 @pytest.mark.parametrize("preset", PRESETS)
