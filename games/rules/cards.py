@@ -89,14 +89,17 @@ class Side(NamedTuple):
 class Deck(NamedTuple):
     """A deck.
 
+    ``meaning`` is a sentence about it for the option ``deck``. ``is_no_mercy`` is True for the decks of No Mercy.
     ``cards`` are in the order that the shuffle starts from (DECK-2). A deck of two sides has none: its cards are pairs
     of faces, made in each deal (PAIR-1).
     """
 
     name: str
     title: str
+    meaning: str
     cards: tuple[Card, ...]
     sides: tuple[Side, ...]
+    is_no_mercy: bool = False
 
     @property
     def faces(self) -> Mapping[str, Face]:
@@ -197,13 +200,21 @@ def _faces(colors: tuple[str, ...], colored: Mapping[str, int], wild: Mapping[st
     return _Faces(tuple(face for face, _ in counted), tuple(face.text for face, count in counted for _ in range(count)))
 
 
-def _deck(name: str, title: str, colored: Mapping[str, int], wild: Mapping[str, int]) -> Deck:
+def _deck(
+    name: str,
+    title: str,
+    meaning: str,
+    colored: Mapping[str, int],
+    wild: Mapping[str, int],
+    *,
+    is_no_mercy: bool = False,
+) -> Deck:
     """Return a deck whose cards have one side."""
     faces = _faces(COLORS, colored, wild)
-    return Deck(name, title, faces.printed, sides=(_side(None, COLORS, faces),))
+    return Deck(name, title, meaning, faces.printed, (_side(None, COLORS, faces),), is_no_mercy)
 
 
-def _two_sided_deck(name: str, title: str, light: _Faces, dark: _Faces) -> Deck:
+def _two_sided_deck(name: str, title: str, meaning: str, light: _Faces, dark: _Faces) -> Deck:
     """Return a deck whose cards have a light and a dark side (PAIR-1)."""
     pairs = [
         (pair_text(above.text, below.text), above.text, below.text)
@@ -215,7 +226,7 @@ def _two_sided_deck(name: str, title: str, light: _Faces, dark: _Faces) -> Deck:
         _side(LIGHT, COLORS, light, {card: above for card, above, _ in pairs}),
         _side(DARK, DARK_COLORS, dark, {card: below for card, _, below in pairs}),
     )
-    return Deck(name, title, (), sides)
+    return Deck(name, title, meaning, (), sides)
 
 
 def _side(name: str | None, colors: tuple[str, ...], faces: _Faces, shown: Mapping[Card, str] | None = None) -> Side:
@@ -246,17 +257,33 @@ _FLIP_SKIP_EVERYONE: Final = _SYMBOLS["E"]._replace(points=30, answer=())
 DECKS: Final[dict[str, Deck]] = {
     deck.name: deck
     for deck in (
-        _deck("nomercy168", "No Mercy, 168 cards", _NO_MERCY_COLORED, _NO_MERCY_WILD),
-        _deck("nomercy172", "No Mercy with plain Wilds, 172 cards", _NO_MERCY_COLORED, {**_NO_MERCY_WILD, "W": 4}),
+        _deck(
+            "nomercy168",
+            "No Mercy, 168 cards",
+            "The deck is that of No Mercy: 168 cards.",
+            _NO_MERCY_COLORED,
+            _NO_MERCY_WILD,
+            is_no_mercy=True,
+        ),
+        _deck(
+            "nomercy172",
+            "No Mercy with plain Wilds, 172 cards",
+            "The deck is that of No Mercy with four more plain Wilds: 172 cards.",
+            _NO_MERCY_COLORED,
+            {**_NO_MERCY_WILD, "W": 4},
+            is_no_mercy=True,
+        ),
         _deck(
             "classic108",
             "Classic, 108 cards",
+            "The deck is the classic one: 108 cards.",
             {"0": 1, **_TWO_OF_1_TO_9, "S": 2, "R": 2, "+2": 2},
             {"W": 4, "W4": 4},
         ),
         _two_sided_deck(
             "flip112",
             "Flip, 112 cards with two sides",
+            "The deck is that of Flip: 112 cards with two sides.",
             _faces(COLORS, {**_TWO_OF_1_TO_9, "S": 2, "R": 2, "F": 2, "+1": 2}, {"W": 4, "W2": 4}, _FLIP_WILD),
             _faces(
                 DARK_COLORS,

@@ -18,7 +18,7 @@ SPARE_CARDS: Final = 20
 
 def has_no_mercy_deck(options: Options) -> bool:
     """Return True if a table plays with one of the No Mercy decks."""
-    return options.deck in ("nomercy168", "nomercy172")
+    return DECKS[options.deck].is_no_mercy
 
 
 def has_flip_deck(options: Options) -> bool:

@@ -101,13 +101,6 @@ def _switch(*, on: str, off: str) -> tuple[Choice, ...]:
 NO_LIMIT_WARNING: Final = "With a No Mercy deck and no mercy limit, hands may grow until the piles run short."
 """The warning of OPT-2."""
 
-_DECK_MEANINGS: Final = {
-    "nomercy168": "The deck is that of No Mercy: 168 cards.",
-    "nomercy172": "The deck is that of No Mercy with four more plain Wilds: 172 cards.",
-    "classic108": "The deck is the classic one: 108 cards.",
-    "flip112": "The deck is that of Flip: 112 cards with two sides.",
-}
-
 _DECK: Final = "Deck and deal"
 _DRAWING: Final = "Drawing"
 _ANSWERS: Final = "Answers to draw cards"
@@ -125,7 +118,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Deck",
         _DECK,
         "DECK-1",
-        choices=tuple(Choice(name, deck.title, _DECK_MEANINGS[name]) for name, deck in DECKS.items()),
+        choices=tuple(Choice(name, deck.title, deck.meaning) for name, deck in DECKS.items()),
     ),
     OptionSpec(
         "flip_backs",
