@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from games.rules import Face, Move, Pending, View, answers, cards_after, face_of
+from games.rules import Effect, Face, Move, Pending, View, answers, cards_after, face_of
 
 WIN: Final = 100.0
 LOSS: Final = -100.0
@@ -168,7 +168,7 @@ def _draw_value(face: Face) -> float:
     return ROULETTE_CARDS if face.symbol == "WD" else face.value
 
 
-_EFFECTS: Final[dict[str, Callable[[Evaluator, Face], float]]] = {
+_EFFECTS: Final[dict[Effect, Callable[[Evaluator, Face], float]]] = {
     "skip_next": Evaluator.skip_next,
     "skip_everyone": Evaluator.skip_everyone,
     "skip_if_two_left": Evaluator.skip_if_two_left,

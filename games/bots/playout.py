@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from games.rules import FACES, TURN_MOVES, Card, Face, Move, Options, Position, Shuffle, legal_moves, push
+from games.rules import FACES, TURN_MOVES, Card, Effect, Face, Move, Options, Position, Shuffle, legal_moves, push
 
 _COLOR_OF: Final = {card: face.color for card, face in FACES.items()}
 _VALUE_OF: Final = {card: face.value for card, face in FACES.items()}
 
 
-def _with_effect(name: str) -> frozenset[Card]:
+def _with_effect(name: Effect) -> frozenset[Card]:
     return frozenset(card for card, face in FACES.items() if name in face.effects)
 
 

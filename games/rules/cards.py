@@ -8,9 +8,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from sys import intern
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 Card = str
+
+Effect = Literal[
+    "skip_next",
+    "skip_everyone",
+    "reverse_direction",
+    "skip_if_two_left",
+    "pass_hands",
+    "swap_hands",
+    "next_owes",
+    "next_owes_after_reverse",
+    "allow_challenge",
+    "roulette",
+    "roulette_at_once",
+    "pass_debt_on",
+    "end_debt",
+    "shed_color",
+    "flip",
+    "buzzer",
+    "buzzer_race",
+    "buzzer_lottery",
+]
+"""What a card can do. ``EFFECTS`` (``effects.py``) has a function for each of them except three.
+
+Discard All's ``shed_color`` runs before the test for a last card (DISC-1). ``end_debt`` is read where a debt ends
+(RESP-4). The option ``buzzers`` turns ``buzzer`` into one of the two below it.
+"""
 
 COLORS: Final = ("r", "y", "g", "b")
 DARK_COLORS: Final = ("o", "p", "u", "t")
@@ -39,10 +65,10 @@ class Symbol(NamedTuple):
     name: str
     kind: str
     points: int
-    effects: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
     value: int = 0
     asks: str = ""
-    answer: tuple[str, ...] = ()
+    answer: tuple[Effect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +76,10 @@ class Face:
     """One kind of card.
 
     ``color`` is empty for a wild. ``value`` is how many cards it makes others draw, 0 if it names no number.
-    ``asks`` is the choice that its player makes: ``"color"``, ``"swap"``, ``"roulette"`` or empty. ``effects`` are
-    names of rows in ``EFFECTS`` (``effects.py``), and ``answer`` the same for a card that is played while cards are
-    owed. The options of a table may switch ``asks``, ``effects`` and ``answer`` off: its ``Ruleset`` has those in
-    force. ``points`` is what the card scores (SCORE-1). ``number`` is None without a number. ``rank`` is the place of
-    the symbol in a sorted hand.
+    ``asks`` is the choice that its player makes: ``"color"``, ``"swap"``, ``"roulette"`` or empty. ``effects`` are what
+    it does, and ``answer`` the same for a card that is played while cards are owed. The options of a table may switch
+    ``asks``, ``effects`` and ``answer`` off: its ``Ruleset`` has those in force. ``points`` is what the card scores
+    (SCORE-1). ``number`` is None without a number. ``rank`` is the place of the symbol in a sorted hand.
     """
 
     text: Card
@@ -64,8 +89,8 @@ class Face:
     kind: str
     value: int
     points: int
-    effects: tuple[str, ...]
-    answer: tuple[str, ...]
+    effects: tuple[Effect, ...]
+    answer: tuple[Effect, ...]
     asks: str
     number: int | None
     rank: int
@@ -112,7 +137,7 @@ class Deck(NamedTuple):
         return len(self.sides[0].printed)
 
 
-_NUMBER_EFFECTS: Final = {0: ("pass_hands",), 7: ("swap_hands",)}
+_NUMBER_EFFECTS: Final[dict[int, tuple[Effect, ...]]] = {0: ("pass_hands",), 7: ("swap_hands",)}
 _NUMBER_ASKS: Final = {7: "swap"}
 
 _SYMBOLS: Final = {

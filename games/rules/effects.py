@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from games.rules.cards import Card
+from games.rules.cards import Card, Effect
 from games.rules.events import Event
 from games.rules.options import Options
 from games.rules.position import BUZZ, CHOOSE_COLOR, Buzz, Challenge, Pending
@@ -208,7 +208,7 @@ def _two_players_left(turn: Turn) -> bool:
     return len(turn.position.hands) - len(turn.position.out) == 2
 
 
-EFFECTS: Final[dict[str, Callable[[Turn], None]]] = {
+EFFECTS: Final[dict[Effect, Callable[[Turn], None]]] = {
     "skip_next": skip_next,
     "skip_everyone": skip_everyone,
     "reverse_direction": reverse_direction,

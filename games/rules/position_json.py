@@ -11,7 +11,7 @@ from games.rules.errors import BadInput
 from games.rules.moves import MAX_PLAYERS, MIN_PLAYERS
 from games.rules.options import Options
 from games.rules.position import BUZZ, CHOOSE_COLOR, DRAWN, OVER, PLAY, Buzz, Challenge, Position, Run
-from games.rules.ruleset import ALLOW_CHALLENGE, SideRules
+from games.rules.ruleset import SideRules
 
 _REQUIRED: Final = ("hands", "turn", "discard_pile")
 _SORTED: Final = ("out", "set_aside", "declared", "exposed")
@@ -395,7 +395,7 @@ def _check_challenge(position: Position, claim: Challenge, options: Options) -> 
     pending, top = position.pending, _top_face(position, options)
     _require(pending is not None, "challenge needs pending.")
     _require(
-        ALLOW_CHALLENGE in top.effects and pending is not None and top.symbol == pending.by,
+        "allow_challenge" in top.effects and pending is not None and top.symbol == pending.by,
         "challenge needs the wild draw card of the debt on top.",
     )
     _require(claim.seat != position.turn, "The seat of challenge is not on turn.")

@@ -11,19 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from games.rules.cards import DECKS, Card, Deck, Face, Side, with_buzzers
+from games.rules.cards import DECKS, Card, Deck, Effect, Face, Side, with_buzzers
 from games.rules.moves import MAX_PLAYERS, Move
 from games.rules.position import Pending
 from games.rules.stacking import STACKING
 
-SHED: Final = "shed_color"
-"""The effect of Discard All. It is not in ``EFFECTS``: it runs before the test for a last card (DISC-1)."""
-
-END_DEBT: Final = "end_debt"
-"""What a card does that ends a debt. It is not in ``EFFECTS`` either (RESP-4)."""
-
-ALLOW_CHALLENGE: Final = "allow_challenge"
-"""The effect that gives a right to challenge (BLUFF-1)."""
+_BUZZER_EFFECTS: Final[dict[str, tuple[Effect, ...]]] = {"race": ("buzzer_race",), "lottery": ("buzzer_lottery",)}
+"""What a buzzer does, by the option ``buzzers`` (BUZZ-2, BUZZ-3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +46,7 @@ class SideRules:
     ``ending`` are those of this side that end the debt (RESP-4).
     ``of_color`` maps a colour to its cards, without wilds.
     ``sheds`` maps a Discard All to the cards that leave the hand with it (DISC-1).
-    ``effects`` maps a card to the names of its other effects, in order. ``debt_effects`` has those of the cards that
+    ``effects`` maps a card to its other effects, in order. ``debt_effects`` has those of the cards that
     may be played while cards are owed.
     ``plays`` says what a play has to choose, and ``last_plays`` the same for a player's last card (END-1).
     ``name_color`` are the moves that name a colour (ROUL-1).
@@ -68,8 +62,8 @@ class SideRules:
     ending: frozenset[str]
     of_color: Mapping[str, frozenset[str]]
     sheds: Mapping[str, frozenset[str]]
-    effects: Mapping[str, tuple[str, ...]]
-    debt_effects: Mapping[str, tuple[str, ...]]
+    effects: Mapping[str, tuple[Effect, ...]]
+    debt_effects: Mapping[str, tuple[Effect, ...]]
     plays: Plays
     last_plays: Plays
     name_color: tuple[Move, ...]
@@ -154,7 +148,7 @@ def _side_rules(side: Side, options: Switched, passing: frozenset[str]) -> SideR
     effects = {face.text: _effects(face, options) for face in faces}
     draw_cards = {face.text: effects[face.text] for face in faces if face.kind == "draw"}
     answer_cards = {face.text: face.answer for face in faces if face.answer and options.advanced_stacking}
-    ending = frozenset(text for text, answer in answer_cards.items() if END_DEBT in answer)
+    ending = frozenset(text for text, answer in answer_cards.items() if "end_debt" in answer)
     return SideRules(
         name=side.name,
         colors=side.colors,
@@ -167,10 +161,10 @@ def _side_rules(side: Side, options: Switched, passing: frozenset[str]) -> SideR
         passing=passing if options.advanced_stacking else frozenset(),
         ending=ending,
         of_color=of_color,
-        sheds={face.text: of_color[face.color] for face in faces if SHED in face.effects},
+        sheds={face.text: of_color[face.color] for face in faces if "shed_color" in face.effects},
         effects=effects,
         debt_effects=draw_cards
-        | {text: tuple(name for name in answer if name != END_DEBT) for text, answer in answer_cards.items()},
+        | {text: tuple(name for name in answer if name != "end_debt") for text, answer in answer_cards.items()},
         plays=_plays(asks, side.colors),
         last_plays=_plays({card: _LAST_ASKS[side.faces[card].asks] for card in asks}, side.colors),
         name_color=tuple(Move("color", color=color) for color in side.colors),
@@ -200,14 +194,14 @@ def _answers(faces: Iterable[Face], stacking: str) -> dict[tuple[str, int], froz
     return answers | {(symbol, 0): frozenset() for symbol in by_symbol}
 
 
-def _effects(face: Face, options: Switched) -> tuple[str, ...]:
+def _effects(face: Face, options: Switched) -> tuple[Effect, ...]:
     if face.kind == "number" and not options.zero_seven:
         return ()
     if face.kind == "roulette" and options.roulette_color == "player":
         return ("roulette_at_once",)
     if face.kind == "buzzer":
-        return (f"buzzer_{options.buzzers}",)
-    left_out = (SHED,) if options.bluff != "off" else (SHED, ALLOW_CHALLENGE)
+        return _BUZZER_EFFECTS[options.buzzers]
+    left_out = {"shed_color"} if options.bluff != "off" else {"shed_color", "allow_challenge"}
     return tuple(name for name in face.effects if name not in left_out)
 
 
