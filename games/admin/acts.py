@@ -145,6 +145,7 @@ def act_page(
     about: str,
     within: tuple[str, str],
     back: str,
+    title: str = "",
     also: Sequence[str] = (),
     consequences: Sequence[str] | None = None,
     form_options: Mapping[str, Any] | None = None,
@@ -162,6 +163,7 @@ def act_page(
     :param possible: return True if the act is still possible after what others have done.
     :param about: the name of the subject on the page.
     :param within: the title and the URL name of the list that the subject belongs to.
+    :param title: what the button says, if not the title of the act.
     :param also: more sentences under "What will happen".
     :param consequences: the sentences under "What will happen" in place of those of the act.
     :param form_options: keyword arguments of the form.
@@ -174,13 +176,14 @@ def act_page(
     by, sent = cast("User", request.user), request.method == "POST"
     seen = _seen(request, "seen") if sent else newer_acts.newest(subject, reader=by)
     seen_news = _seen(request, "seen_news") if sent else newer_acts.newest_news(subject)
-    title, options = act.title, {**(form_options or {})}
+    title, options = title or act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = chosen_seat(request, table)
         if seat is None:
             newer = _sentences(newer_acts.since(seen, subject, reader=by), by) if sent else []
             return _seat_page(request, act, act.seats(table), newer, about=about, within=within, back=back)
-        title, options["initial"] = _seat_title(act, seat), {"seat": seat.index, "owner": seat.user_id or 0}
+        title = _seat_title(act, seat)
+        options["initial"] = {**options.get("initial", {}), "seat": seat.index, "owner": seat.user_id or 0}
     form = act.form(request.POST if sent else None, **options)
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:

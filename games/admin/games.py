@@ -23,10 +23,9 @@ from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
 from games.refusals import Denied
 from games.render import words
-from games.render.resign import may_leave
 from games.rules.cards import card_name, color_name, names_of_both_faces
 from games.staff import tables
-from games.staff.acts import LOOK, MOVE_SEAT, REMOVE, TABLE_ACTS, StaffAct
+from games.staff.acts import EXTEND, LOOK, MOVE_SEAT, REMOVE, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
 from games.staff.log import notes_of
 from games.staff.queue import with_problem
@@ -94,13 +93,18 @@ def _how_to_give_back(table: Table) -> list[str]:
     ]
 
 
-def _end_by_removing(table: Table, seat: Seat | None) -> list[str]:
-    """Return a sentence that says who wins, if setting the hand of this seat aside ends the game."""
-    if seat is None or seat.user is None:
-        return []
-    view = queries.view_of(table, seat.user)
-    winner = words.winner_of_all_by_leaving(view) if may_leave(view) else ""
-    return [f"If the hand is set aside, the game ends and {winner} wins."] if winner else []
+def _values_of(table: Table, act: StaffAct[Table], seat: Seat | None) -> dict[str, object]:
+    """Return the values of the hidden fields, which say what the page showed.
+
+    :param seat: the seat that was chosen, for acts on one seat.
+    """
+    if table.playing is None:
+        return {}
+    if act is EXTEND:
+        return {"seat": table.on_turn.index, "owner": table.on_turn.user_id or 0}
+    if act is REMOVE and seat is not None and seat.user is not None:
+        return {"known_winner": tables.winner_by_removing(table, seat)}
+    return {"deal": table.playing.round.number}
 
 
 def _top(view: GameView) -> str:
@@ -179,12 +183,19 @@ class GameAdmin(ReadOnlyAdmin):
             return render(request, "admin/staff/hands.html", context | {"title": f"Hands of game {game.code}"})
 
         also: list[str] = []
-        options: dict[str, Any] = {"initial": {"deal": table.playing.round.number if table.playing else None}}
+        known = _values_of(table, found, chosen_seat(request, table))
+        options: dict[str, Any] = {"initial": known}
+        title = ""
         if found is MOVE_SEAT:
             also = _how_to_give_back(table)
         elif found is REMOVE:
-            also = _end_by_removing(table, chosen_seat(request, table))
+            if winner := known.get("known_winner"):
+                also = [f"If the hand is set aside, the game ends and {winner} wins."]
             options["started"] = table.playing is not None
+        elif found is EXTEND and table.playing is not None:
+            row = table.on_turn
+            title = f"Give {row.name}, seat {row.index + 1}, more time"
+            also = ["If the turn moves on before you confirm, nothing is done and the page asks again."]
         return act_page(
             request,
             found,
@@ -194,6 +205,7 @@ class GameAdmin(ReadOnlyAdmin):
             about=f"Game {game.code}",
             within=("Games", "admin:games_game_changelist"),
             back=back,
+            title=title,
             table=table,
             also=also,
             form_options=options,
@@ -216,7 +228,8 @@ class GameAdmin(ReadOnlyAdmin):
         if plays:
             offered.remove(LOOK)
         view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)
-        notes = notes_of(table, reader=None, since=lines[0].n if lines else 0)
+        # Before its first move there may be acts, too. A list of all lines begins with those.
+        notes = notes_of(table, reader=None, since=lines[0].n if len(lines) == LOG_LINES else 0)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts import queries as identities
 from accounts.models import User
@@ -92,6 +93,15 @@ def _how_told(person: User, trouble: str, *, lost: bool) -> str:
     if trouble:
         return f"They are told by the bell only, because {NO_MAIL[trouble]}."
     return "They are told by bell and mail."
+
+
+def _on_mute(person: User) -> list[str]:
+    """Return the sentence about the mute in force, if there is one."""
+    now = timezone.now()
+    if person.muted_until is None or not person.muted(now):
+        return []
+    until = date_format(timezone.localtime(person.muted_until), "Y-m-d H:i")
+    return [f"They are muted until {until} already. A longer mute replaces that."]
 
 
 class Account(admin.SimpleListFilter):
@@ -198,6 +208,7 @@ class PersonAdmin(ReadOnlyAdmin):
             within=("People", "admin:accounts_user_changelist"),
             back=back,
             also=[
+                *(_on_mute(person) if found is MUTE else ()),
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
                 *(found.told if person.is_active and not lost else ()),
                 *[_how_told(person, trouble, lost=lost)] * bool(found.told),

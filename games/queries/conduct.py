@@ -275,19 +275,25 @@ def replaced_by_bots(game: Game) -> dict[int, User | None]:
 
 
 def unseated_after_look(game: Game) -> dict[int, int]:
-    """Return the people who lost their seat to staff after staff had viewed the hands, and did not get one back.
+    """Return the people who had a seat when staff viewed the hands, lost it to staff, and have none now.
 
     Maps the id of each to the index of the seat.
     """
-    entries = AuditEntry.objects.filter(game_id=game.pk)
-    first, lost = entries.filter(act=LOOK).order_by("pk").first(), dict[int | None, int | None]()
-    if first is not None:
-        for entry in entries.filter(act__in=(REMOVE, MOVE_SEAT), pk__gt=first.pk).order_by("pk"):
-            if entry.act == MOVE_SEAT:
-                lost.pop(entry.person_id, None)
-            lost[entry.person_id if entry.act == REMOVE else entry.details.get("before_id")] = entry.seat
-    known = User.objects.in_bulk([pk for pk in lost if pk is not None])
-    return {pk: seat for pk, seat in lost.items() if pk in known and pk is not None and seat is not None}
+    entries = AuditEntry.objects.filter(game_id=game.pk, act__in=(LOOK, REMOVE, MOVE_SEAT)).order_by("pk")
+    looked_at, given_at, lost, seated = 0, dict[int | None, int](), dict[int, int](), set[int | None]()
+    for entry in entries:
+        if entry.act == LOOK:
+            looked_at = entry.pk
+            continue
+        loser = entry.person_id if entry.act == REMOVE else entry.details.get("before_id")
+        if loser is not None and entry.seat is not None and given_at.get(entry.seat, 0) < looked_at:
+            lost.setdefault(loser, entry.seat)
+        seated.discard(loser)
+        if entry.act == MOVE_SEAT:
+            given_at[entry.seat] = entry.pk
+            seated.add(entry.person_id)
+    known = User.objects.filter(pk__in=set(lost) - seated)
+    return {pk: lost[pk] for pk in known.values_list("pk", flat=True)}
 
 
 def has_viewed_hands(game: Game, user: User) -> bool:

@@ -66,7 +66,12 @@ class SeatForm(ReasonForm):
 
 
 class RemoveForm(SeatForm):
-    """The form to remove a player. It asks what happens to the seat only if the game has started."""
+    """The form to remove a player. It asks what happens to the seat only if the game has started.
+
+    `known_winner` is who wins if the hand is set aside, as its page said, or empty.
+    """
+
+    known_winner = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
 
     instead = forms.ChoiceField(
         label="What happens to the seat",
@@ -99,6 +104,13 @@ class RoundForm(ReasonForm):
 
 
 class MinutesForm(ReasonForm):
+    """The form of an act on the current turn.
+
+    The hidden fields say whose turn its page showed: the index of the seat, and the id of its owner, 0 for a bot.
+    """
+
+    seat = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    owner = forms.IntegerField(required=False, widget=forms.HiddenInput)
     minutes = forms.IntegerField(label="Minutes", min_value=1, max_value=LONGEST_MINUTES, initial=60)
 
 

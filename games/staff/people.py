@@ -75,15 +75,21 @@ def acknowledge(*, person_id: int, newest: int, now: datetime) -> bool:
 def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> AuditEntry:
     """Remove this person's name at the table, let them choose no other until the mute ends, and notify them.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    The mute replaces one in force.
+
+    :raises Denied: `malformed`, `not_found`; `forbidden` also if it ends sooner than the one in force.
     """
     with transaction.atomic():
         reason = check(acts.MUTE, by=by, reason=reason, now=now)
         _check_days(days)
         person = lock_or_deny(person_id)
         check_person(person, by=by)
+        until, in_force = now + timedelta(days=days), person.muted_until
+        if in_force is not None and until < in_force:
+            message = f"{person.name} is already muted for longer. To shorten that, end the mute first."
+            raise Denied("forbidden", message)
         entry = record(acts.MUTE, by=by, reason=reason, now=now, person=person, days=days)
-        person.muted_until = now + timedelta(days=days)
+        person.muted_until = until
         person.display_name = ""
         erase_old_name(person)
         person.save(update_fields=["muted_until", "display_name"])
@@ -154,20 +160,20 @@ def erase_old_name(person: User) -> None:
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End the mute: let this person choose a name at the table again, and notify them if the mute was not over.
+    """End the mute: let this person choose a name at the table again, and notify them.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    :raises Denied: `forbidden`, `malformed`; `not_found` also if the person is not muted.
     """
     with transaction.atomic():
         reason = check(acts.UNMUTE, by=by, reason=reason, now=now)
         person = lock_or_deny(person_id)
         check_person(person, by=by)
-        muted = person.muted(now)
+        if not person.muted(now):
+            raise Denied("not_found", f"{person.name} is not muted.")
         person.muted_until = None
         person.save(update_fields=["muted_until"])
         entry = record(acts.UNMUTE, by=by, reason=reason, now=now, person=person)
-        if muted:
-            staff_notices.unmuted(person, mark=entry.pk, now=now)
+        staff_notices.unmuted(person, mark=entry.pk, now=now)
         return entry
 
 

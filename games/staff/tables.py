@@ -21,10 +21,12 @@ from games.models.tables import new_invite_key
 from games.notices import staff_notices
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied, over
+from games.render.resign import may_leave
+from games.render.words import possessive, winner_of_all_by_leaving
 from games.staff import acts
 from games.staff.acts import StaffAct
 from games.staff.audit import check, check_outside, check_person, record
-from games.staff.forms import CHOOSE_FOR_THE_SEAT
+from games.staff.forms import CHOOSE_FOR_THE_SEAT, Outdated
 
 
 @contextmanager
@@ -94,16 +96,35 @@ def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         return record(acts.RESUME, by=by, reason=why, now=now, table=table, **details)
 
 
-def extend(*, game_id: int, by: User, minutes: int, reason: str, now: datetime) -> AuditEntry:
+def extend(
+    *,
+    game_id: int,
+    by: User,
+    minutes: int,
+    reason: str,
+    now: datetime,
+    seat: int | None = None,
+    owner: int | None = None,
+) -> AuditEntry:
     """Give the current turn more time.
 
+    :param seat: the seat on turn on the page, if known.
+    :param owner: the id of its owner there, 0 for a bot.
+    :raises Outdated: another seat is on turn, or the seat has another owner.
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
     with _table(acts.EXTEND, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.extend(table, seconds=minutes * 60, now=now)
-        seat = table.started.position.turn
-        person = _row(table, seat).user
-        return record(acts.EXTEND, by=by, reason=why, now=now, table=table, seat=seat, person=person, minutes=minutes)
+        row = table.on_turn
+        if seat is not None and (seat, owner) != (row.index, row.user_id or 0):  # undoes the extension
+            message = (
+                f"The turn has moved on since you opened this page: it is {possessive(row.name)} turn now, seat"
+                f" {row.index + 1}."
+            )
+            raise Outdated(message, {"seat": str(row.index), "owner": str(row.user_id or 0)})
+        return record(
+            acts.EXTEND, by=by, reason=why, now=now, table=table, seat=row.index, person=row.user, minutes=minutes
+        )
 
 
 def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime, owner: int | None = None) -> AuditEntry:
@@ -178,8 +199,22 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         return record(acts.CLOSE, by=by, reason=why, now=now, table=table)
 
 
+def winner_by_removing(table: Table, seat: Seat) -> str:
+    """Return who wins if the hand of this person's seat is set aside and that ends the game, or ""."""
+    view = queries.view_of(table, seat.user)
+    return winner_of_all_by_leaving(view) if may_leave(view) else ""
+
+
 def remove(
-    *, game_id: int, by: User, seat: int, bot: bool | None, reason: str, now: datetime, owner: int | None = None
+    *,
+    game_id: int,
+    by: User,
+    seat: int,
+    bot: bool | None,
+    reason: str,
+    now: datetime,
+    owner: int | None = None,
+    known_winner: str | None = None,
 ) -> AuditEntry:
     """Remove a person from a table. They lose access to a private table, which gets a new link (decision 88).
 
@@ -187,6 +222,9 @@ def remove(
 
     :param bot: in a running game, True gives the seat to a bot; False sets the hand aside (LEAVE-1).
         None if the game had not started when staff decided.
+    :param known_winner: who wins if the hand is set aside, as the page said, or "" if the game goes on. None if that is
+        unknown.
+    :raises Outdated: the hand is to be set aside, and by now somebody else wins by that.
     :raises Denied: `malformed`, `not_found`, `over`; `already_started` if `bot` is None and the game has started;
         `forbidden` also if no person has this seat.
     """
@@ -197,6 +235,11 @@ def remove(
             raise Denied("forbidden", "No person has this seat any more.", version=game.version)
         if bot is None and game.status == Game.Status.PLAYING:
             raise Denied("already_started", CHOOSE_FOR_THE_SEAT, version=game.version)
+        winner = winner_by_removing(table, row) if bot is False else ""
+        if bot is False and known_winner not in (None, winner):
+            then = f"the game ends and {winner} wins" if winner else "the game goes on"
+            message = f"The game has changed since you opened this page: if the hand is set aside, {then}."
+            raise Outdated(message, {"known_winner": winner})
         details = {"bot": bot} if game.status == Game.Status.PLAYING else {}
         if not game.is_public:
             details["new_link"] = True

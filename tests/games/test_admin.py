@@ -350,6 +350,8 @@ def test_the_page_of_an_act_asks_for_a_reason_and_lists_consequences(
     User.objects.filter(pk=ann.pk).update(is_superuser=act in ("set_role", "drop_factor"))
     if act == "lift":
         User.objects.filter(pk=alice.pk).update(suspended_until=timezone.now() + timedelta(days=1))
+    if act == "unmute":
+        User.objects.filter(pk=alice.pk).update(muted_until=timezone.now() + timedelta(days=1))
     if act == "end_neutral_name":
         User.objects.filter(pk=alice.pk).update(neutral_name="Player 48213")
     if act == "reopen_account":

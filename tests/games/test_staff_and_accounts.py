@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import time
 from typing import Any
@@ -26,6 +25,7 @@ from games.staff import accounts, cases, people, tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
+from tests.support.staff import values_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 REASON = "Asked for by mail, and checked"
@@ -102,7 +102,7 @@ def test_a_person_is_told_their_corrected_name_by_bell_and_mail(ann: User, alice
 
 def test_a_name_that_the_person_has_chosen_meanwhile_is_shown_and_not_wiped(ann: User, alice: User) -> None:
     browser, url = staff_browser(ann), f"/admin/accounts/user/{alice.pk}/act/rename/"
-    form = fields_of(browser.get(url)) | {"username": "alicia", "reason": REASON}
+    form = values_of(browser.get(url)) | {"username": "alicia", "reason": REASON}
     account_actions.update_profile(user=alice, display_name="Sunny", time_zone="UTC", now=NOON)
     refused = browser.post(url, form)
     assert refused.status_code == 409
@@ -112,18 +112,11 @@ def test_a_name_that_the_person_has_chosen_meanwhile_is_shown_and_not_wiped(ann:
     ) in text_of(refused)
     alice.refresh_from_db()
     assert (alice.username, alice.display_name) == ("alice", "Sunny")
-    again = fields_of(refused)
+    again = values_of(refused)
     assert (again["username"], again["display_name"]) == ("alicia", "")
     assert browser.post(url, again | {"reason": REASON}).status_code == 302
     alice.refresh_from_db()
     assert (alice.username, alice.display_name) == ("alicia", "")
-
-
-def fields_of(page: Any) -> dict[str, str]:
-    """Return the values of the inputs in the form of an act."""
-    form = page.content.decode().split('<form method="post" autocomplete="off">')[1]
-    inputs = re.findall(r'<input (?=[^>]*name="([^"]+)")(?:[^>]*value="([^"]*)")?', form)
-    return dict(inputs)
 
 
 def test_people_are_found_by_their_former_usernames(ann: User, alice: User) -> None:

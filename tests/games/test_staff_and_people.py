@@ -34,6 +34,7 @@ from tests.conftest import api_token, logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
 from tests.support.stack import database_url
+from tests.support.staff import confirm
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 AUDIT_MIGRATIONS = ("0004_audit_is_append_only", "0019_audit_is_emptied_in_tests_alone")
@@ -547,10 +548,27 @@ def test_a_person_is_told_that_staff_ended_their_mute(mo: User, alice: User) -> 
     assert sorted(rows.values_list("channel", "state")) == [("email", "sent"), ("site", "sent")]
 
 
-def test_nobody_is_told_that_staff_ended_a_mute_that_was_over(mo: User, alice: User) -> None:
+def test_a_mute_that_is_over_cannot_be_ended(mo: User, alice: User) -> None:
     people.mute(person_id=alice.pk, by=mo, days=1, reason=REASON, now=NOON)
-    people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=NOON + DAY)
+    with pytest.raises(Denied, match="alice is not muted"):
+        people.unmute(person_id=alice.pk, by=mo, reason=REASON, now=NOON + DAY)
     assert not Notice.objects.filter(kind="unmuted").exists()
+    assert [entry.act for entry in AuditEntry.objects.all()] == ["mute"]
+
+
+def test_a_mute_is_not_shortened_by_another(mo: User, alice: User) -> None:
+    browser, url, now = staff_browser(mo), f"/admin/accounts/user/{alice.pk}/act/mute/", timezone.now()
+    assert "They are muted until" not in text_of(browser.get(url))
+    people.mute(person_id=alice.pk, by=mo, days=30, reason=REASON, now=now)
+    until = User.objects.get(pk=alice.pk).muted_until
+    assert f"They are muted until {until:%Y-%m-%d %H:%M} already. A longer mute replaces that." in text_of(
+        browser.get(url)
+    )
+    refused = confirm(browser, url, {"days": "5", "reason": REASON})
+    assert refused.status_code == 403
+    assert "alice is already muted for longer. To shorten that, end the mute first." in text_of(refused)
+    assert User.objects.get(pk=alice.pk).muted_until == until
+    assert confirm(browser, url, {"days": "31", "reason": REASON}).status_code == 302
 
 
 def test_no_mail_tells_of_a_suspension_that_has_been_lifted(mo: User, ann: User, alice: User) -> None:

@@ -103,6 +103,26 @@ def test_people_who_lost_their_seat_before_the_look_or_got_it_back_are_not_told(
     assert not Notice.objects.filter(text__contains="Staff looked at hands").exists()
 
 
+def test_a_person_who_got_a_seat_after_the_look_and_lost_it_is_not_told(dealt: Table, ann: User, bob: User) -> None:
+    person("dora")
+    tables.view_hands(**act(dealt, ann))
+    tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    tables.void_game(**act(dealt, ann))
+    told = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
+    assert [row.user for row in told] == [bob]
+
+
+def test_a_person_who_lost_the_seat_twice_after_the_look_is_told_once(dealt: Table, ann: User, bob: User) -> None:
+    tables.view_hands(**act(dealt, ann))
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    tables.move_seat(**act(dealt, ann, seat=1, username="bob"))
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    tables.void_game(**act(dealt, ann))
+    told = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
+    assert [row.user for row in told] == [bob]
+
+
 def refusal_for(user: User, table: Table) -> bytes:
     """Return the page that this person gets instead of the table, which is private by then."""
     Game.objects.filter(pk=table.game.pk).update(is_public=False)

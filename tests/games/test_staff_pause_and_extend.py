@@ -15,10 +15,11 @@ from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.staff import tables
 from games.staff.log import notes_of
+from tests.conftest import person
 from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON, act, confirm, dealt, entry_of, refused
+from tests.support.staff import REASON, act, confirm, dealt, entry_of, refused, values_of
 from tests.support.tables import NOON, now_of, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -70,6 +71,32 @@ def test_an_extension_gives_the_current_turn_more_time(dealt: Table, mo: User) -
     entry = entry_of(dealt)
     assert (entry.seat, entry.person, entry.details) == (turn, dealt.seats[turn].user, {"minutes": 90})
     refused("malformed", tables.extend, **act(dealt, mo, minutes=0))
+
+
+def test_the_page_to_extend_the_clock_names_who_gets_the_time(dealt: Table, mo: User) -> None:
+    row = dealt.on_turn
+    page = staff_browser(mo).get(f"/admin/games/game/{dealt.game.pk}/act/extend/").content.decode()
+    assert f'value="Give {row.name}, seat {row.index + 1}, more time"' in page
+
+
+def test_a_turn_that_has_moved_on_is_not_extended(mo: User, alice: User, bob: User) -> None:
+    table = table_at(THREE_HANDS, [alice, bob, person("dora")], deadline=NOON + timedelta(hours=1))
+    browser, url, before = staff_browser(mo), f"/admin/games/game/{table.game.pk}/act/extend/", table.on_turn
+    form = values_of(browser.get(url)) | {"minutes": "90", "reason": REASON}
+    assert before.user is not None
+    play_move(code=table.game.code, viewer=Viewer(before.user), text="play r5", version=0, now=NOON)
+    row, deadline = now_of(table).on_turn, now_of(table).game.deadline
+    assert row.index != before.index
+    answer = browser.post(url, form)
+    assert answer.status_code == 409
+    assert (
+        "Nothing has been done. The turn has moved on since you opened this page:"
+        f" it is {row.name}’s turn now, seat {row.index + 1}. To go ahead all the same, confirm again."
+    ) in text_of(answer)
+    assert f'value="Give {row.name}, seat {row.index + 1}, more time"' in answer.content.decode()
+    assert (now_of(table).game.deadline, AuditEntry.objects.exists()) == (deadline, False)
+    assert browser.post(url, values_of(answer) | {"minutes": "90", "reason": REASON}).status_code == 302
+    assert AuditEntry.objects.get().person == row.user
 
 
 def test_forgiving_misses_gives_the_used_time_back(dealt: Table, mo: User, bob: User) -> None:

@@ -25,7 +25,8 @@ from games.staff.forms import CHOOSE_FOR_THE_SEAT
 from games.staff.log import notes_of
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
-from tests.support.staff import REASON, act, dealt, entry_of, refused, seen_in
+from tests.support.pages import text_of
+from tests.support.staff import REASON, act, dealt, entry_of, refused, seen_in, values_of
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -193,6 +194,30 @@ def test_the_page_says_who_wins_if_setting_the_hand_aside_ends_the_game(
     url = f"/admin/games/game/{table_after([alice, bob], 4, seed=0).game.pk}/act/remove/?seat=1"
     page = staff_browser(ann).get(url).content.decode()
     assert "If the hand is set aside, the game ends and alice wins." in page
+
+
+def test_a_removal_that_ends_the_game_by_now_is_asked_again(dealt: Table, mo: User, alice: User, charlie: User) -> None:
+    browser, url = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/remove/"
+    form = values_of(browser.get(url, {"seat": 1})) | {"instead": "aside", "reason": REASON}
+    version = dealt.game.version
+    play_move(code=dealt.game.code, viewer=Viewer(charlie), text="leave", version=version, now=NOON)
+    answer = browser.post(url, form)
+    assert answer.status_code == 409
+    page = text_of(answer)
+    assert "Nothing has been done. The game has changed since you opened this page:" in page
+    assert page.count("if the hand is set aside, the game ends and alice wins.") == 1
+    assert (now_of(dealt).game.status, AuditEntry.objects.exists()) == (Game.Status.PLAYING, False)
+    again = values_of(answer) | {"instead": "aside", "reason": REASON}
+    assert browser.post(url, again).status_code == 302
+    assert now_of(dealt).game.winner == dealt.seat_of(alice)
+
+
+def test_a_removal_for_a_bot_is_not_asked_again(dealt: Table, mo: User, charlie: User) -> None:
+    browser, url = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/remove/"
+    form = values_of(browser.get(url, {"seat": 1})) | {"instead": "bot", "reason": REASON}
+    version = dealt.game.version
+    play_move(code=dealt.game.code, viewer=Viewer(charlie), text="leave", version=version, now=NOON)
+    assert browser.post(url, form).status_code == 302
 
 
 def test_the_page_asks_what_happens_to_the_seat_only_if_the_game_has_started(ann: User, alice: User, bob: User) -> None:

@@ -21,6 +21,7 @@ from games.render import LOG_LINES
 from games.staff import people, tables
 from games.staff.acts import ACTS, TABLE_ACTS
 from games.staff.log import notes_of
+from tests.support.codes import staff_browser
 from tests.support.pages import log_lines
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
@@ -166,6 +167,19 @@ def test_acts_before_the_first_move_are_logged(alice: User, bob: User, ann: User
     expected = ["You play Red 5.", "Staff resumed the game.", "Staff paused the game."]
     assert log_lines(as_alice, table.game) == expected
     assert log_lines(as_alice, table.game, "log/") == expected
+
+
+def test_the_staff_page_of_a_game_has_acts_before_the_first_move(
+    alice: User, bob: User, ann: User, as_alice: Client
+) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    tables.pause(**arguments_for(table.game, ann))
+    tables.resume(**arguments_for(table.game, ann))
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
+    log = staff_browser(ann).get(f"/admin/games/game/{table.game.pk}/change/").context["lines"]
+    assert [line.text for line in log] == [
+        "alice plays Red 5.", "Staff resumed the game.", "Staff paused the game."
+    ]  # fmt: skip
 
 
 def test_the_table_shows_only_acts_after_its_oldest_shown_move(

@@ -56,6 +56,13 @@ def known_by(page: Any) -> dict[str, str]:
     return dict(found)
 
 
+def values_of(page: Any) -> dict[str, str]:
+    """Return the values of the inputs in the form of an act, also the hidden ones."""
+    form = page.content.decode().split('<form method="post" autocomplete="off">')[1]
+    inputs = re.findall(r'<input (?=[^>]*name="([^"]+)")(?:[^>]*value="([^"]*)")?', form)
+    return dict(inputs)
+
+
 def confirm(browser: Client, url: str, fields: dict[str, Any], *, follow: bool = False) -> Any:
     """Open the page of an act, send its form with these fields, and return the answer."""
     return browser.post(url, {**known_by(browser.get(url)), **fields}, follow=follow)
