@@ -1,4 +1,4 @@
-"""The command line ``python -m games.rules replay|random|rulebook|presets`` (NOTATION, "Console")."""
+"""The command line ``python -m games.rules replay|random|rulebook|presets`` (docs/notation.md, "Console")."""
 
 from __future__ import annotations
 

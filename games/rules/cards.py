@@ -1,6 +1,6 @@
 """Cards, faces and decks, as tables.
 
-A card is its NOTATION text (``"r5"``, ``"W10"``). The cards and decks of a new variant are new rows here.
+A card is its text in the notation (``"r5"``, ``"W10"``). The cards and decks of a new variant are new rows here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The answers of the command line, without its streams (NOTATION, "Console")."""
+"""The answers of the command line, without its streams (docs/notation.md, "Console")."""
 
 from __future__ import annotations
 

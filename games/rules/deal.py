@@ -28,7 +28,7 @@ def next_dealer(dealer: int, players: int, absent: Collection[int]) -> int:
 
 
 def shuffled_cards(options: Options, shuffle: Shuffle) -> list[Card]:
-    """Return the cards of a deck in the order dealt and drawn (NOTATION, "Shuffle"; PAIR-1)."""
+    """Return the cards of a deck in the order dealt and drawn (docs/notation.md, "Shuffle"; PAIR-1)."""
     deck = options.rules.deck
     cards = deck.cards or _paired(deck, shuffle)
     return shuffle(cards, DEAL)

@@ -21,7 +21,7 @@ from games.rules.position import BUZZ, OVER, Pending, Position
 def legal_moves(position: Position, seat: int, options: Options) -> list[Move]:
     """Return every legal move of a seat, one for each colour and each swap target.
 
-    ``leave``, the clock's moves and the ``uno`` suffix of a play are left out (NOTATION, "Console").
+    ``leave``, the clock's moves and the ``uno`` suffix of a play are left out (docs/notation.md, "Console").
     """
     phase = position.phase
     if phase == OVER or seat in position.out:
@@ -59,7 +59,7 @@ def default_move(position: Position, seat: int, options: Options) -> Move:
 def refusal(position: Position, seat: int, move: Move, options: Options) -> Refused | None:
     """Return why a move is refused, or None if it is legal.
 
-    The checks are made in the order of NOTATION's table of refusals.
+    The checks are made in the order of the table of refusals in docs/notation.md.
     """
     kind = move.kind
     if kind not in KINDS or _is_unknown(position, move, options):

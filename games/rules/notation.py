@@ -1,4 +1,4 @@
-"""Reads moves and lines in the notation (NOTATION, "Moves"). ``str(move)`` writes them."""
+"""Reads moves and lines in the notation (docs/notation.md, "Moves"). ``str(move)`` writes them."""
 
 from __future__ import annotations
 

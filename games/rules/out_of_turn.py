@@ -73,7 +73,7 @@ OUT_OF_TURN_MOVES: Final[dict[str, OutOfTurnMove]] = {
     "uno": OutOfTurnMove(_calls, _call_refusal, by_clock=True),
     "catch": OutOfTurnMove(_catches, _catch_refusal),
     "buzz": OutOfTurnMove(_presses, _press_refusal, by_clock=True),
-    # Lists of legal moves leave out `leave` (NOTATION, "Console").
+    # Lists of legal moves leave out `leave` (docs/notation.md, "Console").
     "leave": OutOfTurnMove(_not_listed, _never_refused),
 }
 """Every kind of move that is not a turn move."""

@@ -100,7 +100,7 @@ def nearest_seat(seat: int, direction: int, players: int, out: tuple[int, ...]) 
     """Return the nearest seat after ``seat`` that is not in ``out``.
 
     ``direction`` is 1 (clockwise) or -1, ``players`` the number of seats. The answer is ``seat`` itself if all others
-    are out. Loops for ever if every seat is in ``out``.
+    are out. Never returns if every seat is in ``out``.
     """
     seat = (seat + direction) % players
     while seat in out:
@@ -116,9 +116,9 @@ class Position:
 
     Treat it as immutable. ``apply`` returns a new position, and ``replace`` a changed copy.
 
-    The fields are those of NOTATION, "Position", those of variants in ``extra``. The cards of ``hands`` are in the
-    order drawn. ``absent`` is not in NOTATION: the seats that left in an earlier round of the match. They are in
-    ``out`` too, and SCORE-2 does not count them.
+    The fields are those of docs/notation.md, "Position". ``extra`` has those that only some options use. The cards of
+    ``hands`` are in the order drawn. ``absent`` is not in the notation: the seats that left in an earlier round of the
+    match. They are in ``out`` too, and SCORE-2 does not count them.
     """
 
     __slots__ = (

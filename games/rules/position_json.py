@@ -1,4 +1,4 @@
-"""Reads and writes positions as JSON (NOTATION, "Position"). Impossible positions are refused."""
+"""Reads and writes positions as JSON (docs/notation.md, "Position"). Impossible positions are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SORTED: Final = ("out", "set_aside", "declared", "exposed")
 
 
 def position_to_json(position: Position, options: Options) -> dict[str, object]:
-    """Return the output form of NOTATION.
+    """Return the form that docs/notation.md calls output.
 
     ``absent`` is left out. Read back, a seat that left in an earlier round counts as out in this one (SCORE-2;
     docs/decisions/0010).
@@ -164,7 +164,7 @@ class _Reader:
         draw_values = {face.symbol: face.value for face in self._side.faces.values() if face.kind == "draw"}
         has_number = draw_values.get(by) != 0
         if by == top.symbol and has_number:
-            # As before the variants: the value may be that of any draw card, whatever lies on top.
+            # The first release did not compare the value with the top card, so the value of any draw card is accepted.
             if not least or least not in draw_values.values():
                 raise BadInput(f"{name} has a value that no draw card has.")
         elif by not in draw_values:
@@ -255,7 +255,7 @@ _READERS: Final[dict[str, _Read]] = {
     "passes": _or_null(_Reader.count),
     "fines": _or_null(_Reader.fines),
 }
-"""The function that checks and reads each field, in NOTATION's order."""
+"""The function that checks and reads each field, in the order of docs/notation.md."""
 
 _MEANINGS: Final[dict[str, Callable[[Options, int], bool]]] = {
     "side": lambda options, players: len(options.rules.sides) > 1,

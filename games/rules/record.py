@@ -1,4 +1,4 @@
-"""Reads, writes and replays records: a whole match as text (NOTATION, "Record")."""
+"""Reads, writes and replays records: a whole match as text (docs/notation.md, "Record")."""
 
 from __future__ import annotations
 

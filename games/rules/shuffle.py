@@ -1,4 +1,4 @@
-"""The committed shuffle: Fisher-Yates over an HMAC-SHA256 stream (NOTATION, "Shuffle")."""
+"""The committed shuffle: Fisher-Yates over an HMAC-SHA256 stream (docs/notation.md, "Shuffle")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second implementation of RULEBOOK and VARIANTS: slow, simple and without code of `games.rules`.
+"""A second implementation of docs/rules.md and docs/notation.md: slow, simple and without code of `games.rules`.
 
 `replay(request)` answers one request of `python -m games.rules replay`, without `events` and `message`. Each branch
 names its rule. `test_against_oracle.py` compares both implementations on random positions.
@@ -30,7 +30,7 @@ class Oracle(Play):
         return refusal(self, line)
 
     def legal(self, seat: int) -> list[str]:
-        """Return every legal move of a seat, found by trying all moves. A miss is not listed (part 13)."""
+        """Return every legal move of a seat, found by trying all moves. A miss is not listed (INT-4)."""
         colors = colors_of(self.table.side)
         tries = [Move(kind) for kind in words_of(self.options) if kind != "leave"]
         tries += [Move("catch", target=target) for target in self.seats()]

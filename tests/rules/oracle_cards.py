@@ -62,7 +62,7 @@ def matches(shown: str, top: str, color: str | None) -> bool:
 
 
 def points_of(shown: str, deck: str) -> int:
-    """Return the points of a face (SCORE-1, VARIANTS part 2)."""
+    """Return the points of a face (SCORE-1)."""
     if is_number(shown):
         return int(symbol(shown))
     if shown == "BZ":
@@ -76,7 +76,7 @@ def points_of(shown: str, deck: str) -> int:
     return 30 if symbol(shown) == "E" and deck == "flip112" else 20
 
 
-# --- decks, in the order from which they are shuffled (NOTATION; DECK-2) ---------------------------------------------
+# --- decks, in the order from which they are shuffled (docs/notation.md; DECK-2) -------------------------------------
 
 
 def build(colors: list[str], coloured: list[tuple[str, int]], wilds: list[tuple[str, int]]) -> list[str]:
@@ -145,7 +145,7 @@ def is_card(text: str, deck: str, buzzers: str) -> bool:
     return bool(slash) and light in LIGHT_FACES and dark in DARK_FACES and not excluded_pair(light, dark)
 
 
-# --- the shuffle (NOTATION, "Shuffle") -------------------------------------------------------------------------------
+# --- the shuffle (docs/notation.md, "Shuffle") -----------------------------------------------------------------------
 
 
 def words(key: bytes, stream: str) -> Iterator[int]:

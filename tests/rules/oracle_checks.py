@@ -1,4 +1,4 @@
-"""The oracle's checks for impossible positions (NOTATION, "Position"; VARIANTS part 13, "Impossible")."""
+"""The oracle's checks for impossible positions (docs/notation.md, "Position")."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Drawing(Game):
         if going_on:
             self.draw_cards(seat, more)
 
-    # --- paying (part 3) ---
+    # --- paying (PAY-1 to PAY-4) ---
 
     def pay(self, seat: int, more: int = 0) -> None:
         """Draw the debt; then the turn goes on (STACK-4, PAY-2)."""
@@ -104,7 +104,7 @@ class Drawing(Game):
             self.win(left[0])
         return len(left) == 1
 
-    # --- out (part 10) ---
+    # --- out (ELIM-1 to ELIM-3) ---
 
     def lose_hand(self, seat: int) -> None:
         """Put a player out (MERCY-2, LEAVE-1): the hand is set aside, or goes into the draw pile (ELIM-1)."""
@@ -139,7 +139,7 @@ class Drawing(Game):
         elif not self.won_by_the_last():
             self.end_race_if_decided()
 
-    # --- races (part 9) ---
+    # --- races (BUZZ-1 to BUZZ-4) ---
 
     def end_race_if_decided(self) -> None:
         """End a race when one seat only has not pressed (BUZZ-2)."""

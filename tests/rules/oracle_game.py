@@ -81,7 +81,7 @@ class Game:
         # SEVEN-1; END-1: a last 7 names no target
         return self.options.zero_seven and symbol(shown) == "7" and not self.is_last(seat)
 
-    # --- debts (part 4) ---
+    # --- debts (RESP-1 to RESP-6) ---
 
     def could_answer(self, shown: str) -> bool:
         """Return True for a card that passes a debt on or ends it, if it matches (RESP-3, RESP-4)."""
@@ -104,7 +104,7 @@ class Game:
             return False
         return kind != "off" and DRAW_VALUES[symbol(shown)] >= debt.value
 
-    # --- plays out of turn (parts 6 and 7) ---
+    # --- plays out of turn (RUN-2, INT-2) ---
 
     def is_step(self, seat: int, shown: str) -> bool:
         """Return True if a face would be the next step of the seat's straight (RUN-2)."""
@@ -144,7 +144,7 @@ class Game:
     def catchable(self, seat: int, target: int | None) -> bool:
         return target in self.table.exposed and target != seat  # UNO-2
 
-    # --- the clock (CLOCK-1; part 13) ---
+    # --- the clock (CLOCK-1) ---
 
     def default_move(self) -> Move:
         """Return the move that the clock makes for the seat on turn."""

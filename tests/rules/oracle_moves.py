@@ -1,4 +1,4 @@
-"""Reads and writes the oracle's moves (NOTATION, "Moves"). `RULES` has its refusal codes in part 13's order."""
+"""Reads and writes the oracle's moves (docs/notation.md, "Moves"). `RULES` has its refusal codes in their order."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def seat_number(digits: str) -> int:
 
 
 def parse(text: str, options: Options, side: str | None) -> Line | None:
-    """Return the line that a text describes, or None if it is malformed (NOTATION, "Moves"; part 13).
+    """Return the line that a text describes, or None if it is malformed (docs/notation.md, "Moves").
 
     :param side: the side of flip112 that is in force, which says what the colours are; None for another deck
     """

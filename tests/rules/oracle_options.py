@@ -9,7 +9,7 @@ from tests.rules.oracle_json import BadInputError, object_of, one_of, text_of, t
 
 PRESETS = ["no-mercy", "classic", "playroom", "playroom-no-mercy", "flip", "house-party"]
 
-# VARIANTS part 1: one row an option, one column a preset.
+# As in docs/rules.md: one row an option, one column a preset.
 TABLE = """
 deck                 nomercy168 classic108    classic108    nomercy168    flip112       classic108
 hand_size            7          7             7             7             7             7
@@ -158,7 +158,7 @@ def options_from_json(value: object) -> Options:
 
 
 def option_value(name: str, value: object) -> object:
-    if name == "stacking" and isinstance(value, bool):  # part 1: it was true or false
+    if name == "stacking" and isinstance(value, bool):  # in the first release it was true or false
         return "any" if value else "off"
     if name in CHOICES:
         return one_of(text_of(value, name), name, CHOICES[name])
@@ -168,7 +168,7 @@ def option_value(name: str, value: object) -> object:
 
 
 def check_together(options: Options) -> None:
-    """Check that the options go together (OPT-1, RULEBOOK's "must exceed `hand_size`").
+    """Check that the options go together (OPT-1, "must exceed `hand_size`" included).
 
     :raises BadInputError: if they do not.
     """

@@ -199,7 +199,7 @@ class Play(Drawing):
         table.draw_pile.reverse()
         table.color = color_of(table.top())
 
-    # --- calls (part 5) ---
+    # --- calls (CALL-1 to CALL-4) ---
 
     def drop_stale_flags(self) -> None:
         """Clear calls and callout windows of hands that are not one card."""

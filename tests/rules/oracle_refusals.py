@@ -1,4 +1,4 @@
-"""The oracle's refusals, in the order of VARIANTS part 13."""
+"""The oracle's refusals, in the order of docs/notation.md ("Refusals")."""
 
 from __future__ import annotations
 

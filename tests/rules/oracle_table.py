@@ -1,4 +1,4 @@
-"""The oracle's table: a position, read from JSON and written to it (NOTATION, "Position"; VARIANTS part 13)."""
+"""The oracle's table: a position, read from JSON and written to it (docs/notation.md, "Position")."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def table_from_json(value: object, options: Options) -> Table:
 
 
 def read_old_fields(table: Table, given: dict[str, object], options: Options) -> None:
-    """Read the fields of RULEBOOK's positions that may be null, and the side, which the others need."""
+    """Read the fields of every position that may be null, and the side, which the others need."""
     if options.is_flip:
         table.side = "light"  # FLIP-1
         if given.get("side") is not None:
@@ -164,7 +164,7 @@ def read_old_fields(table: Table, given: dict[str, object], options: Options) ->
 
 
 def read_new_fields(table: Table, given: dict[str, object], options: Options) -> None:
-    """Read the fields of VARIANTS part 13. One that the options give no meaning is refused."""
+    """Read the fields that are left out while they say nothing. One that the options give no meaning is refused."""
     players = len(table.hands)
     meaningful = {
         "side": options.is_flip,
@@ -222,13 +222,13 @@ def table_to_json(table: Table) -> dict[str, object]:
 
 def debt_to_json(debt: Debt, top: str) -> dict[str, object]:
     owed: dict[str, object] = {"total": debt.total, "value": debt.value}
-    if debt.by != symbol(top):  # part 13: left out while it is the symbol of the top card
+    if debt.by != symbol(top):  # left out while it is the symbol of the top card
         owed["by"] = debt.by
     return owed
 
 
 def new_fields_to_json(table: Table) -> dict[str, object]:
-    """Return the fields of VARIANTS part 13 that say something."""
+    """Return those of these fields that say something."""
     fields: dict[str, object] = {}
     if table.side is not None:
         fields["side"] = table.side

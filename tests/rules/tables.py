@@ -1,7 +1,7 @@
 """Tests as tables: a position in notation, moves, and the expected position.
 
 Hands are written `r5 b1 / g2 g3`, one a seat, and `-` is an empty one. Piles are written `b1 y2`. Fields that a case
-does not give have the defaults of NOTATION. Fields that it does not expect are not checked.
+does not give have the defaults of docs/notation.md. Fields that it does not expect are not checked.
 A field that the answer leaves out is None. `pending` is a total, a value and, where it matters, a symbol.
 """
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 BAD = {"bad input": True}
-# Not significant once a round is over (NOTATION, "Position"; VARIANTS part 13).
+# Not significant once a round is over (docs/notation.md, "Position").
 INSIGNIFICANT = ("color", "direction", "declared", "passes")
 STEPS = int(os.environ.get("ORACLE_STEPS", "2000"))
 
 
 def significant(answer: Json) -> Json:
-    """Return an answer without the parts that NOTATION leaves open."""
+    """Return an answer without the parts that docs/notation.md leaves open."""
     for step in answer["steps"]:
         step.pop("events", None)
         step.pop("message", None)

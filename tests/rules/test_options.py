@@ -501,7 +501,7 @@ def test_the_preset_classic_has_its_own_values() -> None:
     }
 
 
-# The table of VARIANTS, part 1. A preset has the value of no-mercy if it is not named here.
+# As in docs/rules.md. A preset has the value of no-mercy if it is not named here.
 OFFERED: dict[str, Json] = {
     "no-mercy": {},
     "playroom": {
@@ -529,7 +529,7 @@ OFFERED: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("preset", OFFERED)
-def test_a_preset_offers_the_values_of_the_variants(preset: str) -> None:
+def test_a_preset_offers_the_values_of_the_rulebook(preset: str) -> None:
     assert options_diff("no-mercy", PRESETS[preset]) == OFFERED[preset]
     assert MAX_PLAYERS_OF[preset] == (6 if preset == "no-mercy" else 10)
 

@@ -84,7 +84,7 @@ def test_random_positions_are_possible(batch: int) -> None:
 
 
 def test_stacking_reads_true_and_false() -> None:
-    """VARIANTS part 1."""
+    """These are its values in the first release."""
     assert options_from_json({"preset": "classic", "stacking": True}).stacking == "any"
     assert options_from_json({"preset": "no-mercy", "stacking": False}).stacking == "off"
 

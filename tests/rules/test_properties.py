@@ -182,7 +182,7 @@ def test_a_sealed_position_raises_when_an_attribute_is_set() -> None:
 
 
 def as_written(position: Position) -> Position:
-    """Return a position without what NOTATION's JSON leaves out: the order of cards held, and `absent`."""
+    """Return a position without what docs/notation.md's JSON leaves out: the order of cards held, and `absent`."""
     return position.replace(
         hands=tuple(tuple(sorted(hand)) for hand in position.hands),
         set_aside=tuple(sorted(position.set_aside)),

@@ -1,4 +1,4 @@
-"""Refusals: each code is reached by a move, and they are checked in NOTATION's order."""
+"""Refusals: each code is reached by a move, and they are checked in docs/notation.md's order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shuffle: as in NOTATION, fair, and committed to."""
+"""The shuffle: as in docs/notation.md, fair, and committed to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.rules import DEAL, DECKS, Shuffler, commitment, key_from_seed
 
 
 def shuffled_by_notation(key: bytes, cards: list[str], stream: str) -> list[str]:
-    """Shuffle as NOTATION describes it, with the hmac module."""
+    """Shuffle as docs/notation.md describes it, with the hmac module."""
     octets = b"".join(hmac.new(key, f"{stream}:{i}".encode(), hashlib.sha256).digest() for i in range(60))
     words = [int.from_bytes(octets[at : at + 4], "big") for at in range(0, len(octets), 4)]
     cards = list(cards)

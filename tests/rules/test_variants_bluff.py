@@ -1,4 +1,4 @@
-"""VARIANTS, part 8: challenging a wild draw card."""
+"""BLUFF-1 to BLUFF-6: challenging a wild draw card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VARIANTS, part 9: buzzers."""
+"""BUZZ-1 to BUZZ-4: buzzers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VARIANTS, parts 3 and 4: paying debts, and answers to them."""
+"""PAY-1 to PAY-4, RESP-1 to RESP-6: paying debts, and answers to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VARIANTS, parts 10 and 11: players who are out, points and matches. STUCK-1 of part 2."""
+"""ELIM-1 to ELIM-3, MATCH-1, STUCK-1: players who are out, points, matches, and rounds where nobody can move."""
 
 from __future__ import annotations
 

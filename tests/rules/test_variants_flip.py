@@ -1,4 +1,4 @@
-"""VARIANTS, part 12: the Flip deck."""
+"""PAIR-1, FLIP-1 to FLIP-7: the Flip deck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VARIANTS, part 7: interceptions and misses."""
+"""INT-1 to INT-5: interceptions and misses."""
 
 from __future__ import annotations
 

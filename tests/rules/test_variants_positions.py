@@ -1,4 +1,4 @@
-"""VARIANTS, part 13: the fields of positions that only some variants have, and positions that are impossible."""
+"""The fields of positions that only some options have, and impossible positions (docs/notation.md, "Position")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VARIANTS, part 2: the first discard, and no colour in force."""
+"""FIRST-1, TURN-8: the first discard, and no colour in force."""
 
 from __future__ import annotations
 

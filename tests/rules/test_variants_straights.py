@@ -1,4 +1,4 @@
-"""VARIANTS, parts 5 and 6: UNO calls where windows stay open, and straights."""
+"""CALL-1 to CALL-4, RUN-1 to RUN-6: UNO calls where windows stay open, and straights."""
 
 from __future__ import annotations
 
