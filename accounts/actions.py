@@ -176,8 +176,8 @@ def count_rest_change(*, user_id: int, now: datetime) -> None:
 
     :raises TooManyTries: too many changes in the last minute.
     """
-    with tries.attempt([tries.Key.of(REST_CHANGES, user_id)], now, durable=False) as attempt:
-        attempt.count()
+    with tries.begin([tries.Key.of(REST_CHANGES, user_id)], now, durable=False) as current:
+        current.count()
 
 
 def _set_time_zone(user: User, known: User, zone: str, now: datetime) -> bool:

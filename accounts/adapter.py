@@ -80,10 +80,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         :raises TooManyTries: too many wrong passwords.
         """
         login = credentials.get("email") or credentials.get("username") or ""
-        with tries.attempt(try_keys.log_in(request, login), timezone.now()) as attempt:
+        with tries.begin(try_keys.log_in(request, login), timezone.now()) as current:
             user: User | None = super().authenticate(request, **credentials)
             if user is None:
-                attempt.count()
+                current.count()
             else:
                 actions.renew_hash(user=user, password=credentials["password"])
         return user
@@ -93,10 +93,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
         :raises TooManyTries: too many wrong passwords.
         """
-        with tries.attempt(try_keys.password_again(self.request, user), timezone.now()) as attempt:
+        with tries.begin(try_keys.password_again(self.request, user), timezone.now()) as current:
             right = user.check_password(password)
             if not right:
-                attempt.count()
+                current.count()
         return right
 
     def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """Set a new password, and delete the count of wrong ones so that the owner can log in at once."""
         user.set_password(password)
         user.save(update_fields=["password"])  # only this field: staff may be writing to the same row
-        tries.forgive(try_keys.names_of(user))
+        tries.clear(try_keys.names_of(user))
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Return the username in lowercase.
@@ -206,9 +206,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """
         keys = Key.of_address(address_of(request), CONFIRMATIONS)
         asked_from = keys[-1].who
-        with tries.attempt(keys, timezone.now(), durable=False) as attempt:
+        with tries.begin(keys, timezone.now(), durable=False) as current:
             self.send_mail(mails.CONFIRM, address.email, {"user": address.user, "asked_from": asked_from})
-            attempt.count()
+            current.count()
         request.session.pop(HELD, None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:

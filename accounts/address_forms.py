@@ -63,10 +63,10 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth ships no types
         :raises IntegrityError: another request has taken the name since it was checked.
         """
         keys = Key.of_address(address_of(request), SIGN_UPS, SIGN_UPS_IN_AN_HOUR)
-        with tries.attempt(keys, timezone.now()) as attempt:
+        with tries.begin(keys, timezone.now()) as current:
             with transaction.atomic():
                 saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
-            attempt.count()
+            current.count()
         return saved
 
     def validate_unique_email(self, value: str) -> str:

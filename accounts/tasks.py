@@ -21,4 +21,4 @@ def recheck_names() -> None:
 @shared_task(name="accounts.tasks.forget_tries", ignore_result=True)
 def forget_tries() -> None:
     """Delete counted tries whose window is over."""
-    tries.forget_old(timezone.now())
+    tries.delete_expired(timezone.now())

@@ -27,7 +27,7 @@ from accounts.origin import hashed_identity, networks_of
 
 T = TypeVar("T")
 SLOT_BITS: Final = 24  # enough for the widest limit: a /48 with the highest RATE_LIMITS
-AT_ONCE: Final = 100  # free slots of a key that a try chooses from; more than a process has threads
+CANDIDATES: Final = 100  # the free slots of a key of which a try takes one; more than a process has threads
 HELD_SECONDS: Final = 1  # the wait if all free slots are held by tries in progress
 
 
@@ -68,7 +68,7 @@ class Key:
 
 
 @dataclass(slots=True)
-class Attempt:
+class Try:
     """A try in progress. Call `count()` to count it against its limits."""
 
     counts: bool = field(default=False, init=False)
@@ -78,7 +78,7 @@ class Attempt:
 
 
 @contextmanager
-def attempt(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Attempt]:
+def begin(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Try]:
     """Hold a slot of each key during the block, and use the slots up if the block calls `count()`.
 
     The block runs in its own transaction, or with `durable=False` in the current one, with which the count is rolled
@@ -87,7 +87,7 @@ def attempt(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iter
     :raises TooManyTries: a key has no slot left.
     """
     limited = [key for key in keys if key.most is not None]
-    current = Attempt()
+    current = Try()
     if not limited:
         yield current
         return
@@ -103,7 +103,7 @@ def check(keys: Iterable[Key], now: datetime, checked: Callable[[], T]) -> T:
 
     :raises TooManyTries: a key has no slot left; `checked` was not called.
     """
-    with attempt(keys, now) as current:
+    with begin(keys, now) as current:
         try:
             return checked()
         except ValidationError as error:
@@ -117,16 +117,16 @@ def count(keys: Iterable[Key], now: datetime) -> None:
 
     :raises TooManyTries: a key has no slot left; nothing is counted.
     """
-    with attempt(keys, now) as current:
+    with begin(keys, now) as current:
         current.count()
 
 
-def forgive(keys: Iterable[Key]) -> None:
+def clear(keys: Iterable[Key]) -> None:
     """Delete the counts of these keys."""
     CountedTry.objects.filter(key__in=[key.text for key in keys]).delete()
 
 
-def forget_old(now: datetime) -> int:
+def delete_expired(now: datetime) -> int:
     """Delete the counts whose window is over, and return their number."""
     # Skips rows that a try is writing again, so that the two cannot deadlock.
     with transaction.atomic():
@@ -143,7 +143,7 @@ def _take(key: Key, now: datetime) -> int:
     most = key.most or 0
     while True:
         used = _used(key, most, now)
-        free = list(islice((slot for slot in range(most) if slot not in used), AT_ONCE))
+        free = list(islice((slot for slot in range(most) if slot not in used), CANDIDATES))
         if not free:
             raise TooManyTries(key.limit, max(1, ceil((min(used.values()) - now).total_seconds())))
         slot = _lock(key, free)

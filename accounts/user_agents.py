@@ -15,7 +15,10 @@ NAMES: Final = (
     ("CriOS/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Parts of `User-Agent` headers and the browsers they mean. The order matters: most headers have a later part, too."""
+"""Parts of `User-Agent` headers and the browsers they mean.
+
+The order matters, because most headers contain parts of several rows.
+"""
 SYSTEMS: Final = (
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -29,6 +32,6 @@ SYSTEMS: Final = (
 
 def browser_of(user_agent: str) -> str:
     """Return the browser and the system of a `User-Agent` header, for example "Firefox, Windows"."""
-    name = next((name for sign, name in NAMES if sign in user_agent), UNKNOWN)
-    system = next((name for sign, name in SYSTEMS if sign in user_agent), "")
+    name = next((name for part, name in NAMES if part in user_agent), UNKNOWN)
+    system = next((name for part, name in SYSTEMS if part in user_agent), "")
     return f"{name}, {system}" if system else name

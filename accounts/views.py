@@ -77,7 +77,7 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 
 
 class _NoLogout:
-    """Keeps a browser logged in that opens a link for another account. allauth would log it out.
+    """Keeps a browser logged in when it opens a link for another account. allauth would log it out.
 
     Anybody can make an account and send its link to somebody else. Opening a link must change nothing, and a guest who
     is logged out would lose all games (docs/decisions/0070-opening-a-link-changes-nothing.md).
@@ -151,7 +151,7 @@ class SetNewPassword(_RefusesOutdatedForm, _NoLogout, PasswordResetFromKeyView):
 class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
     """Sets up an app as the second factor, logs out everywhere else, and revokes the API tokens if that is ticked.
 
-    A request that another one has overtaken leads to the page that says that there is an app.
+    If another request has set up an app first, redirects to the page about the second factor.
     """
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -160,21 +160,22 @@ class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth
         except actions.AccountChanged:
             if not queries.has_second_factor(form.user):
                 raise
-            return self._has_app()
+            return self._redirect_to_second_factor()
 
     def form_invalid(self, form: Any) -> HttpResponse:
         if queries.has_second_factor(form.user):  # a double click: the first one has used the code
-            return self._has_app()
+            return self._redirect_to_second_factor()
         refused: HttpResponse = super().form_invalid(form)
         return refused
 
-    def _has_app(self) -> HttpResponse:
+    def _redirect_to_second_factor(self) -> HttpResponse:
         # Saving this session, which the set-up has ended, would replace the cookie of the one that continues it.
         self.request.session.modified = False
         return redirect("mfa_index")
 
     def make_change(self, form: Any) -> HttpResponse:
-        # Somebody who knows the password may have logged in before the app, and confirmed it a moment ago.
+        # Somebody else who knows the password may have logged in before there was an app, and confirmed their identity
+        # a moment ago.
         if not log_ins.end_elsewhere(self.request):
             raise actions.AccountChanged
         actions.drop_recovery_codes(user=form.user)  # allauth would keep them, and show none
@@ -220,7 +221,8 @@ class MakeRecoveryCodes(_NotAfterEnd, GenerateRecoveryCodesView):  # type: ignor
     """Makes new recovery codes, which replace the old ones."""
 
     def make_change(self, form: Any) -> HttpResponse:
-        # allauth checks it before the person is locked. Codes without an app would open a later one.
+        # allauth checks it before the person is locked. Codes made while no app is set up would also work for one that
+        # is set up later.
         if not queries.has_second_factor(form.user):
             form.add_error(None, SecondFactorAdapter().validation_error("cannot_generate_recovery_codes"))
             refused: HttpResponse = cast("Any", self).form_invalid(form)

@@ -10,6 +10,6 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def was_unsent(context: dict[str, Any]) -> bool:
+def form_needed_log_in(context: dict[str, Any]) -> bool:
     """Return True if this page answers a form that was sent without a log-in."""
     return bool(context["request"].COOKIES.get(UNSENT_COOKIE))

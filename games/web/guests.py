@@ -28,14 +28,14 @@ CLOSED: Final = "you looked at hands there as staff, or staff removed you from t
 OVER_LIMIT: Final = "you would have too many tables."
 
 
-def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Attempt]:
+def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
     """Allow a `with` block to create a guest for this visitor. The block calls `count()` once it has done so.
 
     The block runs in a transaction. If it raises, nothing is counted.
 
     :raises TooManyTries: the address has made as many guests as allowed.
     """
-    return tries.attempt(tries.Key.of_address(address_of(request), GUESTS), timezone.now())
+    return tries.begin(tries.Key.of_address(address_of(request), GUESTS), timezone.now())
 
 
 def left_guest(request: HttpRequest) -> User | None:

@@ -30,7 +30,7 @@ FIRST_OF_A_METHOD: Final = 0x21
 """No request begins with a lower byte. If one does, it is usually TLS, whose client waits for an answer."""
 CHECK_SECONDS: Final = 1.0
 """How often every connection is checked."""
-AT_ONCE: Final = 100
+CHECKED_AT_ONCE: Final = 100
 """How many connections are checked at once. Then the event loop does other things for `BREATHER` seconds."""
 BREATHER: Final = 0.02
 
@@ -72,7 +72,7 @@ class Connections:
         self._next_check = None
         now = asyncio.get_running_loop().time()
         self._to_check = self._to_check or list(self._open)
-        now_checked, self._to_check = self._to_check[:AT_ONCE], self._to_check[AT_ONCE:]
+        now_checked, self._to_check = self._to_check[:CHECKED_AT_ONCE], self._to_check[CHECKED_AT_ONCE:]
         if self._open:
             self._check_in(BREATHER if self._to_check else CHECK_SECONDS)
         for connection in now_checked:

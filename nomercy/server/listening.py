@@ -21,21 +21,21 @@ BACKLOG: Final = 2048
 """How many connections the kernel keeps until they are accepted."""
 ACCEPTED_AT_ONCE: Final = 50
 """How many connections are accepted at once, before the open ones have their turn."""
-WITHOUT_FILES: Final = 1.0
+PAUSE_WITHOUT_FILES: Final = 1.0
 """How many seconds to wait after the file descriptors have run out."""
-SENTENCE: Final = b"Your address has too many connections open. Try again in ten seconds."
+REFUSAL_TEXT: Final = b"Your address has too many connections open. Try again in ten seconds."
 REFUSED: Final = b"\r\n".join(
     (
         b"HTTP/1.1 429 Too Many Requests",
         b"Content-Type: text/plain; charset=utf-8",
-        b"Content-Length: %d" % len(SENTENCE),
+        b"Content-Length: %d" % len(REFUSAL_TEXT),
         b"Connection: close",
         b"Retry-After: 10",
         b"",
-        SENTENCE,
+        REFUSAL_TEXT,
     )
 )
-AT_ONCE: Final = struct.pack("ii", 1, 0)
+DROP_UNSENT: Final = struct.pack("ii", 1, 0)
 """The value of `SO_LINGER` with which closing a socket drops unsent data."""
 
 
@@ -46,10 +46,11 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:  # Python adds the address, which every sentence about it has already
+    except OSError as error:  # Python adds the address to the message; our messages already name it
         raise OSError(error.errno, str(error.strerror).partition(" (while ")[0]) from None
-    # Connections inherit it. asyncio sets it only on sockets that name their protocol; those of `create_server` do not.
-    # Without it the second part of an answer waits 40 ms for the client to acknowledge the first.
+    # Accepted connections inherit TCP_NODELAY. asyncio sets it only on sockets that name their protocol; those of
+    # `create_server` do not. Without it the second part of an answer waits 40 ms until the client acknowledges the
+    # first.
     bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return bound
 
@@ -59,7 +60,7 @@ class Acceptor:
 
     asyncio's own server creates a transport and a task for each connection before its address can be checked, accepts
     any number at once, and logs a traceback for each try when file descriptors run out. Here a refusal takes a tenth
-    of that time.
+    of the time that asyncio needs.
     """
 
     def __init__(
@@ -122,7 +123,9 @@ class Acceptor:
     def _pause(self) -> None:
         listening = self.sockets[0]
         self._loop.remove_reader(listening)
-        self._loop.call_later(WITHOUT_FILES, lambda: self.sockets and self._loop.add_reader(listening, self._accept))
+        self._loop.call_later(
+            PAUSE_WITHOUT_FILES, lambda: self.sockets and self._loop.add_reader(listening, self._accept)
+        )
 
 
 def raise_file_limit() -> None:
@@ -141,5 +144,5 @@ def cut_off(transport: asyncio.Transport | asyncio.WriteTransport) -> None:
     """Close a connection whose client does not read, and drop unsent data."""
     # Otherwise the kernel would try to send it for minutes.
     with suppress(OSError):  # already closed
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, DROP_UNSENT)
     transport.abort()

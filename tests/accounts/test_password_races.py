@@ -52,7 +52,7 @@ def check_together(monkeypatch: pytest.MonkeyPatch, form: type[Any]) -> None:
     monkeypatch.setattr(form, "clean", wait)
 
 
-def one_was_set(user: User, answers: list[tuple[int, str]]) -> None:
+def assert_one_was_set(user: User, answers: list[tuple[int, str]]) -> None:
     assert sorted(status for status, _ in answers) == [200, 200, 200, 302]
     assert all(JUST_CHANGED in page for status, page in answers if status == 200)
     user.refresh_from_db()
@@ -63,7 +63,7 @@ def test_one_of_simultaneous_password_changes_succeeds(monkeypatch: pytest.Monke
     alice = person("alice")
     browsers = [logged_in(alice) for _ in WORDS]
     check_together(monkeypatch, ChangePassword)
-    one_was_set(alice, set_at_once(browsers, "/accounts/password/change/", oldpassword="alice"))
+    assert_one_was_set(alice, set_at_once(browsers, "/accounts/password/change/", oldpassword="alice"))
 
 
 def test_one_of_simultaneous_resets_by_one_link_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_one_of_simultaneous_resets_by_one_link_succeeds(monkeypatch: pytest.Mon
     browsers = [Client() for _ in WORDS]
     (page,) = {browser.get(link).headers["Location"] for browser in browsers}
     check_together(monkeypatch, ResetPassword)
-    one_was_set(alice, set_at_once(browsers, page))
+    assert_one_was_set(alice, set_at_once(browsers, page))
 
 
 SECURITY: dict[str, tuple[str, dict[str, str]]] = {
@@ -84,7 +84,7 @@ SECURITY: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-def ways_in(user: User) -> list[object]:
+def credentials_of(user: User) -> list[object]:
     """Return the addresses, the second factors and the tokens of this person."""
     rows = (table.objects.filter(user=user).order_by("pk") for table in (EmailAddress, Authenticator, ApiToken))
     return [list(found.values()) for found in rows]
@@ -100,7 +100,7 @@ def test_a_change_that_waits_for_a_new_password_is_dropped(monkeypatch: pytest.M
         TOTP.activate(alice, SECRET)
         RecoveryCodes.activate(alice)
     EmailAddress.objects.create(user=alice, email="alice@example.org", verified=True, primary=True)
-    before, lock = ways_in(alice), actions.lock_person
+    before, lock = credentials_of(alice), actions.lock_person
 
     def overtaken(user_id: int) -> User:
         """Lock the person after another request has set a new password."""
@@ -111,4 +111,4 @@ def test_a_change_that_waits_for_a_new_password_is_dropped(monkeypatch: pytest.M
     monkeypatch.setattr(actions, "lock_person", overtaken)
     answer = browser.post(page, form)
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/accounts/login/?next={quote(page, safe='')}")
-    assert ways_in(alice) == before
+    assert credentials_of(alice) == before

@@ -42,7 +42,7 @@ def form(username: str) -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def asks(settings: Settings) -> None:
+def verification_is_optional(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
 
 

@@ -560,8 +560,8 @@ def test_a_wide_limit_does_not_list_all_its_slots(db: None, settings: Settings) 
 def test_only_old_counts_are_deleted(db: None, key: Key) -> None:
     tries.count([key], NOON)
     tries.count([key], NOON + timedelta(seconds=30))
-    assert tries.forget_old(NOON + timedelta(seconds=61)) == 1
-    assert tries.forget_old(NOON + timedelta(seconds=61)) == 0
+    assert tries.delete_expired(NOON + timedelta(seconds=61)) == 1
+    assert tries.delete_expired(NOON + timedelta(seconds=61)) == 0
     assert CountedTry.objects.count() == 1
     assert celery.BEAT["accounts.tasks.forget_tries"] <= 600
 
@@ -600,7 +600,7 @@ def test_of_32_wrong_tries_at_once_some_slow_no_more_than_the_limit_are_checked(
     def ask(number: int) -> None:
         for _ in range(20):
             try:
-                with tries.attempt([key], NOON) as one:
+                with tries.begin([key], NOON) as one:
                     asked.append(number)
                     if number % 2:
                         one.count()
@@ -625,7 +625,7 @@ def test_deleting_old_counts_does_not_disturb_tries(pool: ThreadPoolExecutor) ->
 
     def ask(number: int) -> None:
         if number % 8 == 0:
-            tries.forget_old(now)
+            tries.delete_expired(now)
         else:
             tries.count(keys if number % 2 else keys[::-1], now)
 

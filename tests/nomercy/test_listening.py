@@ -65,7 +65,7 @@ def test_accepted_connections_have_tcp_nodelay() -> None:
 def test_without_file_descriptors_it_retries_later_and_logs_once(
     monkeypatch: pytest.MonkeyPatch, out_of_files: OutOfFiles, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(listening, "WITHOUT_FILES", 0.02)
+    monkeypatch.setattr(listening, "PAUSE_WITHOUT_FILES", 0.02)
     monkeypatch.setattr(storms, "_once", OnceAMinute())
 
     async def scenario() -> bytes:
