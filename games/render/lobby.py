@@ -29,12 +29,12 @@ class Closed(NamedTuple):
 class LobbyRequest(NamedTuple):
     """What the request asks the page to show.
 
-    `path` is the page's address. `invitation` is the same for a reader who sees the table only by its invitation link,
-    else empty. `refresh`: without scripts, the page may reload itself.
+    `path` is the page's address. `key` is that of the invitation for a reader who sees the table only by it, else
+    empty. `refresh`: without scripts, the page may reload itself.
     """
 
     path: str
-    invitation: str = ""
+    key: str = ""
     refresh: bool = True
     refusal: Denied | None = None
 
@@ -115,8 +115,9 @@ def lobby_of(
     if closed is None and view.you is not None:
         invite_url = settings.SITE_URL + reverse("invite", args=[table.game.invite_key])
     actions = _actions(view, free, usual_bot) if closed is None and not barred else []
-    if asked.invitation:
-        actions = [action._replace(url=asked.invitation) for action in actions]
+    invitation = reverse("invite", args=[asked.key]) if asked.key else ""
+    if invitation:
+        actions = [action._replace(url=invitation) for action in actions]
     return LobbyPage(
         code=view.id,
         version=view.version,
@@ -129,16 +130,16 @@ def lobby_of(
             *[LobbySeat("", "", "waiting for a player")] * free,
         ],
         invite_url=invite_url,
-        report_url=reverse("report", args=[view.id]) if reportable and not asked.invitation else "",
+        report_url=reverse("report", args=[view.id]) if reportable and not invitation else "",
         private=not view.public,
         options=words.options_prose(view),
-        rules_url=table_rules_url(view, by_invitation=bool(asked.invitation)),
+        rules_url=table_rules_url(view, key=asked.key),
         refusal_url=_refusal_url(view, asked),
         orders=orders_of(view),
         actions=actions,
         url=asked.path,
         refreshing=asked.refresh,
-        fragment_url=asked.invitation or f"{reverse('game', args=[view.id])}?lobby=1",
+        fragment_url=invitation or f"{reverse('game', args=[view.id])}?lobby=1",
         refusal=asked.refusal,
     )
 
@@ -146,7 +147,7 @@ def lobby_of(
 def _refusal_url(view: GameView, asked: LobbyRequest) -> str:
     if asked.refusal is None or asked.refusal.rule is None:
         return ""
-    return table_rules_url(view, asked.refusal.rule, by_invitation=bool(asked.invitation))
+    return table_rules_url(view, asked.refusal.rule, key=asked.key)
 
 
 def _detail(view: GameView, free: int) -> str:

@@ -133,20 +133,22 @@ def rules_url(preset: str = USUAL) -> str:
     return reverse("rules") + ("" if preset == USUAL else f"?{urlencode({'preset': preset})}")
 
 
-def table_rules_url(view: GameView, rule: str | None = None, *, by_invitation: bool = False) -> str:
+def table_rules_url(view: GameView, rule: str | None = None, *, key: str = "") -> str:
     """Return the address of the rules of a table, or of one of its rules.
 
     A table without changes has the rules of its preset, unless some need more players. A rule that does not apply at
     the table, which a refusal may name all the same, is on the page of every rule.
 
-    :param by_invitation: if the reader may see the table only at the address of its invitation.
+    :param key: the invitation's key, for a reader who may see the table only by it.
     """
     shown = _shown(view.options, view.players)
     as_preset = not words.differences(view) and shown == preset_page(view.preset).shown
-    if rule and (by_invitation or rule not in shown):
+    if rule and rule not in shown:
         url = rules_url(EVERY_RULE)
-    elif by_invitation or as_preset:
+    elif as_preset:
         url = rules_url(view.preset)
+    elif key:
+        url = reverse("invite-rules", args=[key])
     else:
         url = f"{reverse('rules')}?{urlencode({'table': view.id})}"
     return f"{url}#{rule}" if rule else url

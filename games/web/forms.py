@@ -170,11 +170,16 @@ def _line_of(field: forms.BoundField) -> str:
     return f"{field.label}: {value}" if field.name.startswith(PREFIX) and value not in (None, "") else ""
 
 
+def _how_to_play(preset: str) -> str:
+    return f"{rules_url(preset)}#how-to-play"
+
+
 class Preset(NamedTuple):
-    """A preset to choose, with its radio button."""
+    """A preset to choose, with its radio button and the address of how to play by it."""
 
     radio: SafeString
     card: words.PresetCard
+    rules_url: str
 
 
 class NewTableForm(forms.Form):
@@ -298,7 +303,15 @@ class NewTableForm(forms.Form):
     def presets(self) -> list[Preset]:
         """The presets to choose from, each with its radio button."""
         radios = [choice.tag() for choice in self["preset"].subwidgets]
-        return [Preset(radio, card) for radio, card in zip(radios, words.PRESET_CARDS, strict=True)]
+        return [
+            Preset(radio, card, _how_to_play(card.name)) for radio, card in zip(radios, words.PRESET_CARDS, strict=True)
+        ]
+
+    @property
+    def how_to_play(self) -> str:
+        """The address of how to play by the chosen preset. `static/js/folds.js` follows another choice."""
+        chosen = self["preset"].value()
+        return _how_to_play(chosen if chosen in rules.PRESETS else USUAL.preset)
 
     @property
     def descriptions(self) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -15,6 +15,7 @@ from games import queries
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.render.lobby import invitation_of
+from games.render.rulebook import table_page
 from games.web import seats, table
 from games.web.http import SeeOther
 from games.web.viewer import SEAT_TAKEN, person, remember_link, viewer
@@ -29,13 +30,7 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
 
     :raises PermissionDenied: staff removed this person from the private table.
     """
-    secret_pages.mark(request)  # its forms and links lead back here
-    try:
-        found = queries.load_by_invite(key)
-    except Denied as denied:
-        raise Http404 from denied
-    if not queries.may_see(found, Viewer(person(request), [key])):
-        raise PermissionDenied(SEAT_TAKEN)
+    found = _table_of(request, key)
     if request.method == "POST":
         remember_link(request, key)
         return SeeOther.to("game", found.game.code) if "watch" in request.POST else seats.join(request, found.game.code)
@@ -48,6 +43,28 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
     if not is_open:
         return _not_open(request, found)
     return table.lobby_page(request, found, queries.view_of(found, person(request)), key=key)
+
+
+@require_safe
+def rules(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the rules of the table of this link.
+
+    :raises PermissionDenied: as `invite`.
+    """
+    page = table_page(queries.view_of(_table_of(request, key), person(request)))
+    return render(request, "rules.html", {"page": page, "login_next": request.path})
+
+
+def _table_of(request: HttpRequest, key: str) -> Table:
+    """Return the table of a link, for a page that has the link in its own forms and links."""
+    secret_pages.mark(request)
+    try:
+        found = queries.load_by_invite(key)
+    except Denied as denied:
+        raise Http404 from denied
+    if not queries.may_see(found, Viewer(person(request), [key])):
+        raise PermissionDenied(SEAT_TAKEN)
+    return found
 
 
 def _not_open(request: HttpRequest, found: Table) -> HttpResponse:

@@ -8,7 +8,6 @@ from http import HTTPStatus
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
@@ -77,7 +76,7 @@ def lobby_page(
     barred = is_open and view.you is None and user is not None and conduct.removed_by_staff(table.game.code, user)
     asked = LobbyRequest(
         path=request.path,
-        invitation=reverse("invite", args=[key]) if key else "",
+        key=key,
         refresh=request.GET.get("refresh") != "off",
         refusal=refusal,
     )

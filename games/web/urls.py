@@ -44,6 +44,7 @@ urlpatterns: list[URLPattern] = [
     path("mail/works/<str:token>/", notice_views.mail_works, name="mail-works"),
     path("tables/new/", table_views.new_table, name="new-table"),
     path("join/<slug:key>/", invite_views.invite, name="invite"),
+    path("join/<slug:key>/rules/", invite_views.rules, name="invite-rules"),
     path("games/<slug:code>/", game_views.game, name="game"),
     path("games/<slug:code>/move/", game_views.move, name="move"),
     path("games/<slug:code>/seen/", game_views.mark_end_seen, name="seen"),

@@ -5,13 +5,19 @@ function said(field) {
 }
 
 const form = document.querySelector(".newtable");
+const chosenGame = () => form.querySelector("[name=preset]:checked ~ span b");
+const follow = () => {
+  const game = chosenGame();
+  if (game) document.querySelector("#how-to").href = game.dataset.rules;
+};
+form.addEventListener("change", follow);
+follow(); // a browser that comes back to the page may have kept what was chosen
 for (const fold of form.querySelectorAll(".fold")) {
   const line = fold.querySelector("summary span");
-  const game = () => form.querySelector("[name=preset]:checked ~ span b")?.textContent ?? "chosen above";
   const tell = () => {
     const chosen = [...fold.querySelectorAll(":checked + [data-line], [placeholder]")].map(said);
-    line.textContent = chosen.filter(Boolean).join(", ") || (line.dataset.none && `As ${game()}`);
+    line.textContent = chosen.filter(Boolean).join(", ") || (line.dataset.none && `As ${chosenGame()?.textContent ?? "chosen above"}`);
   };
   form.addEventListener("change", tell);
-  tell(); // a browser that comes back to the page may have kept what was chosen
+  tell();
 }

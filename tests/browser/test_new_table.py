@@ -98,6 +98,7 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(new_page:
     page.goto("/tables/new/")
     page.get_by_role("radio", name="Flip").check()
     expect(line(page, "Rules")).to_have_text("As Flip")
+    expect(page.locator("#how-to")).to_have_attribute("href", "/rules/?preset=flip#how-to-play")
     page.get_by_role("radio", name="Stack draw cards").check()
     for title in ("Seats", "Length", "Rules"):
         page.locator(".fold > summary", has_text=title).click()

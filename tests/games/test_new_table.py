@@ -87,6 +87,18 @@ def test_a_link_chooses_the_rules_of_the_form(as_alice: Client) -> None:
         assert re.findall(CHECKED, as_alice.get(path).content.decode()) == ["no-mercy"]
 
 
+def test_how_to_play_leads_to_the_rules_of_the_chosen_preset(as_alice: Client) -> None:
+    def address(html: bytes) -> list[str]:
+        return re.findall(r'href="([^"]*)" id="how-to"', html.decode())
+
+    assert address(as_alice.get("/tables/new/").content) == ["/rules/#how-to-play"]
+    assert address(as_alice.get("/tables/new/?preset=classic").content) == ["/rules/?preset=classic#how-to-play"]
+    refused = as_alice.post("/tables/new/", CHOICES | {"preset": "flip", "players": "11"})
+    assert address(refused.content) == ["/rules/?preset=flip#how-to-play"]
+    wrong = as_alice.post("/tables/new/", CHOICES | {"preset": "golf"})
+    assert address(wrong.content) == ["/rules/#how-to-play"]
+
+
 @pytest.mark.parametrize(
     ("change", "value"),
     [
@@ -275,7 +287,8 @@ def test_each_preset_is_a_card_with_two_lines(as_alice: Client) -> None:
     for name, title in rules.PRESET_TITLES.items():
         summary = rules.PRESET_SUMMARIES[name]
         assert len(summary) <= 90
-        assert re.search(rf'value="{name}"(?:(?!</label>).)*<b>{title}</b><small>{summary}</small>', html, re.DOTALL)
+        words = rf"<b[^>]*>{title}</b><small>{summary}</small>"
+        assert re.search(rf'value="{name}"(?:(?!</label>).)*{words}', html, re.DOTALL)
 
 
 def test_a_link_chooses_the_way_to_play(as_alice: Client) -> None:

@@ -141,12 +141,12 @@ def test_a_rule_that_a_refusal_names_has_a_page(
     game = open_table(alice, preset=preset, players=rules.MAX_PLAYERS_OF[preset], options=changes)
     view = queries.view_of(queries.load(game), alice)
     named = {rule for rule in rules.REFUSALS.values() if rule}
-    for by_invitation in (False, True):
-        urls = {rule: table_rules_url(view, rule, by_invitation=by_invitation) for rule in named}
+    for key, own_page in (("", "?table="), (game.invite_key, f"/join/{game.invite_key}/rules/")):
+        urls = {rule: table_rules_url(view, rule, key=key) for rule in named}
         pages = {url.split("#")[0] for url in urls.values()}
         shown = {page: as_alice.get(page).content.decode() for page in pages}
         assert [url for rule, url in urls.items() if f'id="{rule}"' not in shown[url.split("#")[0]]] == []
-        assert any("?table=" in page for page in pages) == (bool(changes) and not by_invitation)
+        assert any(own_page in page for page in pages) == bool(changes)
 
 
 def test_only_who_may_see_a_table_sees_its_rules(client: Client, as_alice: Client, as_bob: Client, alice: User) -> None:
@@ -155,6 +155,21 @@ def test_only_who_may_see_a_table_sees_its_rules(client: Client, as_alice: Clien
     assert [browser.get(path).status_code for browser in (client, as_alice, as_bob)] == [404, 200, 404]
     open_to_all = open_table(alice, preset="flip")
     assert client.get(f"/rules/?table={open_to_all.code}").status_code == 200
+
+
+def test_who_has_the_link_of_a_table_reads_its_own_rules(client: Client, as_bob: Client, alice: User) -> None:
+    secret = open_table(alice, preset="house-party", public=False, options={"buzzers": "race"}, pace="live")
+    path = f"/join/{secret.invite_key}/rules/"
+    assert f'href="{path}#how-to-play"' in client.get(f"/join/{secret.invite_key}/").content.decode()
+    for browser in (client, as_bob):
+        text = text_of(browser.get(path))
+        assert "The rules of alice’s table" in text
+        assert "everybody presses, and the slowest draws two cards" in text
+    html = client.get(path).content.decode()
+    assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(queries.options_of(secret), secret.players)]
+    assert dead_links(client, html) == []
+    assert client.get(f"/games/{secret.code}/").status_code == 404
+    assert client.get("/join/no-such-key/rules/").status_code == 404
 
 
 @pytest.mark.parametrize("path", PAGES.values())
