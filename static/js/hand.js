@@ -53,10 +53,17 @@ function enhance() {
   moveTo(slot);
 }
 
+// Browsers scroll to what is focused, also if it stands in the bar of actions, which is always in view.
+function focusInPlace(element) {
+  element.focus({ preventScroll: true });
+  const { top, bottom } = element.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) element.scrollIntoView({ block: "nearest" });
+}
+
 // Focus the first of these: a chooser or the drawn card, the same slot of the hand, the headline.
 function focusAfterMove() {
   const asked = document.querySelector("#main [data-focus]");
-  if (asked && !asked.classList.contains("card")) return asked.focus();
+  if (asked && !asked.classList.contains("card")) return focusInPlace(asked);
   if (asked) return moveTo(cards().indexOf(asked), { focus: true });
   if (cards().length) return moveTo(slot, { focus: true });
   document.getElementById("headline")?.focus();

@@ -198,6 +198,18 @@ def test_a_hint_and_a_chooser_leave_both_rows_of_the_hand_in_view(
     assert page.evaluate(HIDDEN) == []
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (768, 1024), (320, 568)])
+def test_a_chooser_does_not_scroll_the_table(new_page: NewPage, cast: Cast, width: int, height: int) -> None:
+    page = new_page(cast.alice, viewport=size(width, height))
+    open_game(page, cast.table(MANY).game)
+    after(page, lambda: page.get_by_role("button", name="Wild Draw Six").press("Enter"))
+    expect(page.locator("#choose-r")).to_be_focused()
+    assert page.evaluate("scrollY") == 0
+    after(page, lambda: page.locator("#choose-g").press("Enter"))
+    expect(page.locator("#chooser")).to_have_count(0)
+    assert page.evaluate("scrollY") == 0
+
+
 def test_a_short_headline_leaves_room_for_the_button_of_the_log(new_page: NewPage, alice: User, bob: User) -> None:
     table = at_live_table([alice, bob], [["BZ", "r5", "y1"], ["b1", "b2", "g8"]], {"buzzers": "race"})
     play(table, alice, "play BZ")
