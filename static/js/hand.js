@@ -69,12 +69,13 @@ function focusAfterMove() {
   document.getElementById("headline")?.focus();
 }
 
-// The next card that can be played, or the one before with `step` -1. Undefined if there is none.
+// The next card that can be played, or the one before with `step` -1. Undefined if there is none. From a card that cannot
+// be played the search begins again at the other end of the hand.
 function playable(step) {
   const fits = (card) => card.getAttribute("aria-disabled") !== "true";
-  const all = cards();
-  const rest = step > 0 ? all.slice(slot + 1) : all.slice(0, slot).reverse();
-  return rest.find(fits);
+  const all = step > 0 ? cards() : cards().reverse();
+  const here = all.indexOf(cards()[slot]);
+  return all.slice(here + 1).find(fits) ?? (fits(all[here]) ? undefined : all.find(fits));
 }
 
 document.addEventListener("keydown", (event) => {

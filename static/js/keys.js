@@ -15,7 +15,7 @@ function nameOf(event) {
 
 function listens(target) {
   if (target.closest(TYPING)) return false;
-  return scope() === "page" || target === document.body || Boolean(target.closest("#main"));
+  return scope() === "page" || target === document.body || Boolean(target.closest("#main, #keys-help"));
 }
 
 document.addEventListener("keydown", (event) => {
@@ -29,6 +29,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   control.click();
   if (control.matches("summary")) control.focus();
+  if (control.matches("input")) say(`${control.labels[0].textContent.trim()}: ${control.checked ? "on" : "off"}.`, { first: true });
 });
 
 // What a switch (a details element) has unfolded over the table.

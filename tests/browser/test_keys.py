@@ -41,6 +41,20 @@ def test_h_goes_to_the_hand_and_tab_to_the_next_playable_card(new_page: NewPage,
     assert not focused(page).startswith("card-")
 
 
+def test_tab_goes_on_at_the_first_card_from_one_that_cannot_be_played(
+    new_page: NewPage, alice: User, bob: User
+) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3"]]}, [alice, bob])
+    page = open_page(new_page, alice, table)
+    page.keyboard.press("h")
+    page.keyboard.press("End")
+    assert page.locator("#hand-cards .card:focus").get_attribute("aria-disabled") == "true"
+    page.keyboard.press("Tab")
+    expect(page.locator("#hand-cards .card:focus .sr")).to_have_text("Red 5")
+    page.keyboard.press("Tab")  # from a card that can be played it leaves the hand
+    assert not focused(page).startswith("card-")
+
+
 def test_a_swap_with_the_only_other_player_needs_one_key(new_page: NewPage, alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r7", "b1", "b2"], ["r4", "g3"]]}, [alice, bob])
     page = open_page(new_page, alice, table)
@@ -69,7 +83,8 @@ def test_a_turn_in_the_list_takes_two_keys(new_page: NewPage, alice: User, bob: 
 def test_the_keys_are_a_dialog_beside_the_game(new_page: NewPage, alice: User, bob: User) -> None:
     page = open_page(new_page, alice, table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]))
     page.keyboard.press("?")
-    expect(page.locator("#keys-help")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    expect(page.locator("#keys-title")).to_be_focused()
     expect(page.locator("#hand")).to_be_in_viewport()
     page.keyboard.press("x")
     shows(page, 1)

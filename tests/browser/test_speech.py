@@ -66,6 +66,14 @@ def test_a_second_turn_is_said(new_page: NewPage, alice: User, bob: User) -> Non
     hears(page, "You play Red Skip. bob loses a turn. Your turn again. Red Skip, 1 of 2 fits.")
 
 
+def test_a_call_by_key_is_said(new_page: NewPage, alice: User, bob: User) -> None:
+    page = listener(new_page, alice, table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob]))
+    page.keyboard.press("u")
+    hears(page, "Call UNO: on.")
+    page.keyboard.press("u")
+    hears(page, "Call UNO: off.")
+
+
 def test_a_key_is_answered_before_the_news(new_page: NewPage, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     page = listener(new_page, alice, table)
