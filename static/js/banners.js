@@ -4,6 +4,7 @@ import { recall } from "./store.js";
 const STAY = 2500; // ms
 const LONGEST = 60; // s that a banner about a missing UNO call stays. The button below stays until its end
 const MOST = 3; // banners that wait. Older ones are dropped, because the log has them
+const ABOVE = 12; // px between the middle of a banner and the upper edge of the top card
 const CATCH = '#uno-call, [id^="catch-"]'; // what a banner about a missing UNO call presses
 
 const waiting = [];
@@ -29,12 +30,14 @@ function button(className, label, press) {
 
 function next() {
   if (shown || !waiting.length) return;
-  const { text, seconds } = waiting.shift();
+  const { text, seconds, kept } = waiting.shift();
   const stage = document.getElementById("table").getBoundingClientRect();
+  const pile = document.querySelector(".top-card").getBoundingClientRect();
   shown = document.createElement("div");
   shown.className = "banner";
-  // Above the top card, or in sight if the page is scrolled
-  shown.style.top = `${Math.min(Math.max(stage.top + stage.height * 0.15, 40), innerHeight - 40)}px`;
+  if (!kept) shown.dataset.routine = "";
+  // Between the player at the top and the top card, or in sight if the page is scrolled
+  shown.style.top = `${Math.min(Math.max(pile.top - ABOVE, 40), innerHeight - 40)}px`;
   shown.style.left = `${stage.left + stage.width / 2}px`;
   if (seconds && document.querySelector(CATCH)) {
     const bar = document.createElement("i");
@@ -56,11 +59,14 @@ function next() {
   document.body.append(shown);
 }
 
-export function show(text, seconds = 0) {
-  waiting.push({ text, seconds });
+// `kept`: nobody may miss it, so it does not wait for routine news, which may no longer be true when it is shown.
+export function show(text, { seconds = 0, kept = false } = {}) {
+  if (kept && !stays()) waiting.splice(0, waiting.length, ...waiting.filter((banner) => banner.kept));
+  waiting.push({ text, seconds, kept });
   waiting.splice(0, waiting.length - MOST);
+  const routine = shown && "routine" in shown.dataset && !stays();
   // A banner about a missing UNO call closes one that is about something else.
-  if (seconds && shown && !("catch" in shown.dataset)) close();
+  if ((kept && routine) || (seconds && shown && !("catch" in shown.dataset))) close();
   next();
 }
 

@@ -17,7 +17,7 @@ function tell(events) {
     const routine = !("kept" in event.dataset);
     if ("atOnce" in event.dataset) interrupt(text);
     else if (text) say(text, { move: routine ? Number(event.dataset.move) : 0 });
-    if (event.dataset.banner) show(event.dataset.banner, Number(event.dataset.seconds ?? 0));
+    if (event.dataset.banner) show(event.dataset.banner, { seconds: Number(event.dataset.seconds ?? 0), kept: !routine });
   }
 }
 

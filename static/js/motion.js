@@ -16,7 +16,7 @@ layer.ariaHidden = "true";
 const skip = document.createElement("button");
 skip.type = "button";
 skip.className = "button small skip";
-skip.textContent = "Skip";
+skip.textContent = "Skip motion";
 skip.hidden = true;
 document.body.append(layer, skip);
 
@@ -174,6 +174,9 @@ export function play(events) {
   let start = 0;
   for (const event of shown) start += Math.max(MOTIONS[event.motion](event, start, event === lastPlay), NEXT_MOVE);
   if (start > LONG) {
+    const stage = document.getElementById("table").getBoundingClientRect();
+    skip.style.top = `${stage.bottom}px`;
+    skip.style.left = `${stage.right}px`;
     skip.hidden = false;
     at(start, stop);
   }

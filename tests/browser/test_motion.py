@@ -216,6 +216,19 @@ def test_a_move_takes_older_banners_away(new_page: NewPage, alice: User, bob: Us
     banner(page, "No mercy: you’re out")
 
 
+def test_a_banner_that_matters_does_not_wait_for_routine_news(new_page: NewPage, table: Table, bob: User) -> None:
+    page = watched(new_page, bob, table)
+    page.evaluate("""import(performance.getEntriesByType("resource").find(({ name }) => name.includes("/banners")).name)
+    .then((module) => {
+        module.show('You lose a turn');
+        module.show('alice has UNO');
+        module.show('+6 on you', { kept: true });
+        module.show('alice has UNO');
+    })""")
+    expect(page.locator(".banner")).to_have_text("+6 on you")
+    expect(page.locator(".banner")).to_have_text("alice has UNO")
+
+
 def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
     page = watched(new_page, bob, table)
     page.locator("#browser-settings > summary").click()
