@@ -210,9 +210,9 @@ def _cost_of_challenge(view: GameView, seen: rules.View, seat: int) -> str:
     owed, name = seen.pending.total, view.names[seat]
     right, wrong = (rules.more_cards_by_challenge(view.options, right=right) for right in (True, False))
     if owed:
-        return f"Challenge: if {name} bluffed, {name} draws {owed + right}. If not, you draw {owed + wrong}."
+        return f"A bluff: {name} draws {owed + right}. No bluff: you draw {owed + wrong}."
     more = f" and {right} more" if right else ""
-    return f"Challenge: if {name} bluffed, {name} draws until the colour shows{more}. If not, you do, and {wrong} more."
+    return f"A bluff: {name} draws until the colour shows{more}. No bluff: you do, and {wrong} more."
 
 
 def _may_leave_one(view: GameView, seen: rules.View) -> bool:

@@ -56,8 +56,8 @@ TELLINGS: Final[dict[str, Telling]] = {
     "found": Telling(said=""),
     "aimed": Telling("involved", target="Color Roulette on you"),
     "knocked_out": Telling("all", seat="No mercy: you’re out", others="No mercy: {seat} is out"),
-    "swapped": Telling("involved", seat="You swapped with {target}: {held}", target="{seat} swapped with you: {held}"),
-    "passed_hands": Telling("all", seat="All hands are passed on", others="All hands are passed on"),
+    "swapped": Telling("involved", seat="You swapped with {target}{now}", target="{seat} swapped with you{now}"),
+    "passed_hands": Telling("all", seat="All hands are passed on{now}", others="All hands are passed on{now}"),
     "flipped": Telling("all", seat="Flip: the {reason} side", others="Flip: the {reason} side"),
     "skipped": Telling(seat="You lose a turn"),
     "intercepted": Telling("involved", target="{seat} intercepted you"),
@@ -218,7 +218,7 @@ def _banner(view: GameView, telling: Telling, event: rules.Event, reader: int | 
             color=color(event.color).lower(),
             reason=event.reason,
             verdict="it was a bluff" if event.reason == "right" else "it was no bluff",
-            held=cards(view.seats[reader].cards) if reader is not None else "",
+            now=f": {cards(view.seats[reader].cards)}" if reader is not None and not view.seats[reader].out else "",
         )
     )
 
@@ -264,6 +264,8 @@ def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
         debt = f"You owe {cards(seen.pending.total)}." if seen.pending.value else f"You {until_the_color(seen)}."
         parts += [] if owed else [debt]
         parts.append(f"{fit.capitalize()} can answer.")
+        if seen.challenge is not None:
+            parts.append(f"You can challenge {view.names[seen.challenge]}.")
     else:
         face = rules.face_of(seen.top)
         named = "" if face.color or not seen.color else f", {color(seen.color).lower()}"

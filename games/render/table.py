@@ -182,8 +182,8 @@ SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
 SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
 NO_COLOR: Final = {
     "choose_color": "Not chosen yet",
-    "play": "No colour, so any card fits",
-    "drawn": "No colour, so any card fits",
+    "play": "Any card fits",
+    "drawn": "Any card fits",
     "buzz": "No colour",
     "over": "No colour",
 }

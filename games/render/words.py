@@ -343,8 +343,8 @@ def _winner_by_leaving(view: GameView) -> str:
 
 
 def crumb(view: GameView) -> str:
-    """Return the table's name and how far its game is: `Ann’s table · round 2, to 500`."""
-    return f"{table_name(view)} · {length(view)}"
+    """Return the table's name, its rules and how far its game is: `Ann’s table · Flip · round 2, to 500`."""
+    return f"{table_name(view)} · {rules.PRESET_TITLES[view.preset]} · {length(view)}"
 
 
 def length(view: GameView) -> str:

@@ -16,7 +16,7 @@ from games.models import Seat
 from games.queries import Table
 from tests.browser.game_page import NewPage, after, first_choice, open_game, play, wait_for_me
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
-from tests.browser.test_variants import at_live_table
+from tests.browser.test_variants import at_live_table, challenged
 from tests.support.tables import table_after, table_at
 
 MOST_SHIFT: Final = 0.02
@@ -208,6 +208,22 @@ def test_a_chooser_does_not_scroll_the_table(new_page: NewPage, cast: Cast, widt
     after(page, lambda: page.locator("#choose-g").press("Enter"))
     expect(page.locator("#chooser")).to_have_count(0)
     assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (900, 800)])
+def test_the_cost_of_a_challenge_can_be_read(
+    new_page: NewPage, alice: User, bob: User, width: int, height: int
+) -> None:
+    User.objects.filter(pk=alice.pk).update(display_name="Sly Lemur 95 Junior")
+    table = challenged(alice, bob, bluff=True)
+    play(table, alice, "play W4 color g")
+    page = new_page(bob, viewport=size(width, height))
+    open_game(page, table.game)
+    hint, order = Box(page.locator(".hint")), Box(page.locator(".sort"))
+    assert hint.right <= order.left
+    assert hint.height <= 72
+    assert Box(page.locator("#challenge")).right <= hint.left
+    assert Box(page.locator("#table")).top >= Box(page.locator(".due")).bottom
 
 
 def test_a_short_headline_leaves_room_for_the_button_of_the_log(new_page: NewPage, alice: User, bob: User) -> None:

@@ -51,8 +51,8 @@ BANNERS = [
     (Event("swapped", 0, target=1), "You swapped with Bob: 3 cards", "Ann swapped with you: 2 cards", ""),
     (
         Event("passed_hands", 0, amount=1),
-        "All hands are passed on",
-        "All hands are passed on",
+        "All hands are passed on: 3 cards",
+        "All hands are passed on: 2 cards",
         "All hands are passed on",
     ),
     (
@@ -206,7 +206,7 @@ def test_cards_that_later_ones_cover_come_with_the_event() -> None:
         (
             {**CHALLENGED, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]},
             "classic",
-            "Your turn. You owe 4 cards. None of 3 can answer.",
+            "Your turn. You owe 4 cards. None of 3 can answer. You can challenge Chen.",
         ),
         ({**PLAIN, "turn": 1}, "no-mercy", ""),
         (OVER, "no-mercy", "You win the game."),

@@ -457,8 +457,8 @@ def test_a_card_that_can_be_played_in_one_way_needs_no_choice() -> None:
 @pytest.mark.parametrize(
     ("preset", "bluff", "hint"),
     [
-        ("classic", "official", "Challenge: if Chen bluffed, Chen draws 4. If not, you draw 6."),
-        ("house-party", "playroom", "Challenge: if Chen bluffed, Chen draws 6. If not, you draw 6."),
+        ("classic", "official", "A bluff: Chen draws 4. No bluff: you draw 6."),
+        ("house-party", "playroom", "A bluff: Chen draws 6. No bluff: you draw 6."),
     ],
 )
 def test_what_each_outcome_of_a_challenge_costs_is_told(preset: str, bluff: str, hint: str) -> None:

@@ -57,6 +57,7 @@ def words_of(markup: str) -> str:
 
 def test_the_table_shows_the_side_in_force() -> None:
     for position, side, colors in ((LIGHT, "light", "rygb"), (DARK, "dark", "oput")):
+        assert f"Side in force {side}" in words_of(rendered("games/_table.html", flip(position, None)))
         shown = page(flip(position)).table
         assert (shown.side, "".join(shown.colors)) == (side, colors)
     dark = rendered("games/_table.html", flip(DARK))
@@ -115,9 +116,9 @@ def test_the_help_lists_the_keys_of_the_colours_in_play(position: Mapping[str, A
 @pytest.mark.parametrize(
     ("view", "color"),
     [
-        (flip(WILD_ON_TOP), "No colour, so any card fits"),
-        (seen(BUZZER_ON_TOP, preset="house-party"), "No colour, so any card fits"),
-        (seen({**BUZZER_ON_TOP, "discard_pile": ["W"]}, preset="classic"), "No colour, so any card fits"),
+        (flip(WILD_ON_TOP), "Any card fits"),
+        (seen(BUZZER_ON_TOP, preset="house-party"), "Any card fits"),
+        (seen({**BUZZER_ON_TOP, "discard_pile": ["W"]}, preset="classic"), "Any card fits"),
         (seen({**BUZZER_ON_TOP, "discard_pile": ["WC"], "phase": "choose_color"}), "Not chosen yet"),
     ],
     ids=["a wild that a Flip brought up", "a buzzer", "a first wild", "a roulette"],
@@ -181,9 +182,7 @@ def test_the_table_says_that_a_wild_draw_colour_can_be_challenged() -> None:
     assert shown.headline == "Your turn: challenge Chen, or draw until teal shows."
     assert shown.detail == "Challenge Chen, or take them all."
     assert shown.move is not None
-    assert shown.move.hint == (
-        "Challenge: if Chen bluffed, Chen draws until the colour shows. If not, you do, and 2 more."
-    )
+    assert shown.move.hint == ("A bluff: Chen draws until the colour shows. No bluff: you do, and 2 more.")
     note = "challenge Chen, or draw until teal shows"
     assert (shown.table.owed, shown.table.owed_note) == ("Cards", note)
 
