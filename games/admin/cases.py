@@ -130,6 +130,7 @@ class CaseAdmin(ReadOnlyAdmin):
             about=f"Case about {case.about}",
             within=within,
             back=back,
+            form_options={"initial": {"outcome": case.outcome, "answer": case.answer}},
             more={"case": case, "changed": conduct.outcome_changes([case]).get(case.pk), "reports": reports},
         )
 

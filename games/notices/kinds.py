@@ -65,6 +65,7 @@ class Reason(TextChoices):
     BACK = "back", "You already had your seat back."
     STAFF = "staff", "Staff had changed your seat since."
     ENDED = "ended", "The suspension had ended."
+    NEWER = "newer", "A newer notice about the same report was sent instead."
     REMINDED = "reminded", "A reminder about the same turn was sent instead."
     ASKED = "asked", "The same person had invited you by email less than a day before."
     OFF = "off", "This is switched off in your notice settings."
@@ -87,7 +88,7 @@ class Reason(TextChoices):
 EXPECTED: Final = frozenset(
     {
         Reason.MOVED, Reason.MOVED_ON, Reason.JOINED, Reason.LOOKING, Reason.REMINDED, Reason.READ, Reason.BACK,
-        Reason.STAFF, Reason.ENDED, Reason.OFF, Reason.ASKED,
+        Reason.STAFF, Reason.ENDED, Reason.NEWER, Reason.OFF, Reason.ASKED,
     }
 )  # fmt: skip
 """Reasons that need no attention. Pages hide notices that were dropped for one of these."""
@@ -330,7 +331,7 @@ _ROWS: Final = (
     NoticeKind(
         OUTCOME_CHANGED,
         "The outcome of your report changed",
-        "Staff have found that the outcome of your report was wrong, and changed it.",
+        "Staff have changed the outcome of your report, or their answer to it.",
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
         several="reports",

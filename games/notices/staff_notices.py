@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from games.models import Appeal, Case, Game, Report, Seat, Suspension
+from games.models import Appeal, Case, Game, Notice, Report, Seat, Suspension
+from games.models.notices import SITE
 from games.notices.kinds import (
     APPEAL_DECIDED,
     FACTOR_DROPPED,
@@ -31,7 +33,7 @@ from games.notices.kinds import (
 )
 from games.notices.player_notices import NewNotice, closed, of_turn, people_at, write
 from games.queries import Table, conduct
-from games.render.words import listed, round_cancelled
+from games.render.words import inside, listed, round_cancelled
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -149,15 +151,29 @@ def settled(case: Case, *, now: datetime) -> None:
     _outcome(case, REPORT_SETTLED, "Staff have settled your report", mark=case.pk, now=now)
 
 
-def outcome_changed(case: Case, *, mark: int, now: datetime) -> None:
-    """Notify everyone who reported in this case of its new outcome. `mark` is the id of the act's audit entry."""
-    _outcome(case, OUTCOME_CHANGED, "Staff have changed the outcome of your report", mark=mark, now=now)
+def outcome_changed(case: Case, *, new_outcome: bool, mark: int, now: datetime) -> None:
+    """Notify everyone who reported in this case of its new outcome, or of a new answer, instead of what was before.
+
+    Drops the notices about the case that wait, and marks those on the site as read. `mark` is the id of the act's audit
+    entry.
+    """
+    earlier = Notice.objects.filter(
+        Q(kind=REPORT_SETTLED, mark=case.pk) | Q(kind=OUTCOME_CHANGED, mark__in=conduct.changes_of(case).values("pk")),
+        user__in=Report.objects.filter(case=case).values("reporter"),
+    )
+    untold = earlier.filter(state=Notice.State.WAITING).update(
+        state=Notice.State.DROPPED, reason=Reason.NEWER, since=now
+    )
+    earlier.filter(channel=SITE, state=Notice.State.SENT, read_at=None).update(read_at=now)
+    start = "Staff have changed their answer to your report. The outcome stays"
+    if new_outcome or untold:
+        start = "Staff have changed the outcome of your report"
+    _outcome(case, OUTCOME_CHANGED, start, mark=mark, now=now)
 
 
 def _outcome(case: Case, kind: str, start: str, *, mark: int, now: datetime) -> None:
     people = Report.objects.filter(case=case, reporter__isnull=False).values_list("reporter_id", flat=True)
-    outcome = case.get_outcome_display()
-    text = f"{start}: {outcome[0].lower()}{outcome[1:]}."
+    text = f"{start}: {inside(case.get_outcome_display())}."
     write(None, [NewNotice(pk, kind, text) for pk in sorted({*people} - {None})], now=now, mark=mark)
 
 

@@ -115,6 +115,11 @@ def outcome_changes(cases: Iterable[Case]) -> dict[int, datetime]:
     return {entry.details["case"]: entry.at for entry in entries} if people else {}
 
 
+def changes_of(case: Case) -> QuerySet[AuditEntry]:
+    """Return the audit entries of the acts that changed the outcome of a case or its answer."""
+    return AuditEntry.objects.filter(person=case.person_id, act=CHANGE_OUTCOME, details__case=case.pk)
+
+
 def only_changed_outcomes(user: User) -> bool:
     """Return True if all outcomes that this person has not marked as read are changes of earlier ones."""
     unread = Case.objects.filter(reports__reporter=user, reports__seen_at=None, closed_at__isnull=False).distinct()

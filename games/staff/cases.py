@@ -204,24 +204,23 @@ def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str
 
 
 def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
-    """Change the outcome of a closed case that has turned out wrong, and notify everyone who reported.
-
-    An empty `answer` keeps the earlier one.
+    """Change the outcome of a closed case that has turned out wrong, or only its answer, and notify everyone who
+    reported.
 
     :raises Denied: `malformed`, `not_found`; `over` if the guest it is about has been deleted; `forbidden` also if the
-        case is open, or has this outcome.
+        case is open, or has this outcome and this answer.
     """
     with transaction.atomic():
         reason = check(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now)
         case = lock_case(case_id)
         check_outcome_change(case, by=by)
         before = case.outcome
-        if outcome == before:
-            raise Denied("forbidden", "The case has this outcome already.")
-        _set_outcome(case, outcome, answer if answer.strip() else case.answer)
+        if (outcome, " ".join(answer.split())) == (before, case.answer):
+            raise Denied("forbidden", "The case has this outcome and this answer already.")
+        _set_outcome(case, outcome, answer)
         details: dict[str, Any] = {"case": case.pk, "before": before, "outcome": outcome, "answer": case.answer}
         entry = record(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now, person=case.person, **details)
-        staff_notices.outcome_changed(case, mark=entry.pk, now=now)
+        staff_notices.outcome_changed(case, new_outcome=outcome != before, mark=entry.pk, now=now)
         return entry
 
 

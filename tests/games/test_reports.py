@@ -514,7 +514,8 @@ def test_staff_change_a_wrong_outcome(table: Table, mo: User, ann: User, alice: 
     asked = text(browser.get(url))
     assert "<dt>Outcome</dt><dd>We agreed and acted on it, " in asked
     assert "<p>Answer: The name is gone.</p>" in asked
-    assert confirm(browser, url, form | {"outcome": "acted"}).status_code == 403
+    same = {"outcome": "acted", "answer": "The name is gone."}
+    assert confirm(browser, url, form | same).status_code == 403
     assert confirm(browser, url, form).status_code == 302
     assert other.get().weight == pytest.approx(2 / 3)
     entry = AuditEntry.objects.latest("pk")
@@ -557,7 +558,50 @@ def test_the_account_page_links_to_the_reports_of_a_person(table: Table, alice: 
     assert 'href="/reports/"' in text(as_alice.get("/accounts/me/"))
 
 
-def test_a_changed_outcome_keeps_the_answer_and_is_dated_and_called_a_change(
+def test_the_answer_of_a_closed_case_can_be_corrected_and_removed(table: Table, mo: User, alice: User) -> None:
+    case = cases.report(**report_arguments(table, alice)).case
+    close(case, mo)
+    browser, url = staff_browser(mo), f"/admin/games/case/{case.pk}/act/change_outcome/"
+    outbox_of(NOON)
+    page = browser.get(url).content.decode()
+    assert 'name="outcome" value="acted" required id="id_outcome_0" checked' in page
+    assert "The name is gone.</textarea>" in page
+    form = {"outcome": "acted", "answer": "The name was removed.", "reason": REASON}
+    assert confirm(browser, url, form).status_code == 302
+    assert "The name was removed." in text(logged_in(alice).get("/reports/"))
+    [letter] = outbox_of(timezone.now())
+    said = "Staff have changed their answer to your report. The outcome stays: we agreed and acted on it."
+    assert said in everything_in(letter)
+    assert confirm(browser, url, form | {"answer": ""}).status_code == 302
+    own = text(logged_in(alice).get("/reports/"))
+    assert "The name was removed." not in own
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_only_the_last_of_several_outcomes_is_told(table: Table, mo: User, ann: User, alice: User, told: bool) -> None:
+    case = cases.report(**report_arguments(table, alice)).case
+    close(case, mo)
+    if told:
+        outbox_of(NOON)
+    for outcome, answer in (("nothing", "No."), ("unclear", "Perhaps."), ("unclear", "We do not know.")):
+        change: dict[str, Any] = {
+            "case_id": case.pk,
+            "outcome": outcome,
+            "answer": answer,
+            "reason": REASON,
+            "now": NOON,
+        }
+        cases.change_outcome(by=ann, **change)
+    [letter] = outbox_of(NOON)
+    assert letter.subject == "Staff have changed the outcome of your report: we could not tell."
+    assert "acted on it" not in everything_in(letter)
+    [unread] = Notice.objects.filter(user=alice, channel="site", state="sent", read_at=None)
+    assert unread.text == letter.subject
+    replaced = Notice.objects.filter(user=alice, state="dropped")
+    assert {row.reason for row in replaced} == {"newer"}
+
+
+def test_a_changed_outcome_is_dated_and_called_a_change(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:
     case = cases.report(**report_arguments(table, alice)).case
@@ -569,8 +613,8 @@ def test_a_changed_outcome_keeps_the_answer_and_is_dated_and_called_a_change(
     assert f"{date_format(closed_at, 'j F Y, H:i')}</span>" in text(reporter.get("/reports/"))
     read_answers(alice, closed_at)
     now = timezone.now()
-    change: dict[str, Any] = {"case_id": case.pk, "outcome": "nothing", "answer": " ", "reason": REASON, "now": now}
-    assert cases.change_outcome(by=ann, **change).details["answer"] == "The name is gone."
+    change: dict[str, Any] = {"case_id": case.pk, "outcome": "nothing", "reason": REASON, "now": now}
+    cases.change_outcome(by=ann, answer="The name is gone.", **change)
     assert "Staff have changed the outcome of a report of yours." in text(reporter.get("/rules/"))
     own, page = text(reporter.get("/reports/")), text(browser.get(f"/admin/games/case/{case.pk}/change/"))
     assert f'The name is gone. <span class="soft">Changed on {date_format(now, "j F Y, H:i")}</span>' in own
