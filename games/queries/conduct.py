@@ -223,6 +223,12 @@ def lost_seat_to_staff(code: str, user: User) -> bool:
     return AuditEntry.objects.filter(_taken_from(user), game__code=code).exists()
 
 
+def unseated_by(game: Game, user: User) -> str:
+    """Return the act, `REMOVE` or `MOVE_SEAT`, by which staff last took a seat at this table from a person, or ""."""
+    taken = AuditEntry.objects.filter(_taken_from(user), game_id=game.pk)
+    return taken.order_by("-pk").values_list("act", flat=True).first() or ""
+
+
 def sat_in_games_of(case: Case, user: User) -> bool:
     """Return True if a person sits or sat in a game that a case is about."""
     games = Report.objects.filter(case=case).values("game")

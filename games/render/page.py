@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from django.utils.http import urlencode
 
 from games import rules
+from games.models.moderation import MOVE_SEAT, REMOVE
 from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import words
@@ -37,6 +38,11 @@ from games.render.table import (
     stage_of,
 )
 
+UNSEATED: Final = {
+    REMOVE: "Staff removed you from this table.",
+    MOVE_SEAT: "Staff gave your seat to somebody else.",
+}
+"""What the page says to a person whose seat staff took, by the act."""
 LOG_LINES: Final = 12
 """Lines of the log on the game page."""
 
@@ -180,12 +186,14 @@ def page_of(
     rematch: RematchState | None = None,
     unseen: bool = False,
     guest: bool = False,
+    unseated: str = "",
 ) -> GamePage:
     """Return the page of a game that has started, for the reader of `view`.
 
     `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
     before this one, if the page still shows it. `rematch` is the rematch, if any. `unseen`: the reader has not
-    seen the end of the game. `guest`: the reader is a guest who plays here and can sign up.
+    seen the end of the game. `guest`: the reader is a guest who plays here and can sign up. `unseated` is the act by
+    which staff took the reader's seat, if they did.
     """
     seen = view.view
     assert seen is not None
@@ -207,7 +215,7 @@ def page_of(
         token=secrets.token_urlsafe(12),
         headline=headline,
         crumb=words.crumb(view),
-        detail=words.detail(view),
+        detail=" ".join(filter(None, (UNSEATED.get(unseated, ""), words.detail(view)))),
         due=due_of(view, now),
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),

@@ -29,7 +29,7 @@ from games.clocks.turn_clock import moment_of
 from games.models import Game
 from games.notices import inbox
 from games.notices.inbox import Badges
-from games.queries import GameView, LogLine, Table, records
+from games.queries import GameView, LogLine, Table, conduct, records
 from games.refusals import Denied
 from games.render import BETWEEN, LastRound, LogNote, PageRequest, RematchState
 from games.staff.log import notes_of
@@ -200,6 +200,7 @@ def _show(
         rematch=_rematch_state(table, view, user),
         unseen=queries.unseen_end(table, user),
         guest=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
+        unseated=conduct.unseated_by(table.game, user) if user is not None and view.you is None else "",
     )
     badges = inbox.badges_of(user) if user else Badges()
     context = {

@@ -277,6 +277,21 @@ def test_a_person_removed_from_an_open_table_cannot_join_it_again(ann: User, mo:
     lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
 
 
+def test_a_person_whose_seat_staff_took_reads_it_at_the_table(dealt: Table, ann: User, bob: User) -> None:
+    browser, url = logged_in(bob), f"/games/{dealt.game.code}/"
+    tables.move_seat(**act(dealt, ann, seat=1, username=person("dora").username))
+    given = "Staff gave your seat to somebody else. You are watching."
+    assert given in text_of(browser.get(url))
+    assert given in text_of(browser.get(url, headers={"HX-Request": "true"}))
+    assert "Staff" not in text_of(Client().get(url)).split("You are watching.")[0]
+    tables.move_seat(**act(dealt, ann, seat=1, username="bob"))
+    assert given not in text_of(browser.get(url))
+    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    removed = text_of(browser.get(url))
+    assert "Staff removed you from this table. You are watching." in removed
+    assert REASON not in removed
+
+
 def test_a_person_removed_from_a_rematch_cannot_return_by_invitation(ann: User, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     tables.void_game(**act(table, ann))
