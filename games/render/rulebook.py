@@ -181,7 +181,7 @@ _USUAL_RULES: Final = _shown(rules.PRESETS[USUAL], rules.MAX_PLAYERS_OF[USUAL])
 def _sections(options: rules.Options, players: int) -> list[Section]:
     by_section = groupby(rules.rules_that_apply(options, players), key=lambda rule: rule.section)
     return [
-        Section(title, [ShownRule(rule.id, rule.text, _here(rule.id, options)) for rule in found])
+        Section(title, [ShownRule(rule.id, rule.text_for(options, players), _here(rule.id, options)) for rule in found])
         for title, found in by_section
     ]
 

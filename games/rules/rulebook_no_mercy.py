@@ -5,7 +5,36 @@ from __future__ import annotations
 from typing import Final
 
 from games.rules.option_checks import has_flip_deck, has_no_mercy_deck
-from games.rules.rulebook_rule import Rule
+from games.rules.options import Options
+from games.rules.rulebook_rule import (
+    Part,
+    Rule,
+    can_be_knocked_out,
+    for_no_table,
+    has_contests,
+    has_debts,
+    has_set_aside_hands,
+    has_sevens,
+    has_stacking,
+    may_answer_with_any,
+)
+
+
+def _victim_names_color(options: Options) -> bool:
+    return has_no_mercy_deck(options) and options.roulette_color == "victim"
+
+
+_UNTIL_PLAYABLE: Final = " at a time until you draw one that can be played, and that card must be played"
+_DRAW_CARDS: Final = "Draw Two, Draw Four, Wild Draw Six, Wild Draw Ten"
+_WITHOUT_EFFECT: Final = "Skip, Reverse, Skip Everyone or Color Roulette"
+_CONTEST: Final = (
+    "If the last card is a draw card, the others may stack first. If the stack is taken by another player (or knocks "
+    "one out), the player who went out wins, and the cards taken count for SCORE-1. If the stack comes back to a "
+    "player who went out, that player draws it at once, without a move and without stacking (MERCY-1 applies), is no "
+    "longer one who went out, and loses the turn; the round goes on. That draw is no turn: it closes no UNO window."
+)
+_NO_TARGET: Final = "a last 7 names no target"
+_NO_COLOR: Final = "a last roulette no colour"
 
 NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
     Rule(
@@ -15,6 +44,14 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "stack that is still running (END-2): still in, counted by TWO-1 and END-4, the next player like any other, "
         "may catch, but has no turn move. *Next player*: the next still in, in the direction of play.",
         "O",
+        parts=(
+            Part("knocked out (MERCY-1) or ", can_be_knocked_out),
+            Part(
+                " *Went out*: played the last card on a stack that is still running (END-2): still in, counted by "
+                "TWO-1 and END-4, the next player like any other, may catch, but has no turn move.",
+                has_contests,
+            ),
+        ),
     ),
     Rule(
         "SEE-1",
@@ -24,6 +61,12 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "drawn otherwise (a card found by drawing, until it is played), the order of the draw pile, set-aside hands, "
         "hands exchanged by 7 and 0 (their new holder sees them). Once the round is over: everything.",
         "S (roulette), O",
+        parts=(
+            Part("by a roulette", lambda options: not has_flip_deck(options), "for a Wild Draw Colour"),
+            Part(", cards turned over by a roulette (in the log)", has_no_mercy_deck),
+            Part(", set-aside hands", has_set_aside_hands),
+            Part(", hands exchanged by 7 and 0 (their new holder sees them)", has_sevens),
+        ),
     ),
     Rule(
         "DECK-1",
@@ -39,6 +82,13 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "Deck and setup",
         "2 to 6 players. (Tables of the other presets: 2 to 10.)",
         "S",
+        parts=(
+            Part(
+                "2 to 6 players. (Tables of the other presets: 2 to 10.)",
+                for_no_table,
+                "At least 2 players, at most {players}.",
+            ),
+        ),
     ),
     Rule(
         "SETUP-2",
@@ -72,6 +122,10 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "On your turn you play exactly one card, or you draw; if you owe cards, STACK-3; if a roulette is aimed at "
         "you, ROUL-1.",
         "S",
+        parts=(
+            Part("; if you owe cards, STACK-3", has_debts),
+            Part("; if a roulette is aimed at you, ROUL-1", _victim_names_color),
+        ),
     ),
     Rule(
         "TURN-2",
@@ -80,6 +134,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "symbol. A wild may be played on anything. There is no challenge (unless the option `bluff` is on) and no "
         '"only if you have nothing else".',
         "S; no challenge G",
+        parts=(Part("challenge (unless the option `bluff` is on) and no ", lambda options: options.bluff == "off"),),
     ),
     Rule(
         "TURN-3",
@@ -97,6 +152,11 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "still sheds them and may win. Choices that the drawn card needs (colour, swap target, calling UNO) are "
         "yours.",
         "S; choosing not to, and held cards: G (option `voluntary_draw`)",
+        parts=(
+            Part(_UNTIL_PLAYABLE, lambda options: options.draw_until_playable or options.drawn_must_play),
+            Part("swap target, ", has_sevens),
+            Part("; a Discard All so found still sheds them and may win", has_no_mercy_deck),
+        ),
     ),
     Rule(
         "TURN-5",
@@ -105,6 +165,11 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "discard pile but its top card, with all hands set aside (MERCY-2, LEAVE-1), is shuffled into a new draw "
         "pile. Cards already drawn in this move stay drawn.",
         "S; but its top card O",
+        parts=(
+            Part(" or in a roulette", has_no_mercy_deck),
+            Part(", with all hands set aside (MERCY-2, LEAVE-1),", has_set_aside_hands),
+            Part("MERCY-2, ", can_be_knocked_out),
+        ),
     ),
     Rule(
         "TURN-6",
@@ -112,6 +177,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "If no card is left anywhere, the draw stops, what is still owed is forgiven, and the turn passes as if "
         "drawn; a roulette's colour stays named.",
         "O. With 2-6 players and MERCY-1 a whole game never reaches this; short positions in the console do",
+        parts=(Part("; a roulette's colour stays named", has_no_mercy_deck),),
     ),
     Rule(
         "TURN-7",
@@ -119,26 +185,31 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "A coloured card sets the active colour to its own; a wild sets it to the colour its player names (Color "
         "Roulette: ROUL-2).",
         "S, G",
+        parts=(Part(" (Color Roulette: ROUL-2)", has_no_mercy_deck),),
     ),
     Rule(
         "NUM-1",
         "Cards",
         "1-6, 8, 9: no effect.",
         "S",
+        parts=(
+            Part("1-6, 8, 9", lambda options: options.zero_seven or not has_flip_deck(options), "1-9"),
+            Part("1-6, 8, 9", has_sevens, "0-9"),
+        ),
     ),
     Rule(
         "SEVEN-1",
         "Cards",
         "7: swap hands with another player of your choice who is still in. Not optional.",
         "S",
-        applies=lambda options: options.zero_seven,
+        applies=has_sevens,
     ),
     Rule(
         "ZERO-1",
         "Cards",
         "0: every player still in passes the whole hand to the next player in the direction of play.",
         "S",
-        applies=lambda options: options.zero_seven,
+        applies=has_sevens,
     ),
     Rule(
         "SKIP-1",
@@ -174,6 +245,13 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "Draw Two, Draw Four, Wild Draw Six, Wild Draw Ten: the next player owes that many cards, and loses the turn "
         "after taking them (unless STACK-1).",
         "S",
+        parts=(
+            Part(_DRAW_CARDS, lambda options: options.deck != "classic108", "Draw Two, Wild Draw Four"),
+            Part(_DRAW_CARDS, lambda options: not has_flip_deck(options), "Draw One, Draw Five, Wild Draw Two"),
+            Part(", and loses the turn after taking them", lambda options: options.skip_after_draw),
+            Part(" (unless STACK-1)", has_stacking),
+            Part("STACK-1", may_answer_with_any, "RESP-1"),
+        ),
     ),
     Rule(
         "WR4-1",
@@ -214,10 +292,11 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "Cards",
         '"Two players left" counts players still in, not seats; one who went out counts.',
         "G, O",
+        parts=(Part("; one who went out counts", has_contests),),
     ),
     Rule(
         "STACK-1",
-        "Stacking",
+        "Owed cards",
         "A player who owes cards may instead play a draw card whose value is equal to or higher than the last draw "
         "card played (not the total). Values: Draw Two 2; Draw Four and Wild Reverse Draw Four 4; Draw Six 6; Draw "
         "Ten 10. Colour is ignored.",
@@ -226,26 +305,42 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "STACK-2",
-        "Stacking",
+        "Owed cards",
         "The values add up and the next player (WR4-1, WR4-2) owes the total.",
         "S",
-        applies=lambda options: options.stacking != "off",
+        applies=has_stacking,
+        parts=(Part(" (WR4-1, WR4-2)", has_no_mercy_deck),),
     ),
     Rule(
         "STACK-3",
-        "Stacking",
+        "Owed cards",
         "Stacking is optional. While cards are owed no other turn move is legal but STACK-1 or taking them (UNO "
         "calls and catches always are).",
         "S",
-        applies=lambda options: options.stacking != "off" or options.bluff != "off",
+        applies=has_debts,
+        parts=(
+            Part("Stacking is optional. ", has_stacking),
+            Part(
+                " or taking",
+                lambda options: options.bluff == "off" or not has_stacking(options),
+                ", a challenge (BLUFF-1) or taking",
+            ),
+            Part("STACK-1", lambda options: not options.advanced_stacking, "STACK-1, RESP-3"),
+            Part("STACK-1", has_stacking, "a challenge (BLUFF-1)"),
+            Part("STACK-1", may_answer_with_any, "an answer (RESP-1)"),
+        ),
     ),
     Rule(
         "STACK-4",
-        "Stacking",
+        "Owed cards",
         "Who takes the total loses the turn. The stack is gone; the next player follows TURN-2 on the last card "
         "played and its (or its player's) colour.",
         "S; colour G",
         applies=lambda options: options.skip_after_draw,
+        parts=(
+            Part("the total", has_stacking, "owed cards"),
+            Part("The stack is gone; the next player", has_stacking, "The next player"),
+        ),
     ),
     Rule(
         "UNO-1",
@@ -254,6 +349,10 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "or afterwards, until caught or until the window closes (UNO-3). A hand that was one card before (draw, then "
         "play) owes a new call.",
         "S",
+        parts=(
+            Part(", swap and pass included,", has_sevens),
+            Part("UNO-3", lambda options: options.uno_window == "turn", "CALL-1"),
+        ),
     ),
     Rule(
         "UNO-2",
@@ -278,12 +377,21 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "call made with the play counts for the hand its player holds at the end of it, never for another's; a call "
         "made for an earlier hand does not carry over. (Option `uno_on_received_hand`.)",
         "S; carry-over O",
+        parts=(
+            Part(
+                "A hand of one card received by SEVEN-1 or ZERO-1 owes a call too "
+                '("the moment you only have 1 card"). ',
+                has_sevens,
+            ),
+            Part(" (Option `uno_on_received_hand`.)", has_sevens),
+        ),
     ),
     Rule(
         "UNO-5",
         "UNO",
         "No call is owed for going from two or more cards to none (Discard All).",
         "G",
+        applies=has_no_mercy_deck,
     ),
     Rule(
         "UNO-6",
@@ -294,26 +402,36 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "MERCY-1",
-        "Mercy",
+        "Players who are out",
         "The moment a hand holds 25 cards, its player is out. It is checked after every single card drawn (by a "
         "catch too), so the rest of a penalty, of a roulette or of a draw is not drawn, even if the 25th card could "
         "be played. The turn moves on only if it was that player's; END-4 is tested.",
         "S; moment O",
-        applies=lambda options: options.mercy_limit > 0,
+        applies=can_be_knocked_out,
     ),
     Rule(
         "MERCY-2",
-        "Mercy",
+        "Players who are out",
         "The hand is set aside and comes back at the next reshuffle (TURN-5).",
         "S",
-        applies=lambda options: options.mercy_limit > 0 and options.mercy_cards == "set_aside",
+        applies=lambda options: can_be_knocked_out(options) and has_set_aside_hands(options),
     ),
     Rule(
         "MERCY-3",
-        "Mercy",
+        "Players who are out",
         "A player who is out takes no turns, receives no cards, is no swap target and is not in the chain of a 0. "
         "Out lasts to the end of the round; all but those who left are in the next deal.",
         "S, O",
+        parts=(
+            Part(
+                ", receives no cards, is no swap target and is not in the chain of a 0",
+                has_sevens,
+                " and receives no cards",
+            ),
+            Part(
+                " Out lasts to the end of the round; all but those who left are in the next deal.", can_be_knocked_out
+            ),
+        ),
     ),
     Rule(
         "END-1",
@@ -321,16 +439,21 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "A player who plays the last card wins the round at once. A last 7, 0, Skip, Reverse, Skip Everyone or Color "
         "Roulette has no effect (a last 7 names no target, a last roulette no colour).",
         "S; 7 and 0 D",
+        parts=(
+            Part("7, 0, ", has_sevens),
+            Part(_WITHOUT_EFFECT, lambda options: options.deck != "classic108", "Skip or Reverse"),
+            Part(_WITHOUT_EFFECT, lambda options: not has_flip_deck(options), "Skip, Reverse or Skip Everyone"),
+            Part(f" ({_NO_TARGET}, {_NO_COLOR})", lambda options: has_sevens(options) or has_no_mercy_deck(options)),
+            Part(f"{_NO_TARGET}, {_NO_COLOR}", has_sevens, "a last roulette names no colour"),
+            Part(f", {_NO_COLOR}", has_no_mercy_deck),
+        ),
     ),
     Rule(
         "END-2",
         "End of a round",
-        "If the last card is a draw card, the others may stack first. If the stack is taken by another player (or "
-        "knocks one out), the player who went out wins, and the cards taken count for SCORE-1. If the stack comes "
-        "back to a player who went out, that player draws it at once, without a move and without stacking (MERCY-1 "
-        "applies), is no longer one who went out, and loses the turn; the round goes on. That draw is no turn: it "
-        "closes no UNO window. (Option `last_draw_card`.)",
+        f"{_CONTEST} (Option `last_draw_card`.)",
         "D. S alone reads: the last card wins",
+        parts=(Part(_CONTEST, has_contests, "A draw card may be the last card."),),
     ),
     Rule(
         "END-3",
@@ -338,7 +461,10 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "If several players went out on one stack, the first of them that has not had to draw wins. With two players "
         "left a last Wild Reverse Draw Four comes back at once (WR4-2).",
         "O",
-        applies=lambda options: options.last_draw_card == "contest",
+        applies=has_contests,
+        parts=(
+            Part(" With two players left a last Wild Reverse Draw Four comes back at once (WR4-2).", has_no_mercy_deck),
+        ),
     ),
     Rule(
         "END-4",
@@ -365,6 +491,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "The first to reach 1,000 wins the match. A table may also play a single round. (Playing for the fewest points "
         "is the option `scoring`.)",
         'S. One copy of the sheet ends "the player with the lowest points is the winner": an error against S and G',
+        parts=(Part("1,000", lambda options: options.target == 1000, "the points to play to"),),
     ),
     Rule(
         "CLOCK-1",
@@ -376,6 +503,11 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "none held: the first of r, y, g, b; fewest cards: ties to the nearest in the direction of play. The clock "
         "may draw also where `voluntary_draw` is off. It never calls UNO: that can still be caught.",
         "O",
+        parts=(
+            Part(" a roulette colour is the one most held;", _victim_names_color),
+            Part(" and the swap target with the fewest cards", has_sevens),
+            Part("; fewest cards: ties to the nearest in the direction of play", has_sevens),
+        ),
     ),
     Rule(
         "CLOCK-2",
@@ -403,5 +535,11 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "stay. SCORE-2 counts the leaver in this round only. If one player is left in the match, that player wins "
         "it. A table may instead hand the seat to a bot, who is then that player: nobody is out.",
         "O",
+        parts=(
+            Part("a stack owed", has_stacking, "a debt owed"),
+            Part(" (if someone went out on it, END-3 names the winner now)", has_contests),
+            Part(" an owed roulette colour is named as in CLOCK-1 and nothing is drawn;", _victim_names_color),
+            Part(" A leaver who went out no longer counts as such.", has_contests),
+        ),
     ),
 )

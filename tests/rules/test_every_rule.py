@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def ids(text: str) -> set[str]:
     return set(text.split())
 
 
-NOT_WITH_OTHER_DECKS = "DECK-1 DISC-1 MERCY-1 MERCY-2 ROUL-1 ROUL-2 STACK-1 TURN-3 WR4-1 WR4-2"
+NOT_WITH_OTHER_DECKS = "DECK-1 DISC-1 MERCY-1 MERCY-2 ROUL-1 ROUL-2 STACK-1 TURN-3 UNO-5 WR4-1 WR4-2"
 ALWAYS = "CALL-2 DECK-2 ELIM-2 MATCH-1 OPT-1 SCORE-4"
 FLIPS = "FLIP-1 FLIP-2 FLIP-3 FLIP-4 FLIP-5 FLIP-6 FLIP-7 PAIR-1"
 OUT_OF_TURN = "INT-1 INT-2 INT-3 INT-4 INT-5 RUN-1 RUN-2 RUN-3 RUN-4 RUN-5 RUN-6"
@@ -138,6 +139,43 @@ def test_a_round_that_can_get_stuck_depends_on_the_number_of_players(
 ) -> None:
     applying = {rule.id for rule in rules_that_apply(options_from(preset, options), players)}
     assert ("STUCK-1" in applying) == reachable
+
+
+NOT_CLASSIC = r"[Rr]oulette|(?<!`)[Ss]tack|Mercy|MERCY-|Discard All|\bswap|SEVEN-1|ZERO-1|WR4|END-3|to 6"
+OF_DECKS_AND_OPTIONS = ("DECK-2", "OPT-1", "STUCK-1")
+"""Rules that name other tables: what the decks are, and what does not go together."""
+
+
+@pytest.mark.parametrize(
+    ("preset", "words"),
+    [
+        ("no-mercy", r"other presets|Wild Draw Colour|BLUFF-|2 to 10"),
+        ("classic", rf"{NOT_CLASSIC}|Skip Everyone"),
+        ("playroom", rf"{NOT_CLASSIC}|Skip Everyone"),
+        ("playroom-no-mercy", r"END-3|other presets|BLUFF-|Wild Draw Colour"),
+        ("flip", NOT_CLASSIC),
+        ("house-party", r"[Rr]oulette|Mercy|Discard All|Skip Everyone|WR4|to 6"),
+    ],
+)
+def test_a_table_is_shown_only_what_applies_of_a_rule(preset: str, words: str) -> None:
+    options, players = PRESETS[preset], MAX_PLAYERS_OF[preset]
+    shown = {
+        rule.id: f"{rule.section}. {rule.text_for(options, players)}"
+        for rule in rules_that_apply(options, players)
+        if rule.id not in OF_DECKS_AND_OPTIONS
+    }
+    assert {rule: text for rule, text in shown.items() if re.search(words, text)} == {}
+
+
+def test_the_number_of_players_is_that_of_the_table() -> None:
+    rule = next(rule for rule in RULEBOOK if rule.id == "SETUP-1")
+    assert rule.text_for(PRESETS["no-mercy"], 6) == "At least 2 players, at most 6."
+    assert rule.text_for(PRESETS["classic"], 4) == "At least 2 players, at most 4."
+
+
+def test_a_part_of_a_rule_is_in_its_text() -> None:
+    parts = [(rule, part) for rule in RULEBOOK for part in rule.parts]
+    assert [(rule.id, part.text) for rule, part in parts if rule.text.count(part.text) != 1] == []
 
 
 def test_docs_rules_md_is_generated_from_the_rulebook() -> None:

@@ -1,4 +1,4 @@
-"""Section "Mercy": a player with 25 cards is out."""
+"""Section "Players who are out": a player with 25 cards is out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section "Stacking"."""
+"""Section "Owed cards"."""
 
 from __future__ import annotations
 
