@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -44,16 +45,50 @@ def _help(spec: rules.OptionSpec) -> SafeString:
     return format_html("{} Default: {}. Rule {}.", about, usual_value(spec), link)
 
 
-def _option_field(spec: rules.OptionSpec) -> forms.Field:
+def _default(spec: rules.OptionSpec, preset: str) -> str:
+    """Return the value that an option left alone has with a preset: `off`, or `lottery; at Live tables race`."""
+    usual, live = (spec.label(getattr(rules.preselected(preset, live=live), spec.name)) for live in (False, True))
+    return usual if usual == live else f"{usual}; at Live tables {live}"
+
+
+@cache
+def _needs(preset: str) -> dict[str, dict[str, dict[str, str]]]:
+    """Return what else changes if an option of a preset has a value: the other fields with their title and value."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for spec in OWN_FIELDS:
+        for choice in spec.choices:
+            needed = rules.changes_needed(rules.PRESETS[preset], {spec.name: choice.value})
+            if needed:
+                said = {
+                    PREFIX + name: f"{rules.SPECS[name].title}: {rules.SPECS[name].label(value)}"
+                    for name, value in needed.items()
+                }
+                found.setdefault(PREFIX + spec.name, {})[str(choice.value)] = said
+    return found
+
+
+@cache
+def _of_presets() -> dict[str, dict[str, object]]:
+    """Return what `static/js/folds.js` has to know when another preset is chosen."""
+    return {
+        preset: {
+            "defaults": {PREFIX + spec.name: _default(spec, preset) for spec in OWN_FIELDS},
+            "needs": _needs(preset),
+        }
+        for preset in rules.PRESETS
+    }
+
+
+def _option_field(spec: rules.OptionSpec, preset: str) -> forms.Field:
     """Return the field of one option. Left empty, the option has the value of the preset."""
     about: dict[str, Any] = {"label": spec.title, "help_text": _help(spec), "required": False}
     if spec.type is int:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
-        empty = forms.NumberInput({"placeholder": "Default"})
+        empty = forms.NumberInput({"placeholder": f"Default: {_default(spec, preset)}"})
         return forms.IntegerField(min_value=low, max_value=high, widget=empty, **about)
     labels = [words.choice(one.label, f"{spec.title}: {one.label}", one.meaning) for one in spec.choices]
     values = [str(one.value) for one in spec.choices]
-    choices = [("", words.choice("Default", "")), *zip(values, labels, strict=True)]
+    choices = [("", words.choice("Default", "", _default(spec, preset))), *zip(values, labels, strict=True)]
     about |= {"choices": choices, "widget": forms.RadioSelect}
     if spec.type is bool:
         return forms.TypedChoiceField(coerce=lambda text: text == "True", empty_value=None, **about)
@@ -140,8 +175,8 @@ class InnerFold:
 class Fold:
     """A part of the form that folds. While it is folded, it says in `line` what is chosen, or `none`.
 
-    `wide`: its choices have long texts. `more` are fields that stand side by side after the others. Open if a field has
-    an error.
+    `wide`: its choices have long texts. `more` are fields that stand side by side after the others. `also` says what
+    else the choices change. Open if a field has an error.
     """
 
     title: str
@@ -150,6 +185,7 @@ class Fold:
     inner: Sequence[InnerFold] = ()
     none: str = ""
     wide: bool = False
+    also: Sequence[str] = ()
 
     @property
     def open(self) -> bool:
@@ -158,7 +194,8 @@ class Fold:
     @property
     def line(self) -> str:
         fields = (*self.fields, *(field for part in self.inner for field in part.fields))
-        return ", ".join(filter(None, map(_line_of, fields))) or self.none
+        also = f"also {', '.join(self.also)}" if self.also else ""
+        return ", ".join(filter(None, [*map(_line_of, fields), also])) or self.none
 
 
 def _line_of(field: forms.BoundField) -> str:
@@ -258,7 +295,7 @@ class NewTableForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields |= {PREFIX + spec.name: _option_field(spec) for spec in OWN_FIELDS}
+        self.fields |= {PREFIX + spec.name: _option_field(spec, self._known_preset) for spec in OWN_FIELDS}
         self.fields["target"] = _length(self.data.get("target", ""))
 
     def clean(self) -> dict[str, Any]:
@@ -308,10 +345,20 @@ class NewTableForm(forms.Form):
         ]
 
     @property
+    def _known_preset(self) -> str:
+        """The chosen preset, or the usual one if an unknown one was sent."""
+        chosen = self["preset"].value()
+        return chosen if chosen in rules.PRESETS else USUAL.preset
+
+    @property
     def how_to_play(self) -> str:
         """The address of how to play by the chosen preset. `static/js/folds.js` follows another choice."""
-        chosen = self["preset"].value()
-        return _how_to_play(chosen if chosen in rules.PRESETS else USUAL.preset)
+        return _how_to_play(self._known_preset)
+
+    @property
+    def of_presets(self) -> Mapping[str, object]:
+        """The defaults of each preset, and what its options need. `static/js/folds.js` follows another choice."""
+        return _of_presets()
 
     @property
     def descriptions(self) -> list[tuple[str, str]]:
@@ -335,8 +382,22 @@ class NewTableForm(forms.Form):
             Fold("Seats", [self["players"], self["bots"], self["bot"], self["public"]], [self["bot_pause"]]),
             Fold("Length", [self["target"]], wide=True),
             Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
-            Fold("Rules", inner=groups, none=f"As {rules.PRESET_TITLES.get(self['preset'].value(), 'chosen above')}"),
+            Fold(
+                "Rules",
+                inner=groups,
+                none=f"As {rules.PRESET_TITLES.get(self['preset'].value(), 'chosen above')}",
+                also=self._also,
+            ),
         ]
+
+    @property
+    def _also(self) -> list[str]:
+        """What else the chosen rule options change, as titles and values. The form may be invalid."""
+        chosen = {name: str(self[name].value() or "") for name in self.fields if name.startswith(PREFIX)}
+        needed: dict[str, str] = {}
+        for field, by_value in _needs(self._known_preset).items():
+            needed |= by_value.get(chosen[field], {})
+        return [said for field, said in needed.items() if not chosen[field]]
 
     def table_options(self) -> TableOptions:
         """Return the options that a valid form asks for.

@@ -124,6 +124,28 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(new_page:
         expect(line(page, title)).to_have_text(text)
 
 
+def test_the_rules_say_what_a_choice_changes_besides_and_what_a_default_is(new_page: NewPage, alice: User) -> None:
+    page = new_page(alice)
+    page.goto("/tables/new/")
+    page.locator(".fold > summary", has_text="Rules").click()
+    for summary in page.locator(".fold[open] details > summary").all():
+        summary.click()
+    stacking = page.locator("label:has([name=option_stacking][value=''])")
+    expect(stacking).to_have_text("Default any")
+    page.get_by_role("radio", name="Draw one card, no stacking").check()
+    expect(stacking).to_have_text("Default off")
+    expect(page.get_by_label("Mercy limit")).to_have_attribute("placeholder", "Default: 0")
+    page.locator("[name=option_advanced_stacking][value=True]").check()
+    besides = "Stacking: the same card, A draw card as the last card: the others may answer"
+    expect(line(page, "Rules")).to_have_text(f"Pass a debt on: on, also {besides}")
+    page.locator("[name=option_stacking][value=any]").check()
+    expect(line(page, "Rules")).to_have_text(
+        "Stacking: any, Pass a debt on: on, also A draw card as the last card: the others may answer"
+    )
+    page.get_by_role("radio", name="Straights, cards out of turn").check()
+    expect(line(page, "Rules")).to_have_text("Stacking: any, Pass a debt on: on")
+
+
 def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: NewPage, alice: User) -> None:
     page = new_page(alice, java_script_enabled=False)
     page.goto("/tables/new/")

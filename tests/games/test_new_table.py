@@ -124,6 +124,32 @@ def test_options_switch_on_what_they_need_and_the_table_says_so(as_alice: Client
     assert "Also changed: A draw card as the last card. If your last card is a draw card, the others may" in text
 
 
+def test_the_form_says_what_else_its_options_change(as_alice: Client) -> None:
+    def line(change: dict[str, str]) -> str:
+        html = as_alice.post("/tables/new/", CHOICES | {"preset": "classic", "players": "11"} | change).content.decode()
+        found = re.search(r"<summary>Rules\s*<span[^>]*>([^<]*)", html)
+        assert found is not None
+        return unescape(found[1])
+
+    stacking, last = "Stacking: the same card", "A draw card as the last card: the others may answer"
+    passing_on = {"option_advanced_stacking": "True"}
+    assert line(passing_on) == f"Pass a debt on: on, also {stacking}, {last}"
+    assert line(passing_on | {"option_stacking": "any"}) == f"Stacking: any, Pass a debt on: on, also {last}"
+    assert line({"option_straights": "True"}) == "Straights: on"
+
+
+def test_a_default_is_that_of_the_chosen_preset(as_alice: Client) -> None:
+    def default(preset: str, option: str) -> list[str]:
+        html = as_alice.get(f"/tables/new/?preset={preset}").content.decode()
+        return re.findall(rf'name="option_{option}" value=""[^>]*>\s*<span[^>]*>Default <small>([^<]*)', html)
+
+    assert default("no-mercy", "stacking") == ["any"]
+    assert default("classic", "stacking") == ["off"]
+    assert default("house-party", "buzzers") == ["lottery; at Live tables race"]
+    assert 'placeholder="Default: 25"' in as_alice.get("/tables/new/").content.decode()
+    assert 'placeholder="Default: 25"' not in as_alice.get("/tables/new/?preset=classic").content.decode()
+
+
 def test_another_deck_switches_off_what_it_does_not_have(as_alice: Client) -> None:
     chosen = CHOICES | {"preset": "classic", "option_deck": "nomercy168", "option_mercy_limit": "25"}
     text = text_of(as_alice.post("/tables/new/", chosen, follow=True))
