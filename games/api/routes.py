@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal, Protocol
 
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +15,7 @@ from ninja.decorators import decorate_view
 from accounts.adapter import links_in
 from accounts.models import User
 from games import queries, rules
-from games.actions import lobby, pauses, play, standing_orders
+from games.actions import lobby, pauses, play, rematch, standing_orders
 from games.api.base import api
 from games.api.schemas import (
     ClockOut,
@@ -23,6 +24,7 @@ from games.api.schemas import (
     GameOut,
     Me,
     MoveList,
+    NewBot,
     NewGame,
     NewMove,
     NewOrders,
@@ -125,6 +127,14 @@ def join_game(request: HttpRequest, code: str, payload: Nothing | None = None) -
     return _acted(lobby.join, request, code)
 
 
+@api.post("/join/{key}", response={200: GameOut, **REFUSED}, summary="Sit down by an invitation link")
+def join_by_link(request: HttpRequest, key: str, payload: Nothing | None = None) -> dict[str, Any]:
+    user = _user(request)
+    viewer = Viewer(user, [key])
+    table = lobby.join(code=queries.load_by_invite(key).game.code, viewer=viewer, now=timezone.now())
+    return game_json(queries.view_of(table, user))
+
+
 @api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Leave before the start")
 def leave_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.leave_table, request, code)
@@ -133,6 +143,17 @@ def leave_game(request: HttpRequest, code: str, payload: Nothing | None = None) 
 @api.post("/games/{code}/start", response={200: GameOut, **REFUSED}, summary="Start the game (host only)")
 def start_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.start, request, code)
+
+
+@api.post("/games/{code}/bots", response={200: GameOut, **REFUSED}, summary="Seat a bot (host only)")
+def add_bot(request: HttpRequest, code: str, payload: NewBot | None = None) -> dict[str, Any]:
+    bot = (payload or NewBot()).bot
+    return _acted(partial(lobby.add_bot, bot=bot), request, code)
+
+
+@api.post("/games/{code}/rematch", response={200: GameOut, **REFUSED}, summary="Make a rematch, or join it")
+def ask_rematch(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
+    return _acted(rematch.ask_rematch, request, code)
 
 
 @api.get("/games/{code}/clock", response={200: ClockOut, **REFUSED}, summary="The table's clock")

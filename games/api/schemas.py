@@ -62,12 +62,15 @@ def _one_of(names: Iterable[str]) -> dict[str, Any]:
     return {"enum": list(names)}
 
 
+BotName = Annotated[Name, Field(json_schema_extra=_one_of(BOTS))]
+
+
 class NewGame(Strict):
     preset: Annotated[Name, Field(json_schema_extra=_one_of(rules.PRESETS))] = USUAL.preset
     options: dict[Name, Any] = Field(default_factory=dict, json_schema_extra=OPTIONS_SCHEMA)
     players: int = USUAL.players
     bots: int = USUAL.bots
-    bot: Annotated[Name, Field(json_schema_extra=_one_of(BOTS))] = USUAL.bot
+    bot: BotName = USUAL.bot
     pace: Annotated[Name, Field(json_schema_extra=_one_of((*PACES, CUSTOM)))] = USUAL.pace
     clock: NewClock | None = None
     misses_allowed: int = USUAL.misses_allowed
@@ -75,6 +78,10 @@ class NewGame(Strict):
     target: int = USUAL.target
     bot_pause: float = USUAL.bot_pause
     public: bool = USUAL.public
+
+
+class NewBot(Strict):
+    bot: BotName = USUAL.bot
 
 
 class Nothing(Strict):

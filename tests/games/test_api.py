@@ -19,6 +19,7 @@ from games.actions import lobby, play
 from games.api.schemas import NewGame
 from games.models import Game, Hand, Seat
 from games.queries import lists
+from games.staff import tables
 from tests.conftest import api_token
 from tests.support.races import STRAIGHT
 from tests.support.tables import TWO_HANDS, now_of, table_at
@@ -114,7 +115,61 @@ def test_malformed_table_options_are_400(a: Program, body: Any) -> None:
     assert not Game.objects.exists()
 
 
-@pytest.mark.parametrize("call", ["join", "leave", "start", "pause", "resume", "take-back"])
+def private_table(a: Program, **fields: Any) -> Game:
+    return Game.objects.get(code=a.post("games", {"public": False, **fields}).json()["id"])
+
+
+def test_a_program_sits_down_by_an_invitation_link(a: Program, b: Program) -> None:
+    game = private_table(a, players=3)
+    assert b.post(f"games/{game.code}/join").status_code == 404
+    view = b.post(f"join/{game.invite_key}").json()
+    assert (view["id"], view["you"], view["status"]) == (game.code, 1, "open")
+    again = b.post(f"join/{game.invite_key}")
+    assert (again.status_code, again.json()["error"]) == (409, "already_seated")
+    assert b.get(f"games/{game.code}").json()["you"] == 1
+
+
+@pytest.mark.parametrize("key", ["nothere", "-", "a" * 200])
+def test_a_wrong_link_is_not_found(b: Program, key: str) -> None:
+    answer = b.post(f"join/{key}")
+    assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+
+
+def test_a_link_does_not_bring_back_whom_staff_removed(a: Program, b: Program, bob: User, ann: User) -> None:
+    game = private_table(a, players=3)
+    b.post(f"join/{game.invite_key}")
+    tables.remove(game_id=game.pk, by=ann, seat=1, bot=None, reason="Sends links to all.", now=timezone.now())
+    assert b.post(f"join/{game.invite_key}").status_code == 404
+    game.refresh_from_db()
+    assert b.post(f"join/{game.invite_key}").status_code == 404
+    assert bob.username not in str(a.get(f"games/{game.code}").json()["seats"])
+
+
+def test_the_host_seats_bots(a: Program, b: Program) -> None:
+    code = a.post("games", {"players": 3}).json()["id"]
+    assert b.post(f"games/{code}/bots").json()["error"] == "not_seated"
+    unknown = a.post(f"games/{code}/bots", {"bot": "perfect"})
+    assert (unknown.status_code, unknown.json()["error"]) == (400, "malformed")
+    assert [seat["bot"] for seat in a.post(f"games/{code}/bots", {"bot": "sharp"}).json()["seats"]] == [False, True]
+    assert list(Seat.objects.filter(game__code=code).order_by("index").values_list("bot", flat=True)) == ["", "sharp"]
+    started = a.post(f"games/{code}/bots")
+    assert (started.status_code, started.json()["status"]) == (200, "playing")
+    assert a.post(f"games/{code}/bots").json()["error"] == "already_started"
+
+
+def test_a_rematch_is_made_once_and_joined_by_the_others(a: Program, b: Program, alice: User, bob: User) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    too_early = a.post(f"games/{code}/rematch")
+    assert (too_early.status_code, too_early.json()["error"]) == (403, "forbidden")
+    a.post(f"games/{code}/moves", {"move": "leave"})
+    made = a.post(f"games/{code}/rematch").json()
+    assert (made["status"], made["you"], len(made["seats"])) == ("open", 0, 1)
+    assert a.post(f"games/{code}/rematch").json()["id"] == made["id"]
+    joined = b.post(f"games/{code}/rematch").json()
+    assert (joined["id"], joined["you"], joined["status"]) == (made["id"], 1, "playing")
+
+
+@pytest.mark.parametrize("call", ["join", "leave", "start", "pause", "resume", "take-back", "rematch"])
 @pytest.mark.parametrize("body", ['{"x": 1}', "[]", '"s"', "{nonsense"])
 def test_calls_without_fields_refuse_a_body(a: Program, alice: User, bob: User, call: str, body: str) -> None:
     code = table_at(TWO_HANDS, [alice, bob], is_public=False).game.code
