@@ -157,7 +157,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
     ),
     OptionSpec(
         "voluntary_draw",
-        "Draw at will",
+        "Draw even if you can play",
         _DRAWING,
         "TURN-4",
         choices=_switch(

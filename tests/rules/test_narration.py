@@ -93,8 +93,8 @@ VOICES = [
     (Event("owes_color", 1, color="u"), "You have to draw until purple shows.", "Bob has to draw until purple shows."),
     (
         Event("missed", 1, "b9", amount=1),
-        "You play Blue 9 out of turn, but it does not fit: 1 point.",
-        "Bob plays Blue 9 out of turn, but it does not fit: 1 point.",
+        "You play Blue 9 out of turn and get 1 penalty point, because it does not fit.",
+        "Bob plays Blue 9 out of turn and gets 1 penalty point, because it does not fit.",
     ),
     (Event("pressed", 1), "You press the buzzer.", "Bob presses the buzzer."),
     (Event("slowest", 1), "You are the slowest to press.", "Bob is the slowest to press."),

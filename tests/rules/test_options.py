@@ -321,7 +321,7 @@ def test_every_option_has_a_group_and_a_title() -> None:
         (
             "Drawing",
             [
-                ("voluntary_draw", "Draw at will"),
+                ("voluntary_draw", "Draw even if you can play"),
                 ("draw_until_playable", "Draw until playable"),
                 ("drawn_must_play", "A drawn card must be played"),
             ],
