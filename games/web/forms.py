@@ -173,29 +173,31 @@ class InnerFold:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A part of the form that folds. While it is folded, it says in `line` what is chosen, or `none`.
+    """A part of the form that folds. While it is folded, it says in `summary` what is chosen, or `nothing_chosen`.
 
-    `wide`: its choices have long texts. `more` are fields that stand side by side after the others. `also` says what
-    else the choices change. Open if a field has an error.
+    `side_by_side` are fields that stand beside each other after the others. `wide`: its choices have long texts.
+    `is_rules`: it has the options of the rules. `also` says what else the choices change. Open if a field has an error.
     """
 
     title: str
     fields: Sequence[forms.BoundField] = ()
-    more: Sequence[forms.BoundField] = ()
-    inner: Sequence[InnerFold] = ()
-    none: str = ""
+    side_by_side: Sequence[forms.BoundField] = ()
+    inner_folds: Sequence[InnerFold] = ()
+    nothing_chosen: str = ""
     wide: bool = False
+    is_rules: bool = False
     also: Sequence[str] = ()
 
     @property
     def open(self) -> bool:
-        return any(part.open for part in self.inner) or any(field.errors for field in (*self.fields, *self.more))
+        fields = (*self.fields, *self.side_by_side)
+        return any(part.open for part in self.inner_folds) or any(field.errors for field in fields)
 
     @property
-    def line(self) -> str:
-        fields = (*self.fields, *(field for part in self.inner for field in part.fields))
+    def summary(self) -> str:
+        fields = (*self.fields, *(field for part in self.inner_folds for field in part.fields))
         also = f"also {', '.join(self.also)}" if self.also else ""
-        return ", ".join(filter(None, [*map(_line_of, fields), also])) or self.none
+        return ", ".join(filter(None, [*map(_line_of, fields), also])) or self.nothing_chosen
 
 
 def _line_of(field: forms.BoundField) -> str:
@@ -378,16 +380,12 @@ class NewTableForm(forms.Form):
             InnerFold(title, [self[PREFIX + spec.name] for spec in specs])
             for title, specs in groupby(OWN_FIELDS, key=attrgetter("group"))
         ]
+        game = rules.PRESET_TITLES.get(self["preset"].value(), "chosen above")
         return [
             Fold("Seats", [self["players"], self["bots"], self["bot"], self["public"]], [self["bot_pause"]]),
             Fold("Length", [self["target"]], wide=True),
             Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
-            Fold(
-                "Rules",
-                inner=groups,
-                none=f"As {rules.PRESET_TITLES.get(self['preset'].value(), 'chosen above')}",
-                also=self._also,
-            ),
+            Fold("Rules", inner_folds=groups, nothing_chosen=f"As {game}", is_rules=True, also=self._also),
         ]
 
     @property

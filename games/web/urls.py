@@ -11,7 +11,7 @@ from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import profile as profile_views
 from games.web import replay as replay_views
-from games.web import reports as conduct_views
+from games.web import reports as report_views
 from games.web import rest as rest_views
 from games.web import seats as seat_views
 from games.web import sessions as session_views
@@ -31,9 +31,9 @@ urlpatterns: list[URLPattern] = [
     path("move-seats/", guest_views.move_seats, name="move-seats"),
     path("people/<str:username>/", profile_views.profile, name="person"),
     path("people/<str:username>/report/", profile_views.report_person, name="report-person"),
-    path("suspended/", conduct_views.suspended, name="suspended"),
-    path("reports/", conduct_views.reports, name="reports"),
-    path("warnings/", conduct_views.warnings, name="warnings"),
+    path("suspended/", report_views.suspended, name="suspended"),
+    path("reports/", report_views.reports, name="reports"),
+    path("warnings/", report_views.warnings, name="warnings"),
     path("notices/", notice_views.notices, name="notices"),
     path("notices/read/", notice_views.read_all, name="notices-read"),
     path("notices/<int:number>/open/", notice_views.open_one, name="notice-open"),
@@ -49,7 +49,7 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/move/", game_views.move, name="move"),
     path("games/<slug:code>/seen/", game_views.mark_end_seen, name="seen"),
     path("games/<slug:code>/log/", log_views.log, name="log"),
-    path("games/<slug:code>/report/", conduct_views.report, name="report"),
+    path("games/<slug:code>/report/", report_views.report, name="report"),
     path("games/<slug:code>/replay/", replay_views.replay, name="replay"),
     path("games/<slug:code>/record/", game_views.record, name="record"),
     path("games/<slug:code>/join/", seat_views.join, name="join"),

@@ -1,5 +1,5 @@
 // The form for a new table follows the chosen game, and a folded part says what is chosen in it, as the server does for a
-// new page (`Fold.line`).
+// new page (`Fold.summary`).
 const form = document.querySelector(".newtable");
 const presets = JSON.parse(document.querySelector("#of-presets").textContent);
 const game = () => form.querySelector("[name=preset]:checked");
@@ -37,9 +37,9 @@ for (const fold of form.querySelectorAll(".fold")) {
   const line = fold.querySelector("summary span");
   const tell = () => {
     const parts = [...fold.querySelectorAll(":checked + [data-line], [placeholder]")].map(said);
-    if (line.dataset.none) parts.push(...also());
+    if (line.dataset.nothingChosen) parts.push(...also());
     line.textContent = parts.filter(Boolean).join(", ")
-      || (line.dataset.none && `As ${title()?.textContent ?? "chosen above"}`);
+      || (line.dataset.nothingChosen && `As ${title()?.textContent ?? "chosen above"}`);
   };
   form.addEventListener("change", tell);
   tell();

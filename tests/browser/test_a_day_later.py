@@ -1,4 +1,4 @@
-"""What the people concerned see of each act of staff a day after it, on a page that they open then."""
+"""What people see of a staff act one day later, on a page they open then."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["dealt"]  # the fixture of that module
 
 DAY: Final = timedelta(days=1)
 ANSWER: Final = "We looked at the log once more."
-By = dict[str, Any]  # the arguments of every act: by, reason and now
+ActArguments = dict[str, Any]  # the arguments of every act: by, reason and now
 Seen = tuple[str, str, str]
 """Username, address, and a text on the page at that address. `{table}` is the page of the table."""
 LOG: Final = "{table}log/"
 
-AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], By, tuple[Seen, ...]]]] = {
+AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], ActArguments, tuple[Seen, ...]]]] = {
     "pause": (tables.pause, {}, (("alice", "{table}", "Paused: "), ("bob", "{table}", "Staff have paused the game."))),
     "resume": (tables.resume, {}, (("alice", LOG, "Staff resumed the game."),)),
     "extend": (tables.extend, {"minutes": 60}, (("bob", LOG, "60 more minutes for the turn."),)),
@@ -79,11 +79,11 @@ AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], By, tuple[Seen, ...]]
 }
 
 
-def by(ann: User) -> By:
+def by(ann: User) -> ActArguments:
     return {"by": ann, "reason": REASON, "now": timezone.now() - DAY}
 
 
-def read(new_page: NewPage, person: User, address: str, text: str) -> None:
+def assert_shows(new_page: NewPage, person: User, address: str, text: str) -> None:
     page = new_page(person)
     page.goto(address)
     expect(page.locator("main")).to_contain_text(text)
@@ -99,7 +99,7 @@ def test_an_act_at_a_table(new_page: NewPage, dealt: Table, ann: User, act: str)
     perform(game_id=dealt.game.pk, **by(ann), **more)
     for name, address, text in seen:
         table = f"/games/{dealt.game.code}/"
-        read(new_page, User.objects.get(username=name), address.format(table=table), text)
+        assert_shows(new_page, User.objects.get(username=name), address.format(table=table), text)
 
 
 def test_a_look_at_hands_is_told_after_the_end_only(new_page: NewPage, dealt: Table, ann: User, alice: User) -> None:
@@ -115,8 +115,8 @@ def test_a_look_at_hands_is_told_after_the_end_only(new_page: NewPage, dealt: Ta
 def test_a_closed_table(new_page: NewPage, site: str, ann: User, alice: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now() - 2 * DAY)
     tables.close(game_id=table.game.pk, **by(ann))
-    read(new_page, alice, f"/games/{table.game.code}/", "closed")
-    read(new_page, alice, "/notices/", "closed")
+    assert_shows(new_page, alice, f"/games/{table.game.code}/", "closed")
+    assert_shows(new_page, alice, "/notices/", "closed")
 
 
 def test_a_warning(new_page: NewPage, site: str, ann: User, alice: User) -> None:
@@ -137,8 +137,8 @@ def test_a_muted_name_and_the_end_of_the_mute(
     expect(page.get_by_role("link", name="alice").first).to_be_visible()
     expect(page.locator("main")).not_to_contain_text("Rude Word")
     people.unmute(person_id=alice.pk, **by(ann))
-    read(new_page, alice, "/accounts/me/", "alice")
-    read(new_page, alice, "/notices/", "Staff ended your mute. You can choose a name again.")
+    assert_shows(new_page, alice, "/accounts/me/", "alice")
+    assert_shows(new_page, alice, "/notices/", "Staff ended your mute. You can choose a name again.")
 
 
 @pytest.mark.parametrize("days", [3, None])
@@ -151,8 +151,8 @@ def test_a_suspension_and_its_end(new_page: NewPage, site: str, ann: User, alice
     people.lift(person_id=alice.pk, **by(ann))
     page.goto("/rules/")
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
-    read(new_page, alice, "/notices/", "Staff lifted your suspension. You can use the site again.")
-    read(new_page, alice, "/suspended/", "Staff lifted your suspension of")
+    assert_shows(new_page, alice, "/notices/", "Staff lifted your suspension. You can use the site again.")
+    assert_shows(new_page, alice, "/suspended/", "Staff lifted your suspension of")
 
 
 @pytest.mark.parametrize("lift", [True, False])
@@ -160,10 +160,10 @@ def test_a_decided_appeal(new_page: NewPage, site: str, ann: User, alice: User, 
     people.suspend(person_id=alice.pk, days=9, **by(ann))
     appeal = appeals.appeal(person_id=alice.pk, text=SAID, now=timezone.now() - DAY)
     appeals.decide_appeal(appeal_id=appeal.pk, lift=lift, answer=ANSWER, **by(ann))
-    read(new_page, alice, "/suspended/", "The suspension is lifted." if lift else "The suspension stays.")
-    read(new_page, alice, "/suspended/", ANSWER)
+    assert_shows(new_page, alice, "/suspended/", "The suspension is lifted." if lift else "The suspension stays.")
+    assert_shows(new_page, alice, "/suspended/", ANSWER)
     if lift:
-        read(new_page, alice, "/notices/", "appeal")
+        assert_shows(new_page, alice, "/notices/", "appeal")
 
 
 def test_a_neutral_name_and_the_restored_username(
@@ -175,16 +175,16 @@ def test_a_neutral_name_and_the_restored_username(
     people.replace_username(person_id=alice.pk, **by(ann))
     name = User.objects.get(pk=alice.pk).name
     expect(page.get_by_role("link", name=name).first).to_be_visible()
-    read(new_page, bob, f"{table}log/", name)
-    read(new_page, alice, "/notices/", f"Staff show you as {name} instead of your username.")
+    assert_shows(new_page, bob, f"{table}log/", name)
+    assert_shows(new_page, alice, "/notices/", f"Staff show you as {name} instead of your username.")
     people.restore_username(person_id=alice.pk, **by(ann))
     expect(page.get_by_role("link", name="alice").first).to_be_visible()
-    read(new_page, alice, "/notices/", "Staff show your username again.")
+    assert_shows(new_page, alice, "/notices/", "Staff show your username again.")
 
 
 def test_a_new_name(new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User) -> None:
     accounts.rename(person_id=alice.pk, username="alicia", display_name="", **by(ann))
-    read(new_page, bob, f"/games/{dealt.game.code}/", "alicia")
+    assert_shows(new_page, bob, f"/games/{dealt.game.code}/", "alicia")
 
 
 def test_a_new_role(new_page: NewPage, site: str, ann: User, alice: User) -> None:
@@ -199,7 +199,7 @@ def test_a_removed_second_factor(new_page: NewPage, site: str, ann: User, alice:
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
     TOTP.activate(alice, SECRET)
     accounts.drop_factor(person_id=alice.pk, **by(User.objects.get(pk=ann.pk)))
-    read(new_page, alice, "/notices/", "second factor")
+    assert_shows(new_page, alice, "/notices/", "second factor")
 
 
 def test_a_closed_and_reopened_account(new_page: NewPage, dealt: Table, ann: User, alice: User) -> None:
@@ -215,16 +215,22 @@ def test_a_closed_and_reopened_account(new_page: NewPage, dealt: Table, ann: Use
 
 
 def test_the_outcome_of_a_report(new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User) -> None:
-    report: By = {"viewer": Viewer(alice), "seat": 1, "kind": "name", "text": SAID, "now": timezone.now() - DAY}
+    report: ActArguments = {
+        "viewer": Viewer(alice),
+        "seat": 1,
+        "kind": "name",
+        "text": SAID,
+        "now": timezone.now() - DAY,
+    }
     cases.report(code=dealt.game.code, **report)
     case = Case.objects.get()
     cases.hold(case_id=case.pk, **by(ann))
-    read(new_page, alice, "/reports/", "A member of staff is looking into it.")
+    assert_shows(new_page, alice, "/reports/", "A member of staff is looking into it.")
     cases.close_case(case_id=case.pk, outcome="acted", answer="", **by(ann))
-    read(new_page, alice, "/notices/", "report")
-    read(new_page, alice, "/reports/", "We agreed and acted on it.")
+    assert_shows(new_page, alice, "/notices/", "report")
+    assert_shows(new_page, alice, "/reports/", "We agreed and acted on it.")
     people.suspend(person_id=bob.pk, days=9, **by(ann))
     appeals.appeal(person_id=bob.pk, text=SAID, now=timezone.now() - DAY)
     appeals.decide_appeal(appeal_id=Appeal.objects.get().pk, lift=True, answer=ANSWER, **by(ann))
     cases.change_outcome(case_id=case.pk, outcome="nothing", answer="", **by(ann))
-    read(new_page, alice, "/reports/", "We found nothing against the rules.")
+    assert_shows(new_page, alice, "/reports/", "We found nothing against the rules.")

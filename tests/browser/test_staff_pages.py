@@ -72,7 +72,7 @@ def newer(page: Page, desk: Desk) -> None:
     page.goto(f"/admin/accounts/user/{desk.bob.pk}/act/warn/")
     page.locator("#id_reason").fill(REASON)
     mo = User.objects.get(username="mo")
-    people.mute(person_id=desk.bob.pk, by=mo, days=3, reason="Word upon word. " * 20, now=timezone.now())
+    people.mute(person_id=desk.bob.pk, by=mo, days=3, reason="A long reason. " * 20, now=timezone.now())
     page.get_by_role("button", name="Warn").click()
     page.get_by_text("Nothing has been done.").wait_for()
 
@@ -83,7 +83,7 @@ def newer_at_seat(page: Page, desk: Desk) -> None:
     page.locator("#id_reason").fill(REASON)
     page.get_by_label("A bot takes over").check()
     mo, game = User.objects.get(username="mo"), desk.table.game
-    tables.remove(game_id=game.pk, by=mo, seat=1, bot=True, reason="Word upon word. " * 20, now=timezone.now())
+    tables.remove(game_id=game.pk, by=mo, seat=1, bot=True, reason="A long reason. " * 20, now=timezone.now())
     page.get_by_role("button", name="Remove").click()
     page.get_by_text("Nothing has been done.").wait_for()
 
@@ -136,7 +136,7 @@ def test_no_list_and_no_table_of_the_staff_is_wider_than_its_box(
     now, game = timezone.now(), desk.table.game
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
     User.objects.filter(pk=desk.bob.pk).update(username="w" * 60, display_name="W" * 30)
-    tables.forgive(game_id=game.pk, seat=1, by=ann, reason="Word upon word. " * 30, now=now)
+    tables.forgive(game_id=game.pk, seat=1, by=ann, reason="A long reason. " * 30, now=now)
     write(game, [NewNotice(desk.bob.pk, kind, "Something happened.") for kind in KINDS], now=now)
     lists = [f"{of.app_label}_{of.model_name}" for of in (model._meta for model in admin.site._registry)]
     assert {"games_auditentry", "games_game", "games_notice"} <= set(lists)
