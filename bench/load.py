@@ -50,7 +50,7 @@ class Figures:
     games: int
     seconds: float = 0.0
     moves: list[float] = field(default_factory=list)
-    pokes: list[float] = field(default_factory=list)
+    messages: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     machine: float = 0.0
     browsers: float = 0.0
@@ -62,7 +62,7 @@ class Figures:
     def line(self) -> str:
         told = ", ".join(
             f"{name} " + "/".join(f"{1000 * _percentile(times, n):.0f}" for n in (50, 95, 99)) + " ms"
-            for name, times in (("move", self.moves), ("poke", self.pokes))
+            for name, times in (("move", self.moves), ("message", self.messages))
         )
         speed = len(self.moves) / self.seconds
         return (
@@ -89,7 +89,7 @@ class Person:
     csrf: str = field(default_factory=lambda: secrets.token_hex(16))
     shown: int = -1
     newest: int = 0
-    poked: asyncio.Event = field(default_factory=asyncio.Event)
+    message_came: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def play(self, until: float) -> None:
         cookie = {"Cookie": f"session={self.session}; csrf={self.csrf}"}
@@ -111,9 +111,9 @@ class Person:
                 if self.newest > self.shown:
                     await self._look_and_move(browser, until)
                 else:
-                    self.poked.clear()
+                    self.message_came.clear()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self.poked.wait(), left)
+                        await asyncio.wait_for(self.message_came.wait(), left)
             listening.cancel()
 
     async def _listen(self, socket: ClientConnection) -> None:
@@ -121,9 +121,9 @@ class Person:
             version = json.loads(frame)["version"]
             started, mover = self.sent.get((self.code, version), (0.0, self))
             if mover is not self:
-                self.figures.pokes.append(time.monotonic() - started)
+                self.figures.messages.append(time.monotonic() - started)
             self.newest = max(self.newest, version)
-            self.poked.set()
+            self.message_came.set()
 
     async def _look_and_move(self, browser: Browser, until: float) -> None:
         page = await browser.get(f"/games/{self.code}/")

@@ -1,4 +1,4 @@
-"""Messages after a commit: pokes open pages, and tells the worker when a bot is due.
+"""Messages after a commit: tells open pages that there is something new, and the worker when a bot is due.
 
 A failure here must not fail a move that is saved already. Messages are only hints: the database is the truth, and
 polling and the sweep find what a lost message was about. After a failure the channel layer or the broker is not used
@@ -71,7 +71,7 @@ def after_commit(game: Game, *, wake: bool = True) -> None:
     code, version, game_id = game.code, game.version, game.pk
     # `wake_at` is the database's time, but a countdown needs this process's.
     wake_at = None if game.wake_at is None else game.wake_at - game.skew
-    transaction.on_commit(partial(_poke, code, version), robust=True)
+    transaction.on_commit(partial(_send_changed, code, version), robust=True)
     if wake and wake_at is not None:
         transaction.on_commit(partial(wake_bots, game_id, wake_at), robust=True)
 
@@ -108,7 +108,7 @@ def _send_follow_rest(user_id: int, after: int) -> None:
     )
 
 
-def _poke(code: str, version: int) -> None:
+def _send_changed(code: str, version: int) -> None:
     _send_to_group(group_of(code), {"type": "game.changed", "game": code, "version": version})
 
 

@@ -34,7 +34,7 @@ function tick() {
 // In some browsers performance.now() stands still while the computer sleeps. Then live.js fetches the page.
 function detectSleep() {
   const now = Date.now() - performance.now();
-  if (old || Math.abs(now - skew) > SLEPT) document.dispatchEvent(new Event("woke"));
+  if (old || Math.abs(now - skew) > SLEPT) document.dispatchEvent(new Event("woke-up"));
   old = false;
   skew = now;
 }

@@ -26,7 +26,7 @@ const behind = () => newest > shown() || (messaged && unversioned()) || otherCha
 
 function refetch() {
   if (busy || settling) return; // the end of the request, or of its settling, checks `behind` again
-  htmx.trigger(main(), "poke");
+  htmx.trigger(main(), "refetch");
 }
 
 function connect() {
@@ -94,7 +94,7 @@ setInterval(() => {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) refetch();
 });
-document.addEventListener("woke", () => {
+document.addEventListener("woke-up", () => {
   otherChange = true; // a response under way may date from before the sleep
   refetch();
 });

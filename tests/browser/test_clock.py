@@ -78,7 +78,7 @@ def test_an_open_page_shows_the_clock_playing(new_page: NewPage, alice: User, bo
     expect(page.get_by_text("missed 1 of 3 turns")).to_be_visible()
 
 
-def test_browser_and_server_word_the_time_left_alike(new_page: NewPage) -> None:
+def test_browser_and_server_say_the_time_left_in_the_same_words(new_page: NewPage) -> None:
     page = new_page(None)
     page.goto("/about/")
     said = page.evaluate(
@@ -114,20 +114,29 @@ def test_a_page_is_fetched_again_after_the_computer_slept(new_page: NewPage, ali
     table = in_two_days([alice, bob])
     page = new_page(alice)
     page.add_init_script(WRONG_CLOCK % 0)
-    looks = re.compile(r"[?&]since=")
-    with page.expect_response(looks):  # every page starts with one; the next would come a minute later
+    fetches = re.compile(r"[?&]since=")
+    with page.expect_response(fetches):  # every page begins with a fetch; the next would come a minute later
         page.goto(f"/games/{table.game.code}/")
-    with page.expect_response(looks, timeout=20_000):
+    with page.expect_response(fetches, timeout=20_000):
         page.evaluate("window.wrongBy = 3600000")
     expect(page.locator("time[data-left]")).to_have_text("47 h left")
+
+
+# Resolves once the page has noticed that the computer slept for an hour.
+SLEEP = """
+() => new Promise((done) => {
+  for (const name of ["woke-up", "refetch"]) document.addEventListener(name, () => setTimeout(done), { once: true });
+  window.wrongBy = 3600000;
+})
+"""
 
 
 def test_a_fetch_after_sleep_waits_for_the_running_request(new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
     page = new_page(alice)
     page.add_init_script(WRONG_CLOCK % 0)
-    looks = re.compile(r"[?&]since=")
-    with page.expect_response(looks):
+    fetches = re.compile(r"[?&]since=")
+    with page.expect_response(fetches):
         page.goto(f"/games/{table.game.code}/")
     held: list[Route] = []
     page.route("**/move/", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
@@ -135,16 +144,8 @@ def test_a_fetch_after_sleep_waits_for_the_running_request(new_page: NewPage, al
         page.locator("#draw").click()
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url))
-    page.evaluate(SLEEPS)
-    assert [url for url in asked if looks.search(url)] == []
-    with page.expect_response(looks):
+    page.evaluate(SLEEP)
+    assert [url for url in asked if fetches.search(url)] == []
+    with page.expect_response(fetches):
         held[0].continue_()
     expect(page.locator("#main")).to_have_attribute("data-version", "1")
-
-
-SLEEPS = """
-() => new Promise((done) => {
-  for (const name of ["woke", "poke"]) document.addEventListener(name, () => setTimeout(done), { once: true });
-  window.wrongBy = 3600000;
-})
-"""

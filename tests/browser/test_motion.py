@@ -38,7 +38,7 @@ def watched(new_page: NewPage, user: User, table: Table, **options: Any) -> Page
 
 
 def flown(page: Page, count: int) -> list[str]:
-    """Wait until so many copies have flown in all, and none is left."""
+    """Wait until `count` cards have moved and all copies are gone."""
     page.evaluate(f"""async () => {{
         while (window.flown.length < {count}) await new Promise((done) => setTimeout(done, 20));
     }}""")
@@ -120,7 +120,7 @@ def test_presses_are_answered_within_200_ms_on_a_slow_device(new_page: NewPage, 
     took = []
     for turn in range(3):
         took.append(longest(2 * turn + 1))
-        play(table, bob, f"play {now_of(table).started.position.discard_pile[-1]}")  # he holds the same cards
+        play(table, bob, f"play {now_of(table).started.position.discard_pile[-1]}")  # Bob holds the same cards as Alice
         shows(page, 2 * turn + 2)
     assert min(took) <= 200, took
 
@@ -178,14 +178,14 @@ def test_many_moves_are_shown_one_after_the_other_and_can_be_skipped(
     assert len(page.evaluate("window.flown")) < 5
 
 
-def banner(page: Page, text: str) -> None:
+def assert_banner(page: Page, text: str) -> None:
     expect(page.locator(".banner")).to_contain_text(text)
 
 
 def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
     page, other = watched(new_page, bob, table), watched(new_page, alice, table)
     play(table, alice, "play W6 color g")
-    banner(page, "+6 on you")
+    assert_banner(page, "+6 on you")
     shows(other, 1)
     expect(other.locator(".banner")).to_have_count(0)
     stage, shown = page.locator("#table").bounding_box(), page.locator(".banner").bounding_box()
@@ -199,9 +199,9 @@ def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob
     table = table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob])
     page = watched(new_page, bob, table)
     play(table, alice, "play r5")
-    banner(page, "alice forgot UNO: catch! (U)")
+    assert_banner(page, "alice forgot UNO: catch! (U)")
     page.locator(".banner .say-it").click()
-    banner(page, "alice caught! +2")
+    assert_banner(page, "alice caught! +2")
     assert now_of(table).game.version == 2
 
 
@@ -211,9 +211,9 @@ def test_a_move_takes_older_banners_away(new_page: NewPage, alice: User, bob: Us
     table = table_at({**TWO_HANDS, "hands": hands, "draw_pile": ["b1"] * 40}, [alice, bob, charlie])
     page = watched(new_page, bob, table)
     play(table, alice, "play W10 color g")
-    banner(page, "+10 on you")
+    assert_banner(page, "+10 on you")
     page.keyboard.press("x")
-    banner(page, "No mercy: you’re out")
+    assert_banner(page, "No mercy: you’re out")
 
 
 def test_a_banner_that_matters_does_not_wait_for_routine_news(new_page: NewPage, table: Table, bob: User) -> None:
@@ -234,9 +234,9 @@ def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table:
     page.locator("#browser-settings > summary").click()
     page.locator("#banners").select_option("stay")
     play(table, alice, "play W6 color g")
-    banner(page, "+6 on you")
-    page.wait_for_timeout(3000)
-    banner(page, "+6 on you")
+    assert_banner(page, "+6 on you")
+    page.wait_for_timeout(3000)  # longer than a brief banner stays
+    assert_banner(page, "+6 on you")
     page.get_by_role("button", name="Close").click()
     expect(page.locator(".banner")).to_have_count(0)
 
@@ -277,4 +277,4 @@ def test_a_refusal_that_is_out_of_sight_is_shown_over_the_table(new_page: NewPag
     page = watched(new_page, alice, table)
     page.evaluate("document.body.style.marginTop = '-700px'")
     page.locator("#hand-cards .card[aria-disabled]").first.evaluate("(card) => card.click()")
-    banner(page, "does not match")
+    assert_banner(page, "does not match")

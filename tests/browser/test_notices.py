@@ -76,6 +76,6 @@ def test_a_background_page_does_not_count_as_viewing(new_page: NewPage, cast: Ca
     cache.clear()
     page.evaluate("() => Object.defineProperty(document, 'hidden', { value: true })")
     with page.expect_response(lambda answer: "since=" in answer.url) as fetched:
-        page.evaluate("() => htmx.trigger('#main', 'poke')")
+        page.evaluate("() => htmx.trigger('#main', 'refetch')")
     assert fetched.value.request.headers["x-in-background"] == "1"
     assert presence.viewing([(table.game.pk, cast.alice.pk)]) == set()

@@ -205,7 +205,7 @@ def test_without_scripts_the_chooser_has_an_address(wilds: Table, as_alice: Clie
 
 def test_an_open_chooser_survives_an_update(wilds: Table, as_alice: Client) -> None:
     page = as_alice.get(address(wilds, "?choose=W6")).content.decode()
-    again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="poke"', page)
+    again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="refetch"', page)
     assert again is not None
     assert b'id="chooser"' in fragment(as_alice, wilds, again[1].replace("&amp;", "&")).content
 
@@ -403,7 +403,7 @@ def test_a_page_with_the_end_of_a_round_announces_the_next_deal(alice: User, bob
     Round.objects.filter(game=table.game).update(ended_at=NOON)
     page = as_bob.get(address(table)).content.decode()
     assert 'data-version="0" data-deal="1" data-unversioned' in page
-    again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="poke"', page)
+    again = re.search(r'hx-get="[^"?]*(\?[^"]*)" hx-trigger="refetch"', page)
     assert again is not None
     query = again[1].replace("&amp;", "&")
     assert told(fragment(as_bob, table, query)) == ([], "")

@@ -67,10 +67,10 @@ def test_open_pages_and_notices_of_the_others_lose_the_name_of_a_removed_person(
     told = Notice.objects.filter(user=charlie, kind="seat_moved")
     others = "alice and bob" if how == "bot" else "alice and bobby"
     assert {row.text for row in told} == {f"Staff removed you and gave your seat to a bot, in the game with {others}."}
-    poked: list[str] = []
-    monkeypatch.setattr("games.announce.after_commit", lambda game, wake: poked.append(game.code))
+    announced: list[str] = []
+    monkeypatch.setattr("games.announce.after_commit", lambda game, wake: announced.append(game.code))
     name = replaced(bob, ann).name
-    assert poked == [dealt.game.code]
+    assert announced == [dealt.game.code]
     others = others.replace("bob", name) if how == "bot" else others  # a longer name is another one
     assert {row.text for row in told.all()} == {
         f"Staff removed you and gave your seat to a bot, in the game with {others}."

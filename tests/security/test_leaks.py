@@ -256,7 +256,7 @@ def test_announcements_contain_no_card(
     assert says_more_than_it_may(table, layer, tasks) == []
 
 
-def _poke(code: str, version: int) -> None:
+def _changed(code: str, version: int) -> None:
     top = Round.objects.values_list("state__draw_pile__0", flat=True).get(game__code=code)
     announce._send_to_group(group_of(code), {"type": "game.changed", "game": code, "version": version, "next": top})
 
@@ -266,7 +266,7 @@ def _task(game_id: int, at: float, now: float) -> None:
     current_app.send_task(announce.BOT_TURN, args=(game_id, json.dumps(drawn)))
 
 
-@pytest.mark.parametrize(("part", "leak"), [("_poke", _poke), ("_send_bot_turn", _task)])
+@pytest.mark.parametrize(("part", "leak"), [("_send_changed", _changed), ("_send_bot_turn", _task)])
 def test_the_scan_of_announcements_finds_a_seeded_leak(
     people: list[User],
     announced: tuple[Layer, list[tuple[str, Any]]],
