@@ -94,21 +94,21 @@ def create_table(
             created_at=now,
             people_changed_at=now,
         )
-        people = [_person(game, 0, user)]
-        names = randomness.source.sample(_bot_names([user.name]), len(machines))
-        first_bot = options.players - len(machines)
-        seats = Seat.objects.bulk_create(
-            people
-            + [
-                Seat(game=game, index=first_bot + i, bot=bot, name=name, bank=game.terms.bank)
-                for i, (bot, name) in enumerate(zip(machines, names, strict=True))
-            ]
-        )
+        seats = Seat.objects.bulk_create([_person(game, 0, user), *_seats_of_bots(game, machines, user)])
         table = Table(game, seats, queries.options_of(game))
         if len(seats) == options.players:
             game.skew = database_skew()
             _start(table, user, now)
         return table
+
+
+def _seats_of_bots(game: Game, kinds: Sequence[str], host: User) -> list[Seat]:
+    """Return the last seats of a new table, for bots of these kinds with names other than the host's."""
+    names = randomness.source.sample(_bot_names([host.name]), len(kinds))
+    return [
+        Seat(game=game, index=game.players - len(kinds) + place, bot=kind, name=name, bank=game.terms.bank)
+        for place, (kind, name) in enumerate(zip(kinds, names, strict=True))
+    ]
 
 
 def options_to_store(options: TableOptions) -> dict[str, object]:
