@@ -64,13 +64,8 @@ def rename(
         person = lock_or_deny(person_id)
         check_account(person, by=by)
         before = {"username": person.username, "display_name": person.display_name}
-        known = {"username": known_username, "display_name": known_display_name}
-        if known_username and known != before:
-            raise Outdated(
-                f"Their names have changed since you opened this page: the username is now “{person.username}”, and"
-                f" the name at the table {f'“{person.display_name}”' if person.display_name else 'is empty'}.",
-                {f"known_{field}": name for field, name in before.items()},
-            )
+        if known_username:
+            _check_known(before, {"username": known_username, "display_name": known_display_name})
         after = {"username": username.strip(), "display_name": clean_display_name(display_name)}
         if before == after:
             raise Denied("malformed", "These are their current names. Change at least one.")
@@ -94,6 +89,20 @@ def rename(
             now=now,
         )
         return entry
+
+
+def _check_known(names: dict[str, str], known: dict[str, str]) -> None:
+    """Check that the names of a person are those that the page showed.
+
+    :raises Outdated: they are not.
+    """
+    if known != names:
+        at_the_table = f"“{names['display_name']}”" if names["display_name"] else "is empty"
+        raise Outdated(
+            f"Their names have changed since you opened this page: the username is now “{names['username']}”, and the"
+            f" name at the table {at_the_table}.",
+            {f"known_{field}": name for field, name in names.items()},
+        )
 
 
 def _set_name(person: User, field: str, name: str) -> None:
