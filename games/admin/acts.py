@@ -113,6 +113,7 @@ def _seat_page(
     seats: Sequence[Seat],
     newer: Sequence[str],
     *,
+    refusal: str,
     about: str,
     within: tuple[str, str],
     back: str,
@@ -128,6 +129,7 @@ def _seat_page(
         "within": within,
         "back": back,
         "seats": [(seat.index, _seat_title(act, seat), _refusal_of_seat(seat, request.user)) for seat in seats],
+        "refusal": refusal,
         "refused": request.method == "POST",
         "reason": request.POST.get("reason", ""),
         "newer": newer,
@@ -145,6 +147,7 @@ def act_page(
     about: str,
     within: tuple[str, str],
     back: str,
+    refusal: str = "",
     title: str = "",
     also: Sequence[str] = (),
     consequences: Sequence[str] | None = None,
@@ -163,6 +166,7 @@ def act_page(
     :param possible: return True if the act is still possible after what others have done.
     :param about: the name of the subject on the page.
     :param within: the title and the URL name of the list that the subject belongs to.
+    :param refusal: why this staff member may not act on the subject, or "".
     :param title: what the button says, if not the title of the act.
     :param also: more sentences under "What will happen".
     :param consequences: the sentences under "What will happen" in place of those of the act.
@@ -179,16 +183,20 @@ def act_page(
     title, options = title or act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = chosen_seat(request, table)
-        if seat is None:
+        if seat is None or (refusal and not sent):
             newer = _sentences(newer_acts.since(seen, subject, reader=by), by) if sent else []
-            return _seat_page(request, act, act.seats(table), newer, about=about, within=within, back=back)
+            return _seat_page(
+                request, act, act.seats(table), newer, refusal=refusal, about=about, within=within, back=back
+            )
         title = _seat_title(act, seat)
         options["initial"] = {**options.get("initial", {}), "seat": seat.index, "owner": seat.user_id or 0}
     form = act.form(request.POST if sent else None, **options)
     form.fields["reason"].required = act.reason_required
     if act.reason_is_shown:
         form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
-    status, newer, news, impossible = 200, list[str](), list[News](), False
+    status, newer, news = 200, list[str](), list[News]()
+    not_now = f"“{act.title}” is not possible now."
+    impossible = "" if sent else refusal or ("" if possible() else not_now)
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
@@ -201,7 +209,7 @@ def act_page(
         except NewerActs as denied:
             newer, news, status = _sentences(denied.entries, by), denied.news, denied.status
             seen, seen_news = _newest(denied.entries, seen), _newest(news, seen_news)
-            impossible = not possible()
+            impossible = "" if possible() else not_now
         except Denied as denied:
             status = _show(denied, form)
         else:
@@ -225,10 +233,11 @@ def act_page(
         "seen": seen,
         "seen_news": seen_news,
         "recent": _sentences(recent, by),
+        "status": status,
         "newer": newer,
         "newer_reports": [one for one in news if isinstance(one, Report)],
         "newer_appeals": [one for one in news if isinstance(one, Appeal)],
-        "impossible": f"“{act.title}” is not possible now." if impossible else "",
+        "impossible": impossible,
         "back": back,
         **(more or {}),
     }

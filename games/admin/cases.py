@@ -21,7 +21,7 @@ from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
 from games.staff import appeals, cases, newer_acts
-from games.staff.acts import APPEAL_ACTS, CASE_ACTS, DECIDE_APPEAL
+from games.staff.acts import APPEAL_ACTS, CASE_ACTS, CHANGE_OUTCOME, DECIDE_APPEAL
 
 
 class State(admin.SimpleListFilter):
@@ -130,6 +130,9 @@ class CaseAdmin(ReadOnlyAdmin):
             about=f"Case about {case.about}",
             within=within,
             back=back,
+            refusal=refusal_of(
+                cases.check_outcome_change if found is CHANGE_OUTCOME else cases.check_case, case, by=by
+            ),
             form_options={"initial": {"outcome": case.outcome, "answer": case.answer}},
             more={"case": case, "changed": conduct.outcome_changes([case]).get(case.pk), "reports": reports},
         )
@@ -201,9 +204,16 @@ class AppealAdmin(ReadOnlyAdmin):
             about=about,
             within=within,
             back=back,
+            refusal=self._refusal_of(appeal, by),
             also=found.told if appeal.suspension.person.is_active else (),
             more={"appeal": appeal, "suspending": conduct.entry_of(appeal.suspension)},
         )
+
+    @staticmethod
+    def _refusal_of(appeal: Appeal, by: User) -> str:
+        """Return why this staff member may not decide an appeal that waits, or ""."""
+        check = partial(appeals.check_appeal, now=timezone.now())
+        return refusal_of(check, appeal, by=by) if appeal.decided_at is None else ""
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -212,7 +222,7 @@ class AppealAdmin(ReadOnlyAdmin):
         if appeal is None:
             raise Http404
         open_, by, now = appeal.decided_at is None, cast("User", request.user), timezone.now()
-        refusal = refusal_of(partial(appeals.check_appeal, now=now), appeal, by=by) if open_ else ""
+        refusal = self._refusal_of(appeal, by)
         notes: list[str] = []
         if open_ and not may(by, DECIDE_APPEAL):
             notes = ["Only an admin can decide appeals."]

@@ -78,8 +78,9 @@ def _offered(table: Table, by: User) -> list[StaffAct[Table]]:
 
 
 def _void_waits(table: Table) -> bool:
-    """Return True if only a pause keeps staff from voiding the round."""
-    return bool(table.game.paused_reasons) and table.playing is not None and not table.playing.over
+    """Return True if only a pause that staff can end keeps them from voiding the round."""
+    ours = table.game.paused_reasons and Game.PAUSED_BY_RESTORE not in table.game.paused_reasons
+    return bool(ours) and table.playing is not None and not table.playing.over
 
 
 def _how_to_give_back(table: Table) -> list[str]:
@@ -185,8 +186,10 @@ class GameAdmin(ReadOnlyAdmin):
         also: list[str] = []
         known = _values_of(table, found, chosen_seat(request, table))
         options: dict[str, Any] = {"initial": known}
-        title = ""
-        if found is MOVE_SEAT:
+        title, refusal = "", refusal_of(check_outside, table, by=by)
+        if found is LOOK:
+            refusal = refusal or refusal_of(tables.check_view_hands, table, by=by)
+        elif found is MOVE_SEAT:
             also = _how_to_give_back(table)
         elif found is REMOVE:
             if winner := known.get("known_winner"):
@@ -205,6 +208,7 @@ class GameAdmin(ReadOnlyAdmin):
             about=f"Game {game.code}",
             within=("Games", "admin:games_game_changelist"),
             back=back,
+            refusal=refusal,
             title=title,
             table=table,
             also=also,

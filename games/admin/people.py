@@ -207,6 +207,7 @@ class PersonAdmin(ReadOnlyAdmin):
             about=person.name,
             within=("People", "admin:accounts_user_changelist"),
             back=back,
+            refusal=refusal_of(check_person, person, by=by),
             also=[
                 *(_on_mute(person) if found is MUTE else ()),
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,

@@ -163,13 +163,17 @@ class NoticeAdmin(ReadOnlyAdmin):
 @admin.register(Report)
 class ReportAdmin(ReadOnlyAdmin):
     when = staticmethod(WHEN)
-    list_display = ("when", "case", "reporter", "sign", "game")
+    list_display = ("when", "case", "reporter", "noticed", "game")
     search_fields = ("=game__code", "reporter__username", "case__person__username")
     search_help_text = "A complete game code, or the username of the reporter or of the person it is about."
     list_select_related = ("case__person", "reporter", "game")
-    fields = ("case", "called", "reporter", "sign", "game", "when", "text", "seen_at")
-    readonly_fields = ("when",)
+    fields = ("case", "called", "reporter", "noticed", "game", "when", "text", "seen_at")
+    readonly_fields = ("when", "noticed")
     ordering = ("-pk",)
+
+    @admin.display(description="what the site noticed by itself", ordering="sign")
+    def noticed(self, report: Report) -> str:
+        return report.get_sign_display() or "–"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
         """Leave out reports about the reader."""

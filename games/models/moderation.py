@@ -25,6 +25,7 @@ MODERATOR: Final = "moderator"
 ADMIN: Final = "admin"
 """The roles of staff, which are names of groups. A superuser needs none."""
 CLOSE: Final = "close"
+VOID_GAME: Final = "void_game"
 REMOVE: Final = "remove"
 MOVE_SEAT: Final = "move_seat"
 LOOK: Final = "look"
@@ -84,10 +85,13 @@ class AuditEntry(models.Model):
 
     @property
     def about(self) -> str:
-        """The name of the person that the act was about, and of the previous owner of a seat that was given away."""
-        return (
-            f"{self.person_name} (from {self.details.get('before', '')})" if self.act == MOVE_SEAT else self.person_name
-        )
+        """The name of the person that the act was about, and who had a seat before that was given away."""
+        if self.act != MOVE_SEAT:
+            return self.person_name
+        before = self.details.get("before", "")
+        if self.details.get("before_id") is None:
+            before = f"the bot in the seat of {before}"
+        return f"{self.person_name} (from {before})"
 
 
 class Warned(models.Model):

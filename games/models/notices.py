@@ -29,8 +29,8 @@ class Notice(Delivery):
 
     - a time in seconds since the epoch for a reminder, a seat taken over by a bot, or a day of vacation taken
       automatically
-    - the number of the audit entry for a seat or a second factor that staff gave or took away, for the turn that comes
-      with such a seat, and for a changed outcome of a report
+    - the number of the audit entry for a seat, a role or a second factor that staff gave or took away, for the turn
+      that comes with such a seat, and for a changed outcome of a report
     - the number of the case for a settled report, and of the appeal for a decided one
     - the number of the person who asks for a rematch
     - 0 for all others

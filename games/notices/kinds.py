@@ -38,6 +38,7 @@ TABLE_FULL: Final = "table_full"
 SEAT_MOVED: Final = "seat_moved"
 REPORT_SETTLED: Final = "report_settled"
 OUTCOME_CHANGED: Final = "outcome_changed"
+ROLE_CHANGED: Final = "role_changed"
 FACTOR_DROPPED: Final = "factor_dropped"
 APPEAL_DECIDED: Final = "appeal_decided"
 NAME_CHANGED: Final = "name_changed"
@@ -335,6 +336,14 @@ _ROWS: Final = (
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
         several="reports",
+    ),
+    NoticeKind(
+        ROLE_CHANGED,
+        "Your role has changed",
+        "You became a moderator or an admin of this site, or are none any more.",
+        _SITE_ONLY,
+        page="mfa_index",  # the staff pages need a second factor
+        several="times",
     ),
     NoticeKind(
         FACTOR_DROPPED,

@@ -23,6 +23,7 @@ from games.notices.kinds import (
     NAME_CHANGED,
     OUTCOME_CHANGED,
     REPORT_SETTLED,
+    ROLE_CHANGED,
     ROUND_CANCELLED,
     SEAT_MOVED,
     SUSPENDED,
@@ -195,8 +196,8 @@ def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:
 
 
 def _day(person: User, at: datetime) -> str:
-    """Return a date and time in the time zone of this person."""
-    return date_format(timezone.localtime(at, ZoneInfo(person.time_zone)), "j F Y, H:i")
+    """Return a date and time in the time zone of this person, with the short name of that: `9 May 2026, 14:00 CEST`."""
+    return date_format(timezone.localtime(at, ZoneInfo(person.time_zone)), "j F Y, H:i T")
 
 
 def warned(person: User, reason: str, *, mark: int, now: datetime) -> None:
@@ -222,7 +223,7 @@ def unmuted(person: User, *, mark: int, now: datetime) -> None:
 def suspended(suspension: Suspension, person: User, *, mark: int, now: datetime) -> None:
     """Notify a person of their new suspension, with its reason. `mark` is the id of the act's audit entry."""
     until = "for good" if suspension.until is None else f"until {_day(person, suspension.until)}"
-    how = "appeal, in this browser only" if person.is_guest else "log in to read this and to appeal"
+    how = "appeal, in this browser only" if person.is_guest else "log in to read this and appeal"
     # No longer, so that the longest reason fits.
     text = f"Staff suspended you {until}. You can {how}. {suspension.reason}"
     write(None, [NewNotice(person.pk, SUSPENDED, text)], now=now, mark=mark)
@@ -273,6 +274,18 @@ def renamed(person: User, *, username: bool, display_name: bool, mark: int, now:
         )
         sentences.append(f"{who} {to}.")
     write(None, [NewNotice(person.pk, NAME_CHANGED, " ".join(sentences))], now=now, mark=mark)
+
+
+def role_changed(person: User, role: str, *, mark: int, now: datetime) -> None:
+    """Notify a person of their new role, or with an empty `role` that they have none any more.
+
+    `mark` is the id of the act's audit entry.
+    """
+    text = "You have no role on this site any more: the staff pages are closed to you."
+    if role:
+        article = "an" if role[0] in "aeiou" else "a"
+        text = f"You are {article} {role} of this site now. Set up a second factor to open the staff pages."
+    write(None, [NewNotice(person.pk, ROLE_CHANGED, text)], now=now, mark=mark)
 
 
 def factor_dropped(person: User, *, mark: int, now: datetime) -> None:

@@ -28,6 +28,7 @@ from games.models.moderation import (
     RENAME,
     SUSPEND,
     SUSPEND_FOR_GOOD,
+    VOID_GAME,
 )
 
 M = TypeVar("M", bound=Model)
@@ -210,8 +211,8 @@ def between_moves(
 
 
 def closed_by_staff(game: Game) -> bool:
-    """Return True if staff closed the table before it started."""
-    return AuditEntry.objects.filter(game_id=game.pk, act=CLOSE).exists()
+    """Return True if staff closed the table before it started, or called off the game."""
+    return AuditEntry.objects.filter(game_id=game.pk, act__in=(CLOSE, VOID_GAME)).exists()
 
 
 def _taken_from(user: User) -> Q:

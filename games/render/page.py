@@ -43,6 +43,7 @@ UNSEATED: Final = {
     MOVE_SEAT: "Staff gave your seat to somebody else.",
 }
 """What the page says to a person whose seat staff took, by the act."""
+CALLED_OFF_BY_STAFF: Final = "Staff called this game off: nobody wins."
 LOG_LINES: Final = 12
 """Lines of the log on the game page."""
 
@@ -187,19 +188,21 @@ def page_of(
     unseen: bool = False,
     guest: bool = False,
     unseated: str = "",
+    called_off_by_staff: bool = False,
 ) -> GamePage:
     """Return the page of a game that has started, for the reader of `view`.
 
     `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
     before this one, if the page still shows it. `rematch` is the rematch, if any. `unseen`: the reader has not
     seen the end of the game. `guest`: the reader is a guest who plays here and can sign up. `unseated` is the act by
-    which staff took the reader's seat, if they did.
+    which staff took the reader's seat, if they did. `called_off_by_staff`: staff ended the game without a winner.
     """
     seen = view.view
     assert seen is not None
     here = words.table_url("game", view.id)
     sort = asked.sort if asked.sort in SORTS else "color"
-    headline, players, stage = words.headline(view, now), players_of(view, now), stage_of(view, seen)
+    headline = CALLED_OFF_BY_STAFF if called_off_by_staff else words.headline(view, now)
+    players, stage = players_of(view, now), stage_of(view, seen)
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn

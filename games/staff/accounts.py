@@ -156,7 +156,7 @@ def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now
 
 
 def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime) -> AuditEntry:
-    """Give this person the role `moderator` or `admin`, or, with an empty `role`, none.
+    """Give this person the role `moderator` or `admin`, or, with an empty `role`, none, and notify them.
 
     :raises Denied: `forbidden`, also for a guest or a superuser; `not_found`; `malformed` also for an unknown role or
         the one that they have.
@@ -177,7 +177,9 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
         person.is_staff = bool(role)
         person.save(update_fields=["is_staff"])
         person.groups.set(Group.objects.filter(name=role))
-        return record(acts.SET_ROLE, by=by, reason=reason, now=now, person=person, before=before, role=role)
+        entry = record(acts.SET_ROLE, by=by, reason=reason, now=now, person=person, before=before, role=role)
+        staff_notices.role_changed(person, role, mark=entry.pk, now=now)
+        return entry
 
 
 def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:

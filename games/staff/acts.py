@@ -63,7 +63,8 @@ class StaffAct(Generic[Subject]):
     reason_is_shown: Whether the person concerned reads the reason.
     reason_required: Whether it needs a reason.
     one_click: Whether its button performs it, without a page in between.
-    log_sentence: Return the sentence in the table's log, in the past tense. If None, the log does not show the act.
+    log_sentence: Return the sentence in the table's log, in the past tense, or "" if a line says it already. If None,
+        the log does not show the act.
     after_the_end: Whether the log shows it only when the game is over.
     ends_round: Whether it ends the current round.
     seats: For acts on one seat, return the seats of the table that it is possible for. Its page asks for the seat
@@ -150,9 +151,11 @@ def _voided(done: DoneAct) -> str:
 
 
 def _removed(done: DoneAct) -> str:
+    link = "The old link to the table no longer works." if done.details.get("new_link") else ""
+    if done.details.get("bot") is False:  # the next line of the log says that staff took the player out
+        return link
     then = ", and a bot took over the seat" if done.details.get("bot") else ""
-    link = " The old link to the table no longer works." if done.details.get("new_link") else ""
-    return f"Staff removed {_who(done.person)} from the table{then}.{link}"
+    return f"Staff removed {_who(done.person)} from the table{then}. {link}".rstrip()
 
 
 def _moved(done: DoneAct) -> str:
@@ -313,7 +316,7 @@ VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
     ends_round=True,
 )
 VOID_GAME: Final[StaffAct[Table]] = StaffAct(
-    "void_game",
+    stored.VOID_GAME,
     "Void the game",
     ADMIN,
     ("The game ends immediately, without a winner. This cannot be undone.",),
@@ -522,6 +525,7 @@ SET_ROLE: Final[StaffAct[User]] = StaffAct(
         "With a role, they can use the staff pages as soon as they have logged in with a second factor.",
         "Without a role, they immediately become a player like any other.",
         "Superusers are not made here: the site’s operators make them in a shell.",
+        "They are told by the bell, without your reason.",
     ),
     "The role of {about} has been changed.",
     "changed the role of {person}: {role}",

@@ -36,7 +36,7 @@ def notes_of(
     you = table.seat_of(reader)
     # Events that a staff act caused have the same time. The merge is stable, so they follow the act.
     notes = heapq.merge(
-        map(_note_of_act, done),
+        (note for note in map(_note_of_act, done) if note.text),
         (_note_of_event(table, event, you) for event in events),
         key=attrgetter("version", "at"),
     )
@@ -49,7 +49,6 @@ def _note_of_act(done: DoneAct) -> LogNote:
     assert act.log_sentence is not None
     moved = act is acts.MOVE_SEAT
     given = moved and done.person is You.YOU
-    # If the hand was set aside, the next line of the log says so.
     return LogNote(
         done.version,
         done.at,

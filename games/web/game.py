@@ -200,6 +200,7 @@ def _show(
         rematch=_rematch_state(table, view, user),
         unseen=queries.unseen_end(table, user),
         guest=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
+        called_off_by_staff=table.game.status == Game.Status.VOID and conduct.closed_by_staff(table.game),
         unseated=conduct.unseated_by(table.game, user) if user is not None and view.you is None else "",
     )
     badges = inbox.badges_of(user) if user else Badges()

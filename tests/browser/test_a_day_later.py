@@ -45,7 +45,7 @@ AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], ActArguments, tuple[S
     "void_game": (
         tables.void_game,
         {},
-        (("alice", "{table}", "This game was called off."), ("bob", "/notices/", "Staff called off this game")),
+        (("alice", "{table}", "Staff called this game off"), ("bob", "/notices/", "Staff called off this game")),
     ),
     "remove, and a bot plays": (
         tables.remove,
@@ -60,7 +60,7 @@ AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], ActArguments, tuple[S
         tables.remove,
         {"seat": 1, "bot": False},
         (
-            ("alice", LOG, "Staff removed bob from the table."),
+            ("alice", LOG, "Staff took bob out of the game."),
             ("bob", "/notices/", "Staff removed you from the game with alice and charlie."),
         ),
     ),

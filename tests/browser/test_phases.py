@@ -76,7 +76,7 @@ def test_heading_title_and_announcements_agree_when_a_game_is_called_off(
     game, one, other = pages
     tables.void_game(game_id=game.pk, by=ann, reason="To see what happens", now=timezone.now())
     for page in (one, other):
-        agrees(page, "This game was called off.", said="This game was called off.")
+        agrees(page, "Staff called this game off: nobody wins.", said="Staff called this game off: nobody wins.")
 
 
 def test_heading_title_and_announcements_agree_after_a_win(pages: tuple[Game, Page, Page]) -> None:

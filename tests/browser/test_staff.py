@@ -20,7 +20,7 @@ from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.staff import appeals, cases, people, tables
-from games.staff.acts import TABLE_ACTS
+from games.staff.acts import EXTEND, TABLE_ACTS
 from tests.browser.game_page import NewPage
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
@@ -30,6 +30,8 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 SAID = "It was my little brother who did it."
 OF_BOB = {act.title: act.seat_title.format(name="bob", number=2) for act in TABLE_ACTS.values() if act.seat_title}
 """The buttons of the acts on one seat, by the title of the act."""
+OF_THE_TURN = {EXTEND.title: "Give alice, seat 1, more time"}
+"""The button that confirms an act on the turn, which names who is on turn in `dealt`."""
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ def do(staff: Page, address: str, label: str, fill: Callable[[Page], object] | N
         label = OF_BOB[label]
         staff.get_by_role("link", name=label, exact=True).click()
     expect(staff.get_by_text("What will happen:")).to_be_visible()
-    confirm = staff.get_by_role("button", name=label, exact=True)
+    confirm = staff.get_by_role("button", name=OF_THE_TURN.get(label, label), exact=True)
     if fill is not None:
         fill(staff)
     confirm.click()

@@ -61,9 +61,10 @@ def look_at_hands(page: Page, desk: Desk) -> None:
 
 
 def refused(page: Page, desk: Desk) -> None:
-    page.goto(f"/admin/games/game/{desk.table.game.pk}/act/resume/")
+    """A form that changes nothing, because the names in it are those of today."""
+    page.goto(f"/admin/accounts/user/{desk.bob.pk}/act/rename/")
     page.locator("#id_reason").fill(REASON)
-    page.get_by_role("button", name="Resume the game").click()
+    page.get_by_role("button", name="Correct the name").click()
     page.get_by_text("Nothing has been done.").wait_for()
 
 

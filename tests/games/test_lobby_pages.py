@@ -172,7 +172,7 @@ def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice:
     whole = as_alice.get(f"/games/{game.code}/")
     part = as_alice.get(f"/games/{game.code}/?lobby=1", headers={"HX-Request": "true"})
     assert "HX-Request" in whole.headers["Vary"]
-    assert part.content.decode().lstrip().startswith('<main id="main"')
+    assert part.content.decode().startswith('<title>Your table · No Mercy</title>\n<main id="main"')
     assert "<html" not in part.content.decode()
 
 

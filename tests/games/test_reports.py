@@ -537,6 +537,12 @@ def test_the_page_of_a_closed_case_says_who_closed_it_and_why(table: Table, mo: 
     assert REASON in page
 
 
+def test_the_page_of_a_game_links_the_cases_of_its_reports(table: Table, mo: User, alice: User) -> None:
+    case = cases.report(**report_arguments(table, alice)).case
+    page = staff_browser(mo).get(f"/admin/games/game/{table.game.pk}/change/").content.decode()
+    assert f'href="/admin/games/case/{case.pk}/change/"' in page
+
+
 def test_the_page_of_a_case_says_why_its_outcome_cannot_be_changed(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:

@@ -202,6 +202,9 @@ def test_nobody_can_log_in_to_a_closed_account_until_it_is_reopened(ann: User, a
     assert browser.get("/reports/").status_code == 302
     assert program.get("/api/v1/games").status_code == 401
     assert logged_in(alice).get("/reports/").status_code == 200
+    said = text_of(Client().get("/accounts/inactive/"))
+    assert "This account is closed Staff have closed it, so nobody can log in to it." in said
+    assert "ask the people who run this site" in said
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["close_account", "reopen_account"]
 
 
@@ -302,6 +305,20 @@ def test_a_role_can_be_given_and_removed(root: User, mo: User, alice: User) -> N
     ]
     guest = account_actions.create_guest()
     refused("forbidden", accounts.set_role, **act(guest, root, role="moderator"))
+
+
+def test_a_person_is_told_their_role_by_the_bell(root: User, alice: User) -> None:
+    for role in ("moderator", "admin", ""):
+        accounts.set_role(**act(alice, root, role=role))
+    told = Notice.objects.filter(user=alice, channel="site").order_by("pk")
+    assert [row.text for row in told] == [
+        "You are a moderator of this site now. Set up a second factor to open the staff pages.",
+        "You are an admin of this site now. Set up a second factor to open the staff pages.",
+        "You have no role on this site any more: the staff pages are closed to you.",
+    ]
+    outbox.deliver(clock=lambda: NOON)
+    assert mail.outbox == []
+    assert told[2].text in text_of(logged_in(alice).get("/notices/"))
 
 
 def test_a_superuser_s_role_cannot_be_changed(root: User) -> None:

@@ -346,7 +346,7 @@ def test_a_suspended_person_reads_there_what_happened_to_their_seats(
     people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=now)
     letters_to(alice, now)
     page = text_of(shut_out.get("/suspended/"))
-    assert "Unread notices" in page
+    assert page.index("Send appeal") < page.index("Unread notices")
     assert "Staff cancelled round 1" in page
     assert "Staff removed you and gave your seat to a bot, in the game with bob." in page
     assert "Staff muted you: you are shown as alice" in page
@@ -373,7 +373,7 @@ def test_the_notice_of_a_suspension_tells_a_guest_where_to_read_it(mo: User, ali
     of_guest, of_alice = (Notice.objects.get(user=user, channel="site").text for user in (guest, alice))
     assert "You can appeal, in this browser only." in of_guest
     assert "log in" not in of_guest
-    assert "You can log in to read this and to appeal." in of_alice
+    assert "You can log in to read this and appeal." in of_alice
 
 
 def test_the_pages_of_acts_promise_a_guest_no_mail_and_no_log_in(ann: User, alice: User) -> None:
@@ -518,7 +518,7 @@ def test_people_are_told_of_a_warning_a_mute_and_a_suspension(mo: User, ann: Use
     assert f"{settings.SITE_URL}/warnings/" in letter
     people.mute(person_id=alice.pk, by=mo, days=7, reason="He called Bob names.", now=NOON)
     [letter] = letters_to(alice, NOON)
-    until = date_format((NOON + 7 * DAY).astimezone(ZoneInfo("Asia/Tokyo")), "j F Y, H:i")
+    until = date_format((NOON + 7 * DAY).astimezone(ZoneInfo("Asia/Tokyo")), "j F Y, H:i") + " JST"
     assert f"you are shown as alice, and can choose a name at the table again from {until}." in letter
     assert "Bob" not in letter
     people.replace_username(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
@@ -526,13 +526,13 @@ def test_people_are_told_of_a_warning_a_mute_and_a_suspension(mo: User, ann: Use
     assert f"can choose another name at the table in your account from {until}, when your mute ends." in letter
     longest = "x" * 499 + "!"
     people.suspend(person_id=alice.pk, by=mo, days=7, reason=longest, now=NOON + DAY)
-    until = date_format((NOON + 8 * DAY).astimezone(ZoneInfo("Asia/Tokyo")), "j F Y, H:i")
+    until = date_format((NOON + 8 * DAY).astimezone(ZoneInfo("Asia/Tokyo")), "j F Y, H:i") + " JST"
     [letter] = letters_to(alice, NOON + DAY)
-    assert f"Staff suspended you until {until}. You can log in to read this and to appeal. {longest}" in letter
+    assert f"Staff suspended you until {until}. You can log in to read this and appeal. {longest}" in letter
     assert f"{settings.SITE_URL}/suspended/" in letter
     people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=NOON + DAY)
     [letter] = letters_to(alice, NOON + DAY)
-    assert f"Staff suspended you for good. You can log in to read this and to appeal. {REASON}" in letter
+    assert f"Staff suspended you for good. You can log in to read this and appeal. {REASON}" in letter
     shown = Notice.objects.filter(user=alice, channel="site", state="sent").values_list("kind", flat=True)
     assert sorted(shown) == ["muted", "name_changed", "suspended", "suspended", "warned"]
 

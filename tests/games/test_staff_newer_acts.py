@@ -162,6 +162,31 @@ def test_a_page_opened_after_an_act_performs_the_next(mo: User, ann: User, dealt
     assert browser.post(url, opened(browser, url) | {"minutes": "9"}).status_code == 302
 
 
+@pytest.mark.parametrize("name", ["lift", "unmute", "end_neutral_name"])
+def test_the_page_of_an_impossible_act_says_so_at_once(mo: User, ann: User, bob: User, name: str) -> None:
+    page = staff_browser(ann).get(on_person(bob, name))
+    assert f"“{acts.ACTS[name].title}” is not possible now." in text_of(page)
+    assert 'type="submit" class="default"' not in page.content.decode()
+
+
+def test_the_pages_of_acts_say_at_once_who_may_not_act(mo: User, ann: User, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [mo, bob])
+    browser = staff_browser(mo)
+    for name in ("pause", "remove", "look"):
+        page = browser.get(on_table(table, name))
+        assert "You are or were a player at this table. Ask another staff member." in text_of(page), name
+        assert 'type="submit" class="default"' not in page.content.decode()
+    page = browser.get(on_person(bob, "warn"))
+    assert "You are playing with bob." in text_of(page)
+    people.suspend(person_id=alice.pk, by=mo, days=7, reason=REASON, now=timezone.now())
+    appeal = appeals.appeal(person_id=alice.pk, text=TEXT, now=timezone.now())
+    appeals.decide_appeal(
+        appeal_id=appeal.pk, by=ann, lift=False, answer="We looked at it again.", reason=REASON, now=timezone.now()
+    )
+    page = staff_browser(ann).get(f"/admin/games/appeal/{appeal.pk}/act/decide_appeal/")
+    assert "“Decide the appeal” is not possible now." in text_of(page)
+
+
 def test_an_act_on_another_subject_does_not_matter(mo: User, ann: User, alice: User, bob: User, dealt: Table) -> None:
     browser = staff_browser(mo)
     pages = [on_person(bob, "warn"), on_table(dealt, "pause")]

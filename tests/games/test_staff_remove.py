@@ -154,6 +154,7 @@ def test_a_seat_that_a_bot_took_for_a_removed_person_can_be_given_back(
     assert note.text == "Staff gave bob the seat back."
     [*_, note] = notes_of(now_of(dealt), reader=bob)
     assert note.text == "Staff gave you the seat back."
+    assert AuditEntry.objects.latest("pk").about == "bob (from the bot in the seat of bob)"
 
 
 def test_a_removed_person_s_seat_can_go_to_another_person(dealt: Table, ann: User) -> None:
