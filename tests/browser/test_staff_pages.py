@@ -152,6 +152,18 @@ def test_no_list_and_no_table_of_the_staff_is_wider_than_its_box(
     assert cut == {page: [] for page in pages}
 
 
+def test_on_a_phone_a_report_stands_above_the_name_of_that_time(staff: Page, desk: Desk) -> None:
+    User.objects.filter(pk=desk.bob.pk).update(display_name="Sunny")
+    staff.set_viewport_size(PHONE)
+    staff.goto(f"/admin/games/case/{desk.case.pk}/change/")
+    called = staff.get_by_text("The person was called “bob” when it was reported.").first
+    name, cell = called.bounding_box(), called.locator("xpath=..").bounding_box()
+    assert name is not None
+    assert cell is not None
+    assert (name["x"], name["width"]) == (cell["x"], cell["width"])
+    assert name["y"] > cell["y"] + 15
+
+
 def test_the_acts_on_a_page_are_buttons_of_one_height(staff: Page, desk: Desk) -> None:
     Case.objects.update(holder=None)
     staff.goto(f"/admin/games/case/{desk.case.pk}/change/")

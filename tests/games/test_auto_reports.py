@@ -18,6 +18,8 @@ from games.refusals import Denied
 from games.staff import accounts, auto_reports, cases, people, tables
 from games.web.forms import NewTableForm
 from tests.conftest import logged_in, person
+from tests.support.codes import staff_browser
+from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 REASON = "Seen in the log of the game"
@@ -34,6 +36,16 @@ def lines(table: Table, text: str, count: int, *, seat: int = 1, at: datetime = 
     Move.objects.bulk_create(
         Move(game=table.game, round=round_, n=first + n, seat=seat, text=text, at=at) for n in range(count)
     )
+
+
+def test_the_list_of_reports_says_what_the_site_noticed(table: Table, ann: User) -> None:
+    lines(table, "clock draw", 12)
+    auto_reports.report_signs(now=NOON)
+    browser, report = staff_browser(ann), Report.objects.get()
+    for page in ("/admin/games/report/", f"/admin/games/report/{report.pk}/change/"):
+        said = text_of(browser.get(page))
+        assert "what the site noticed by itself" in said.lower(), page
+        assert "The clock played many turns" in said, page
 
 
 def test_many_timeouts_open_a_case_once(table: Table, bob: User) -> None:
