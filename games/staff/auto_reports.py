@@ -176,21 +176,37 @@ def _report(user_id: int, kind: Case.Kind, sign: Report.Sign, game_id: int, text
 
 
 _MARK: Final = """
-INSERT INTO games_browsermark (game_id, user_id, mark, at) SELECT id, %s, %s, %s FROM games_game WHERE code = %s
+INSERT INTO games_browsermark (game_id, user_id, mark, at)
+SELECT g.id, %(user)s, %(mark)s, %(now)s FROM games_game g
+WHERE g.code = %(code)s AND %(most)s > (
+    SELECT count(*) FROM games_browsermark m WHERE m.game_id = g.id AND m.user_id = %(user)s
+)
 ON CONFLICT DO NOTHING
 """
+MOST_MARKS: Final = 10
+"""The most browsers of a person that are stored for a table. A browser without our cookie is a new one each time."""
 
 
 def mark_browser(*, code: str, user_id: int, mark: str, now: datetime) -> None:
     """Store that this person plays this game in the browser with this mark, the SHA-256 of its signed cookie.
 
-    Runs one statement without a lock. `report_signs` compares the marks later.
+    Runs one statement without a lock, so a few more than `MOST_MARKS` are stored if many come at once. `report_signs`
+    compares the marks later.
     """
+    values: dict[str, int | str | datetime] = {
+        "user": user_id,
+        "mark": mark,
+        "now": now,
+        "code": code,
+        "most": MOST_MARKS,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_MARK, [user_id, mark, now, code])
+        cursor.execute(_MARK, values)
 
 
-def forget_marks(*, now: datetime) -> int:
-    """Delete browser marks older than `MARKS_KEPT`; return how many."""
-    gone, _ = BrowserMark.objects.filter(at__lt=now - MARKS_KEPT).delete()
+def forget_marks(*, now: datetime, batch: int = 5000) -> int:
+    """Delete browser marks older than `MARKS_KEPT`, `batch` rows at a time; return how many."""
+    old, gone = BrowserMark.objects.filter(at__lt=now - MARKS_KEPT).values_list("pk", flat=True), 0
+    while keys := list(old[:batch]):
+        gone += BrowserMark.objects.filter(pk__in=keys).delete()[0]
     return gone

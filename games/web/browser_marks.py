@@ -28,7 +28,7 @@ COOKIE: Final = "__Host-browser" if settings.HTTPS else "browser"
 SALT: Final = "games.web.browser_marks"
 SECONDS: Final = 365 * 86_400
 CACHED_SECONDS: Final = 86_400
-"""How long the cache remembers that a browser was stored for a table."""
+"""How long the cache remembers which browser of a person was stored last for a table."""
 
 
 def marks(
@@ -53,9 +53,12 @@ def mark(request: HttpRequest, response: HttpResponse, *, code: str, user: User)
     """Store that this user plays this game in this browser. Runs at most one statement, usually none."""
     value = request.get_signed_cookie(COOKIE, default="", salt=SALT) or _new_mark(response)
     digest = hashlib.sha256(value.encode()).hexdigest()
-    # If the cache has lost the key, the database gets the same row again and ignores it.
-    if cache.add(f"mark:{code}:{user.pk}:{digest}", True, CACHED_SECONDS):
+    # If the cache has lost it, the database gets the same row again and ignores it. One key for all browsers, so that
+    # a browser that sends no cookie does not fill the cache.
+    key = f"mark:{code}:{user.pk}"
+    if cache.get(key) != digest:
         auto_reports.mark_browser(code=code, user_id=user.pk, mark=digest, now=timezone.now())
+        cache.set(key, digest, CACHED_SECONDS)
 
 
 def _new_mark(response: HttpResponse) -> str:

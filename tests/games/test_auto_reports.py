@@ -308,6 +308,16 @@ def test_a_browser_is_stored_once_per_table(alice: User, django_assert_max_num_q
     assert BrowserMark.objects.get().user == alice
 
 
+def test_a_form_sent_again_without_the_cookie_stores_few_browsers(alice: User) -> None:
+    code = table_at(TWO_HANDS, [alice, "careful"], bot_pause=60.0).game.code
+    browser = logged_in(alice)
+    for _ in range(auto_reports.MOST_MARKS + 3):
+        browser.cookies.pop("browser", None)
+        again = browser.post(f"/games/{code}/move/", {"move": "draw", "version": 0, "token": "the same"})
+        assert again.status_code == 303
+    assert BrowserMark.objects.count() == auto_reports.MOST_MARKS
+
+
 def test_people_who_left_an_open_table_do_not_count(alice: User, bob: User) -> None:
     browser = logged_in(alice)
     code = browser.post("/tables/new/", new_table()).headers["Location"].split("/")[2]
@@ -349,5 +359,6 @@ def test_marks_are_deleted_after_30_days(alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
     for days in (29, 31):
         BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))
-    assert auto_reports.forget_marks(now=NOON) == 1
+    BrowserMark.objects.create(game=table.game, user=bob, mark="32", at=NOON - timedelta(days=32))
+    assert auto_reports.forget_marks(now=NOON, batch=1) == 2
     assert BrowserMark.objects.get().mark == "29"
