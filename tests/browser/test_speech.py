@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
@@ -96,3 +99,35 @@ def test_no_announcement_has_more_than_25_words(new_page: NewPage, alice: User, 
     })""")
     hears(page, "The end.")
     assert [len(text.split()) for text in spoken(page)] == [25, 25, 12]
+
+
+RED: Final = [f"r{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9)]
+ENDING: Final = {
+    "draw_pile": ["b1", "b2", "y3", "g4", "g5", "b6", "y8", "g9", "W6"],
+    "hands": [[], ["r+2", *RED], [f"{color}{number}" for color in "gby" for number in range(1, 9)], [*RED, "gS"]],
+    "out": [0],
+    "turn": 1,
+    "discard_pile": ["r0"],
+}
+"""Seat 0 is out. Seat 1 knocks seat 2 out, which has 24 cards, and then plays faster than seat 3."""
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["in one update", "in many updates"])
+def test_who_is_out_and_who_wins_is_said_however_fast_the_round_ends(
+    new_page: NewPage, alice: User, bob: User, at_once: bool
+) -> None:
+    dora, carol = (User.objects.create_user(username=name) for name in ("dora", "carol"))
+    table = table_at(ENDING, [alice, bob, dora, carol])
+    page = listener(new_page, alice, table)
+    fragments = f"**{table.game.get_absolute_url()}*"
+    if at_once:
+        page.route(fragments, lambda route: route.abort())
+    play(table, bob, "play r+2")
+    play(table, dora, "take")
+    for card in RED:
+        play(table, carol, f"play {card}")
+        play(table, bob, f"play {card}")
+    page.unroute(fragments)
+    hears(page, "dora is out")
+    hears(page, "bob wins the round")
+    hears(page, "bob wins the game")
