@@ -33,12 +33,15 @@ class Choice(NamedTuple):
 class OrdersForm:
     """The form of the reader's standing orders, with those in force filled in.
 
-    `now` is what they do, in a few words. `keep` has the cards of the hand that can intercept, and those that the
-    orders keep already. `dealt` is False before the first deal, when there is no hand to choose them from.
+    `now` is what they do, in a few words. `link` leads to the form, and `why` says what it is for. `keep` has the cards
+    of the hand that can intercept, and those that the orders keep already. `dealt` is False before the first deal, when
+    there is no hand to choose them from.
     """
 
     url: str
     now: str
+    link: str
+    why: str
     intercept: Sequence[Choice]
     keep: Sequence[Choice]
     dealt: bool
@@ -53,10 +56,14 @@ def orders_of(view: GameView) -> OrdersForm | None:
     faces = [NEVER, CARD] if view.options.interceptions == "exact" else [NEVER, CARD, FACE]
     chosen = orders.intercept if orders.intercept in faces else CARD
     hand = () if seen is None else seen.hand or ()
+    bots = any(seat.bot for seat in view.seats)
+    new = chosen == NEVER and view.version < 2 * view.players  # most people have not had two turns yet
     held = {card for card in hand if rules.face_of(card).color}
     return OrdersForm(
         url=words.table_url("orders", view.id),
         now=_SHORT[chosen],
+        link="Bots intercept: set orders to do so too." if new and bots else f"Orders: {_SHORT[chosen]}.",
+        why=f"{'Bots' if bots else 'Others'} can play out of turn here. Leave orders, and you do so too.",
         intercept=[Choice(value, _LABELS[value], value == chosen) for value in faces],
         keep=[
             Choice(card, rules.card_name(card), card in orders.keep)

@@ -33,6 +33,16 @@ def over_days(people: list[User | str]) -> Table:
     )
 
 
+def test_a_link_on_the_first_screen_opens_the_form(new_page: NewPage, alice: User, bob: User) -> None:
+    page = new_page(alice)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"/games/{over_days([alice, bob, 'careful']).game.code}/")
+    link = page.get_by_role("link", name="Bots intercept: set orders to do so too.")
+    expect(link).to_be_in_viewport()
+    link.click()
+    expect(page.get_by_role("button", name="Save orders")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_orders_intercept_while_their_owner_is_away(
     scripts: bool, new_page: NewPage, alice: User, bob: User, charlie: User

@@ -173,6 +173,7 @@ def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table,
     page = browser.get(url)
     assert "Standing orders: none" in text_of(page)
     assert "Once the cards are dealt, you can also choose cards here" in text_of(page)
+    assert "Others can play out of turn here. Leave orders, and you do so too." in text_of(page)
     answer = browser.post(f"{url}orders/", {"intercept": "face", "call_uno": "1"})
     assert (answer.status_code, answer["Location"]) == (303, url)
     assert get(alice, waiting).json() == {**UNSET, "intercept": "face"}
@@ -272,6 +273,26 @@ def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> 
     shown = browser.get(table.game.get_absolute_url())
     assert "Standing orders: play the same face in any colour" in text_of(shown)
     assert re.findall(r'value="(\w+)" checked', shown.content.decode()) == ["face", "r5", "b2", "1"]
+
+
+def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User) -> None:
+    def link(game: Game) -> list[str]:
+        return re.findall(r'<a href="#orders-form" id="to-orders">([^<]*)', page_of(game))
+
+    def page_of(game: Game) -> str:
+        html = logged_in(alice).get(game.get_absolute_url()).content.decode()
+        assert ('id="orders-form"' in html) == ('id="to-orders"' in html)
+        return html
+
+    assert link(table.game) == ["Orders: none."]
+    put(alice, table, {"intercept": "face"})
+    assert link(table.game) == ["Orders: play the same face in any colour."]
+    with_bot = table_at(POSITION, [alice, bob, "careful"], preset="house-party").game
+    assert link(with_bot) == ["Bots intercept: set orders to do so too."]
+    Game.objects.filter(pk=with_bot.pk).update(version=6)
+    assert link(with_bot) == ["Orders: none."]
+    assert link(table_at(POSITION, [alice, bob, "careful"], preset="house-party", pace="live").game) == []
+    assert link(table_at(TWO_HANDS, [alice, bob]).game) == []
 
 
 def test_the_form_has_kept_cards_that_are_not_in_the_hand_and_no_wilds(table: Table, alice: User, bob: User) -> None:
