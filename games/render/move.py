@@ -62,8 +62,12 @@ class UnoToggle(NamedTuple):
 
 
 class YourMove(NamedTuple):
-    """The section "Your move". `uno` is None if no play leaves one card. `hint` may be empty."""
+    """The section "Your move", or whatever else its `title` says. `uno` is None if no play leaves one card.
 
+    `hint` may be empty.
+    """
+
+    title: str
     chooser: Chooser | None
     buttons: Sequence[Button]
     uno: UnoToggle | None
@@ -94,6 +98,7 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
     colors = [choice.color for choice in chooser.choices] if chooser else ()
     uno_key = UNO_KEY_BESIDE_PURPLE if UNO_KEY in colors else UNO_KEY
     return YourMove(
+        title="Your move" if view.my_turn else "Out of turn",
         chooser=chooser,
         buttons=[*_turn_buttons(view, seen, chooser), *_calls(view, uno_key)],
         uno=UnoToggle(uno, uno_key) if straight or _may_leave_one(view, seen) else None,

@@ -292,7 +292,8 @@ def _what_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> s
     ways = [*answers, *_challenge(view, seen)]
     count = f"{fits or 'None'} of your {cards(held)} can answer" if how else ""
     if not ways:
-        return f"{count or 'Nothing answers these cards'}: take them."
+        payment = f"take {pending.total}" if pending.value else until_the_color(seen)
+        return f"{count or 'Nothing answers these cards'}. {payment[0].upper()}{payment[1:]}."
     text = _either(ways, "take them all")
     return ". ".join(filter(None, (count, f"{text[0].upper()}{text[1:]}.")))
 

@@ -16,7 +16,7 @@ from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import sentence
 from games.rules.notation import parse_line, parse_move
-from games.rules.option_checks import changes_needed, check_players, warning
+from games.rules.option_checks import changes_needed, check_players, conflicts, warning
 from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
 from games.rules.options import Options, options_dict
 from games.rules.out_of_turn import intercepts, is_step
@@ -97,6 +97,7 @@ __all__ = [
     "check_players",
     "color_name",
     "commitment",
+    "conflicts",
     "cost_of_miss",
     "deal",
     "deal_cards",

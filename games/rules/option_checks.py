@@ -146,6 +146,16 @@ def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
     return options
 
 
+def conflicts(base: Options, overrides: Mapping[str, object]) -> list[BadInput]:
+    """Return a refusal for each conflict among the options of ``base`` with some of them changed (OPT-1).
+
+    :raises BadInput: if an option is unknown or a value is not allowed.
+    """
+    options = _overridden(base, overrides)
+    found = {conflict.sentence: conflict.option for conflict in _CONFLICTS if conflict.found(options)}
+    return [_refused(option, sentence) for sentence, option in found.items()]
+
+
 def changes_needed(base: Options, overrides: Mapping[str, object]) -> dict[str, bool | str]:
     """Return what must change besides ``overrides`` so that options do not conflict, in the order of the conflicts.
 

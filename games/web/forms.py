@@ -316,12 +316,17 @@ class NewTableForm(forms.Form):
         return chosen
 
     def _clean_table(self) -> None:
-        """Add the refusal of the table that the form asks for, if there is one, to the field to change."""
+        """Add each conflict of the table that the form asks for, and any other refusal, to the field to change."""
+        refusals: list[rules.BadInput | Denied] = []
         try:
-            lobby.options_to_store(self.table_options())
+            table = self.table_options()
+            refusals += rules.conflicts(rules.PRESETS[table.preset], table.options)
+            lobby.options_to_store(table)
         except (rules.BadInput, Denied) as refused:
-            field = PREFIX + refused.option
-            self.add_error(field if field in self.fields else refused.option or None, refused.on_form)
+            refusals.append(refused)
+        for option, sentence in dict.fromkeys((refused.option, refused.on_form) for refused in refusals):
+            field = PREFIX + option
+            self.add_error(field if field in self.fields else option or None, sentence)
 
     def _clean_clock(self, numbers: Mapping[str, int]) -> None:
         """Add an error to each clock field with an invalid value. `custom_pace` validates them again."""

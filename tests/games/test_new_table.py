@@ -226,6 +226,19 @@ def test_a_conflict_is_one_sentence_at_the_field(
     assert not Game.objects.exists()
 
 
+def test_all_conflicts_are_shown_together(as_alice: Client) -> None:
+    chosen = {
+        "players": "7",
+        "option_bluff": "official",
+        "option_first_discard": "official",
+        "option_advanced_stacking": "True",
+        "option_stacking": "off",
+    }
+    errors = as_alice.post("/tables/new/", CHOICES | chosen).context["form"].errors
+    assert list(errors) == ["option_advanced_stacking", "option_bluff", "option_first_discard", "players"]
+    assert [len(said) for said in errors.values()] == [1] * 4
+
+
 def test_ten_players_play_where_the_deck_is_big_enough(as_alice: Client) -> None:
     as_alice.post("/tables/new/", CHOICES | {"preset": "classic", "players": "10", "option_hand_size": "8"})
     assert Game.objects.get().players == 10

@@ -139,6 +139,8 @@ def test_the_detail_says_what_can_be_played_out_of_turn() -> None:
     others = "Your other cards are locked: a miss costs 3 points."
     assert live == [f"You can continue your straight. {others}", f"You can intercept the top card. {others}"]
     assert words.detail(seen(position, 2, preset="house-party", pace="standard")) == ""
+    moves = [page(seen(position, you, preset="house-party", pace="live")).move for you in (0, 1, 2)]
+    assert [move and move.title for move in moves] == ["Your move", "Out of turn", "Out of turn"]
 
 
 def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
@@ -201,6 +203,7 @@ def test_the_time_left_has_one_suitable_unit(seconds: float, text: str) -> None:
         ({**PLAIN, "discard_pile": ["rS"]}, "You can play red, any Skip or any wild."),
         ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "You can play blue or any wild."),
         (OWED, "1 of your 3 cards can answer. Stack a draw card of +2 or higher, or take them all."),
+        ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, "None of your 2 cards can answer. Take 6."),
     ],
 )
 def test_the_detail_says_what_is_playable(position: Mapping[str, Any], detail: str) -> None:
