@@ -64,9 +64,13 @@ TELLINGS: Final[dict[str, Telling]] = {
     "challenged": Telling("involved", seat="{verdict}", target="{seat} challenged you: {verdict}"),
     "missed": Telling("involved", seat="It did not fit: {points} for you"),
     "slowest": Telling("involved", seat="You were the slowest", others="{seat} was the slowest"),
+    "picked": Telling("involved", seat="Chance picked you", others="Chance picked {seat}"),
     "won": Telling("all", seat="You win the round", others="{seat} wins the round"),
 }
-"""How each kind of event is told. Kinds without a row are said, unless much else happened, and have no banner."""
+"""How each kind of event is told, and `picked`, a player whom a lottery found to be the slowest.
+
+Kinds without a row are said, unless much else happened, and have no banner.
+"""
 
 PLAIN: Final = Telling()
 
@@ -165,7 +169,7 @@ def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) ->
     names, reader = told_to(view, line)
     found = []
     for number, (event, said) in enumerate(zip(line.events, sentences(view, line, short=True), strict=True)):
-        telling = TELLINGS.get(event.kind, PLAIN)
+        telling = TELLINGS.get("picked" if event.reason == "lottery" else event.kind, PLAIN)
         concerned = ("all", "involved") if reader is not None and reader in (event.seat, event.target) else ("all",)
         seconds = view.terms.callout - int((now - line.at).total_seconds()) if event.kind == "uno_due" else 0
         found.append(

@@ -164,11 +164,11 @@ def buzzer_race(turn: Turn) -> None:
 
 
 def buzzer_lottery(turn: Turn) -> None:
-    """Choose at random who was the slowest to press the buzzer (BUZZ-3)."""
+    """Choose at random who counts as the slowest to press the buzzer (BUZZ-3)."""
     number = turn.position.extra.buzzes + 1
     turn.set_extra(buzzes=number)
     seats = [str(seat) for seat in turn.position.still_in()]
-    end_race(turn, turn.seat, int(turn.shuffle(seats, lottery(number))[0]))
+    end_race(turn, turn.seat, int(turn.shuffle(seats, lottery(number))[0]), "lottery")
     turn.next = turn.position.turn
 
 
@@ -176,10 +176,13 @@ BUZZER_CARDS: Final = 2
 """The cards that the slowest player draws (BUZZ-4)."""
 
 
-def end_race(turn: Turn, by: int, slowest: int) -> None:
-    """Make the slowest player draw, and settle whose turn is next (BUZZ-4). ``by`` played the buzzer."""
+def end_race(turn: Turn, by: int, slowest: int, reason: str | None = None) -> None:
+    """Make the slowest player draw, and settle whose turn is next (BUZZ-4). ``by`` played the buzzer.
+
+    ``reason`` is that of the event.
+    """
     turn.set_extra(buzz=None)
-    turn.events.append(Event("slowest", slowest))
+    turn.events.append(Event("slowest", slowest, reason=reason))
     turn.draw_owed(slowest, BUZZER_CARDS, "buzzer")
     if not turn.position.hands[by] and by not in turn.position.out:
         turn.win(by, "last_card")

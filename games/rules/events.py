@@ -74,7 +74,7 @@ EVENTS: Final[dict[str, EventSpec]] = {
     "challenged": EventSpec(("target", "reason")),
     "flipped": EventSpec(("card", "reason")),
     "pressed": EventSpec(),
-    "slowest": EventSpec(),
+    "slowest": EventSpec(("reason",)),
     "shuffled_in": EventSpec(("amount",)),
     "skipped": EventSpec(),
     "skipped_everyone": EventSpec(),

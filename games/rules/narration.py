@@ -60,6 +60,9 @@ _DREW_SENTENCES: Final = {
 }
 """Templates for ``drew`` by its reason. Other reasons have the template of the kind."""
 
+_LOTTERY: Final = "Chance picks {seat}."
+"""The template for ``slowest`` in a lottery, where nobody presses."""
+
 _SHORT_SENTENCES: Final = _SENTENCES | {
     "played": "{seat} [play|plays] {card}{in_color}{clock}.",
     "reshuffled": "The discard pile is reshuffled.",
@@ -101,7 +104,7 @@ def sentence(event: Event, viewer: int | None, names: Sequence[str], *, short: b
     'Bob draws 4.'
     """
     drew, kinds = (_SHORT_DREW_SENTENCES, _SHORT_SENTENCES) if short else (_DREW_SENTENCES, _SENTENCES)
-    pattern = drew.get(event.reason or "") if event.kind == "drew" else None
+    pattern = drew.get(event.reason or "") if event.kind == "drew" else _LOTTERY if event.reason == "lottery" else None
     pattern = pattern or kinds[event.kind]
     words = _words(event, viewer, names)
 

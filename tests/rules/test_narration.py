@@ -98,6 +98,7 @@ VOICES = [
     ),
     (Event("pressed", 1), "You press the buzzer.", "Bob presses the buzzer."),
     (Event("slowest", 1), "You are the slowest to press.", "Bob is the slowest to press."),
+    (Event("slowest", 1, reason="lottery"), "Chance picks you.", "Chance picks Bob."),
     (Event("stack_gone", 1, amount=6), "The 6-card stack is cancelled.", "The 6-card stack is cancelled."),
     (Event("stack_gone", 1, amount=0), "The Wild Draw Colour is cancelled.", "The Wild Draw Colour is cancelled."),
     (Event("turned_round", 1, amount=-1), "Play now runs counter-clockwise.", "Play now runs counter-clockwise."),
