@@ -39,6 +39,7 @@ LEFT_OUT = pytest.StashKey[int]()
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
+    "nginx": (partial(program, ("nginx",)), "nginx", "apt-get install nginx-light"),
     "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),
     "redis": (partial(program, ("redis-server",)), "Redis", "apt-get install redis-server"),
 }

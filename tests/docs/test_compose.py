@@ -80,7 +80,7 @@ def test_only_the_proxy_publishes_ports() -> None:
         for name, service in services().items()
         if "ports" in service and "profiles" not in service
     }
-    assert usual == {"caddy": ["80:80", "443:443"]}
+    assert usual == {"nginx": ["80:80", "443:443"]}
 
 
 def test_mailpit_is_off_by_default_and_local() -> None:
@@ -109,7 +109,9 @@ def test_only_the_site_reaches_redis_and_postgresql() -> None:
     assert on("redis") == SITE | {"redis"}
     assert on("postgres") == SITE | {"postgres", "migrate"}
     assert (services()["redis"]["networks"], services()["postgres"]["networks"]) == (["redis"], ["postgres"])
-    assert on("front") == {"caddy", "web", "ws"}
+    assert on("front") == {"nginx", "web", "ws"}
+    assert networks["front"] == {"enable_ipv6": True}  # or all IPv6 clients count as one
+    assert on("certificates") == {"certbot"}
     assert on("mail") == {"mail", "mailpit"}
 
 
@@ -302,6 +304,8 @@ def test_make_env_reports_wrong_arguments(folder: Path, arguments: tuple[str, ..
 
 def test_the_scripts_run_under_a_plain_shell_and_are_documented() -> None:
     told = (CHECKOUT / "docs" / "operations.md").read_text()
+    for name in ("serve", "certify"):
+        assert subprocess.run(["/bin/sh", "-n", DOCKER / "nginx" / name], check=False).returncode == 0
     for name in ("pin", "make-env"):
         assert os.access(DOCKER / name, os.X_OK)
         assert f"docker/{name}" in told

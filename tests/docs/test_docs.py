@@ -86,15 +86,10 @@ def test_the_lock_files_contain_no_address() -> None:
         assert "--hash=sha256:" in lock.read_text()
 
 
-def test_the_proxy_example_passes_on_addresses() -> None:
-    """Without these headers all visitors count as one and share its limits."""
-    page = (CHECKOUT / "docs" / "operations.md").read_text()
-    (example,) = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)
-    locations = dict(re.findall(r"location (/\S*) \{(.*?)\n    \}", example, re.DOTALL))
-    assert locations.keys() == {"/ws/", "/"}
-    for settings_ in locations.values():
-        for header in ("Host $host", "X-Forwarded-Proto $scheme", "X-Forwarded-For $remote_addr"):
-            assert f"proxy_set_header {header};" in settings_
+def test_the_place_of_nginx_by_hand_names_what_that_of_compose_names() -> None:
+    (example,) = re.findall(r"```nginx\n(.*?)```", (CHECKOUT / "docs" / "operations.md").read_text(), re.DOTALL)
+    named = r"(?m)^(map \"\" \$\w+|ssl_\w+)"
+    assert re.findall(named, example) == re.findall(named, (CHECKOUT / "docker" / "nginx" / "place.conf").read_text())
 
 
 def test_every_script_is_documented_and_runs_under_a_plain_shell() -> None:

@@ -15,7 +15,7 @@ from nomercy.server.waiting import ENOUGH_FILES
 
 CADDY = (CHECKOUT / "docker" / "Caddyfile").read_text()
 OPERATIONS = (CHECKOUT / "docs" / "operations.md").read_text()
-NGINX = OPERATIONS.partition("```nginx")[2].partition("```")[0]
+NGINX = (CHECKOUT / "docker" / "nginx" / "site.conf").read_text()
 
 
 def number(pattern: str, text: str) -> int:
@@ -32,6 +32,7 @@ def test_proxies_accept_bodies_of_the_same_length() -> None:
 
 def test_proxies_wait_equally_long_for_headers() -> None:
     assert number(r"read_header (\d+)s", CADDY) == LIMITS.head_seconds
+    assert number(r"send_timeout (\d+)s;", NGINX) == LIMITS.write_seconds
     assert number(r"client_header_timeout (\d+)s;", NGINX) == LIMITS.head_seconds
 
 
@@ -72,7 +73,7 @@ def test_proxies_answer_while_the_site_is_stopped(name: str) -> None:
     assert "error_page 502 503 504 =503 $maintenance;" in NGINX
     assert f"/{name}" in CADDY
     assert "{http.error.status_code} in [502, 503, 504]" in CADDY
-    assert f'"./{name}:/etc/caddy/{name}:ro"' in (CHECKOUT / "docker" / "compose.yaml").read_text()
+    assert f'"./{name}:/etc/nginx/maintenance/{name}:ro"' in (CHECKOUT / "docker" / "compose.yaml").read_text()
     assert (CHECKOUT / "docker" / name).stat().st_mode & 0o004
     assert "add_header Retry-After 30 always;" in NGINX
     assert "header Retry-After 30" in CADDY
@@ -92,3 +93,9 @@ def test_the_page_then_needs_nothing_of_the_site() -> None:
 
 def test_no_user_of_the_host_can_change_what_caddy_serves() -> None:
     assert "\tadmin off\n" in CADDY
+
+
+def test_caddy_is_told_to_have_no_limit_by_address() -> None:
+    assert "\t\tprotocols h1\n" in CADDY  # or a connection has many requests at once
+    for said in ("Caddy has no limit by address", "ip saddr ct count over", "ip6 saddr and ffff:ffff:ffff:ffff::"):
+        assert said in OPERATIONS, said

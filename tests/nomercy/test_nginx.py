@@ -1,0 +1,200 @@
+"""nginx with the files of docker/nginx, as compose.yaml and docs/operations.md use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from cryptography import x509
+
+from nomercy.launcher.place import CHECKOUT
+from tests.conftest import Figure
+from tests.support.proxy import FOLDER, PAGE, Proxy, echo, proxy, stalled, until
+
+pytestmark = pytest.mark.nginx
+
+ATTACKER: Final = "127.0.0.3"
+CONNECTIONS: Final = 40
+STREAMS: Final = 32  # nginx closes a connection with many more
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    with proxy(tmp_path_factory.mktemp("nginx")) as running:
+        yield running
+
+
+def told(answer: str) -> dict[str, Any]:
+    head, _, body = answer.partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 200 "), head
+    found: dict[str, Any] = json.loads(body)
+    return found
+
+
+def test_pages_and_sockets_go_to_their_servers(site: Proxy) -> None:
+    assert told(site.get("/tables/new/?a=%2F"))["server"] == "pages"
+    assert told(site.get("/tables/new/?a=%2F"))["path"] == "/tables/new/?a=%2F"
+    assert told(site.get("/ws/table/1/"))["server"] == "sockets"
+
+
+def test_only_sockets_are_upgraded(site: Proxy) -> None:
+    for path, upgrade, connection in (("/ws/x", "websocket", "upgrade"), ("/x", None, "close")):
+        headers = told(site.ask(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nUpgrade: websocket\r\n\r\n"))[
+            "headers"
+        ]
+        assert (headers.get("upgrade"), headers["connection"]) == (upgrade, connection)
+
+
+def test_what_a_client_says_about_its_address_is_replaced(site: Proxy) -> None:
+    forged = ("X-Forwarded-For: 9.9.9.9", "X-Forwarded-Proto: http", "X-Forwarded-Host: evil", "Forwarded: for=9.9.9.9")
+    headers = told(site.get("/", *forged, "X_Forwarded_For: 9.9.9.9", "X-Forwarded-Port: 1"))["headers"]
+    assert (headers["x-forwarded-for"], headers["x-forwarded-proto"]) == ("127.0.0.2", "https")
+    assert headers["host"] == "cards.example.org"
+    assert not headers.keys() & {"x-forwarded-host", "x-forwarded-port", "forwarded", "x_forwarded_for"}
+
+
+def test_a_body_that_is_too_long_is_refused_with_a_sentence(site: Proxy) -> None:
+    page = site.get("/x", "Content-Length: 2621441", method="POST")
+    assert page.startswith("HTTP/1.1 413 ")
+    assert "Go back and send less." in page
+    call = site.get("/api/v1/games", "Content-Length: 2621441", method="POST")
+    assert call.startswith("HTTP/1.1 413 ")
+    assert json.loads(call.partition("\r\n\r\n")[2])["error"] == "too_large"
+
+
+def test_while_the_servers_are_stopped_there_is_a_page(tmp_path: Path) -> None:
+    with echo("gone") as port:
+        pass
+    with Proxy(tmp_path, port, port).running() as site:
+        for path, said in (
+            ("/", "All games are saved."),
+            ("/api/v1/games", '"error": "unavailable"'),
+            ("/ws/a", "All"),
+        ):
+            answer = site.get(path)
+            assert answer.startswith("HTTP/1.1 503 ")
+            assert said in answer
+            assert "\r\nRetry-After: 30\r\n" in answer
+            assert "\r\nCache-Control: no-store\r\n" in answer
+
+
+def test_http_leads_to_https_except_for_a_challenge(site: Proxy) -> None:
+    place = site.folder / "challenges" / ".well-known" / "acme-challenge"
+    place.mkdir(parents=True)
+    (place / "abc").write_text("proof")
+    for path, status, said in (
+        ("/.well-known/acme-challenge/abc", 200, "proof"),
+        ("/a?b", 301, "https://127.0.0.1/a?b"),
+    ):
+        connection = HTTPConnection("127.0.0.1", site.http, timeout=10)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["Location"] or answer.read().decode()) == (status, said)
+        connection.close()
+
+
+def test_streams_that_nobody_reads_leave_room_for_others(site: Proxy, figure: Figure) -> None:
+    """Each held 53 to 83 kB in a proxy without limits by address."""
+    with ExitStack() as stack:
+        for _ in range(CONNECTIONS):
+            stalled(stack.enter_context(closing(site.connect(ATTACKER, "h2"))), STREAMS)
+        until("the limit is reached", lambda: site.get("/", source=ATTACKER)[9:12] == "429")
+        slowest = 0.0
+        for _ in range(10):
+            before = time.monotonic()
+            assert told(site.get("/"))["server"] == "pages"
+            slowest = max(slowest, time.monotonic() - before)
+        memory = sum(
+            int(re.findall(r"Pss:\s+(\d+)", Path(f"/proc/{one}/smaps_rollup").read_text())[0])
+            for one in site.processes()
+        )
+    figure(f"another address waited {slowest * 1000:.0f} ms at most, nginx had {memory // 1024} MB")
+    assert slowest < 2
+    assert memory < 128 * 1024
+
+
+def test_addresses_of_one_ipv6_network_count_together(site: Proxy) -> None:
+    """An IPv6 address counts as its /64, here also with bytes that are a line feed, a NUL and no UTF-8."""
+
+    def status(address: str) -> str:
+        return site.get("/", f"X-Test-Address: {address}", source="127.0.0.9")[9:12]
+
+    with ExitStack() as stack:
+        for _ in range(CONNECTIONS):
+            connection = stack.enter_context(closing(site.connect("127.0.0.9", "h2")))
+            stalled(connection, STREAMS, "2001:db8:a:ff00::1")
+        until("the limit is reached", lambda: status("2001:db8:a:ff00::1") == "429")
+        assert status("2001:db8:a:ff00:ffff::2") == "429"
+        assert status("2001:db8:a:ff01::1") == "200"
+        assert status("192.0.2.1") == "200"
+
+
+def test_a_renewed_certificate_is_loaded(site: Proxy) -> None:
+    def subject() -> str:
+        pem = ssl.get_server_certificate(("127.0.0.1", site.https))
+        return x509.load_pem_x509_certificate(pem.encode()).subject.rfc4514_string()
+
+    assert subject() == "CN=not-yet-certified"
+    for name in ("first", "renewed"):
+        certificate(site.live, name)
+        until(f"{name} is loaded", lambda name=name: subject() == f"CN={name}")  # type: ignore[misc]
+    for file in site.used.iterdir():
+        assert file.stat().st_mode & 0o077 == 0
+
+
+def certificate(folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}"]
+    files = ["-keyout", str(folder / "privkey.pem"), "-out", str(folder / "fullchain.pem")]
+    subprocess.run([*command, *files], check=True, capture_output=True)
+
+
+CERTBOT: Final = """#!/bin/sh
+echo "$*" >>"{calls}"
+[ "$(wc -l <"{calls}")" -gt 1 ]
+"""
+
+
+def test_certbot_is_asked_for_the_name_of_the_site_again_and_again(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    (tmp_path / "certbot").write_text(CERTBOT.format(calls=calls))
+    (tmp_path / "certbot").chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}", "SITE_URL": "https://cards.example.org:443/", "PAUSE": "0.1",
+    }  # fmt: skip
+    process = subprocess.Popen(["/bin/sh", FOLDER / "certify"], env=environment, stderr=subprocess.PIPE, text=True)
+    until("certbot ran three times", lambda: calls.exists() and len(calls.read_text().splitlines()) > 2)
+    process.terminate()
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert errors.splitlines() == ["There is no new certificate for cards.example.org. The next try is in an hour."]
+    for call in set(calls.read_text().splitlines()):
+        assert call.startswith("certonly --webroot --webroot-path /var/www/challenges --cert-name nomercy")
+        assert "--domain cards.example.org --keep-until-expiring --non-interactive" in call
+
+
+def test_nginx_accepts_the_files_as_they_are(tmp_path: Path) -> None:
+    certificate(tmp_path, "x")
+    (tmp_path / "conf.d").mkdir()
+    for name in ("site.conf", "place.conf"):
+        shutil.copy(FOLDER / name, tmp_path / "conf.d")
+    place = tmp_path / "conf.d" / "place.conf"
+    place.write_text(place.read_text().replace("/run/certificate", str(tmp_path)))
+    main = (FOLDER / "nginx.conf").read_text().replace("/etc/nginx/", f"{tmp_path}/").replace("user nginx;", "")
+    (tmp_path / "nginx.conf").write_text(main + f"pid {tmp_path}/pid;\n")
+    command = ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or "bind() to" in done.stderr, done.stderr  # another program may have the ports
+    assert (CHECKOUT / "docker" / "nginx" / "site.conf").stat().st_mode & 0o004
+    assert PAGE > 65536  # longer than what HTTP/2 sends without being asked

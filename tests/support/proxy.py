@@ -1,0 +1,188 @@
+"""nginx with the configuration of the project, in front of a small server that says what reached it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final
+
+from nomercy.launcher.place import CHECKOUT
+from tests.support import waiting
+from tests.support.ports import free_port
+
+FOLDER: Final = CHECKOUT / "docker" / "nginx"
+PAGE: Final = 100_000
+"""The length of the answer at /long."""
+
+until = partial(waiting.until, patience=20.0)
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Answer with the name of this server, the path and the headers as JSON, or at /long with a long text."""
+
+    protocol_version = "HTTP/1.1"
+    name = ""
+
+    def do_GET(self) -> None:
+        told = {"server": self.name, "path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}}
+        body = b"x" * PAGE if self.path == "/long" else json.dumps(told).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+class Quiet(ThreadingHTTPServer):
+    """A server that does not report connections that are cut off."""
+
+    daemon_threads = True
+    request_queue_size = 512
+
+    def handle_error(self, *_: object) -> None:
+        """Report nothing."""
+
+
+@contextmanager
+def echo(name: str) -> Iterator[int]:
+    """Run a server of this name and return its port."""
+    server = Quiet(("127.0.0.1", 0), type("Named", (Echo,), {"name": name}))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Proxy:
+    """A running nginx."""
+
+    def __init__(self, folder: Path, pages: int, sockets: int) -> None:
+        self.folder, self.http, self.https = folder, free_port(), free_port()
+        self.live, self.used = folder / "live", folder / "used"
+        for name in ("live", "challenges", "conf.d"):
+            (folder / name).mkdir()
+        site = (FOLDER / "site.conf").read_text()
+        for port, here in ((80, self.http), (443, self.https)):
+            site = site.replace(f"listen {port}", f"listen 127.0.0.1:{here}").replace(
+                f"    listen [::]:{port}", f"    #listen [::]:{port}"
+            )
+        (folder / "conf.d" / "site.conf").write_text(site)
+        place = (FOLDER / "place.conf").read_text()
+        for old, new in (
+            ("web:8000", f"127.0.0.1:{pages}"),
+            ("ws:8000", f"127.0.0.1:{sockets}"),
+            ("/etc/nginx/maintenance", str(CHECKOUT / "docker")),
+            ("/var/www/challenges", str(folder / "challenges")),
+            ("/run/certificate", str(self.used)),
+        ):
+            assert old in place
+            place = place.replace(old, new)
+        # One address may ask in the name of others here, so that tests have addresses of IPv6.
+        place += "set_real_ip_from 127.0.0.9;\nreal_ip_header X-Test-Address;\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"):
+            place += f"{kind}_temp_path {folder}/temp_{kind};\n"
+        (folder / "conf.d" / "place.conf").write_text(place)
+        main = (FOLDER / "nginx.conf").read_text().replace("/etc/nginx/", f"{folder}/")
+        main = re.sub("(?m)^user .*", "" if os.geteuid() else "user root;", main)  # tests' folders are private
+        self.log = folder / "error.log"
+        (folder / "nginx.conf").write_text(
+            main.replace("/dev/stderr", str(self.log)) + f"pid {folder}/nginx.pid;\nlock_file {folder}/lock;\n"
+        )
+        self.arguments = ["-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(self.log)]
+
+    @contextmanager
+    def running(self) -> Iterator[Proxy]:
+        process = subprocess.Popen(
+            ["/bin/sh", FOLDER / "serve", *self.arguments],
+            env=os.environ
+            | {"CERTIFICATE_FROM": str(self.live), "CERTIFICATE_TO": str(self.used), "LOOK_EVERY": "0.2"},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            until("nginx listens", lambda: self._listens() or process.poll() is not None)
+            assert process.poll() is None, self.log.read_text()
+            yield self
+        finally:
+            os.killpg(process.pid, 15)  # with the loop that looks at the certificate
+            process.wait(20)
+
+    def _listens(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.https)).close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    def processes(self) -> list[int]:
+        """Return the numbers of nginx's processes."""
+        master = int((self.folder / "nginx.pid").read_text())
+        return [master, *map(int, Path(f"/proc/{master}/task/{master}/children").read_text().split())]
+
+    def connect(self, source: str, protocol: str = "http/1.1") -> ssl.SSLSocket:
+        """Return a connection from this address."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols([protocol])
+        plain = socket.create_connection(("127.0.0.1", self.https), 10, source_address=(source, 0))
+        return context.wrap_socket(plain, server_hostname="cards.example.org")
+
+    def ask(self, request: str, source: str = "127.0.0.2") -> str:
+        """Return the answer to this request, which must ask to close the connection."""
+        with closing(self.connect(source)) as connection:
+            connection.sendall(request.encode())
+            return read(connection)
+
+    def get(self, path: str, *headers: str, source: str = "127.0.0.2", method: str = "GET") -> str:
+        lines = [f"{method} {path} HTTP/1.1", "Host: cards.example.org", "Connection: close", *headers]
+        return self.ask("\r\n".join([*lines, "", ""]), source)
+
+
+def read(connection: socket.socket) -> str:
+    """Return all that arrives until the connection is closed."""
+    parts = []
+    while part := connection.recv(65536):
+        parts.append(part)
+    return b"".join(parts).decode()
+
+
+@contextmanager
+def proxy(folder: Path) -> Iterator[Proxy]:
+    """Run nginx in front of two servers, for pages and for sockets."""
+    with echo("pages") as pages, echo("sockets") as sockets, Proxy(folder, pages, sockets).running() as site:
+        yield site
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    """Return a frame of HTTP/2."""
+    return len(payload).to_bytes(3) + bytes((kind, flags)) + stream.to_bytes(4) + payload
+
+
+def stalled(connection: socket.socket, streams: int, address: str = "") -> None:
+    """Ask for /long so often over HTTP/2, if given in the name of this address, and let no answer come."""
+    no_window = (4).to_bytes(2) + (0).to_bytes(4)
+    head = b"\x82\x87\x04" + _text("/long") + b"\x01" + _text("cards.example.org")  # GET, https, :path, :authority
+    if address:
+        head += b"\x00" + _text("x-test-address") + _text(address)
+    requests = b"".join(frame(1, 5, 2 * number + 1, head) for number in range(streams))
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, no_window) + requests)
+
+
+def _text(said: str) -> bytes:
+    return bytes([len(said)]) + said.encode()
