@@ -32,14 +32,14 @@ from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
 from nomercy.sessions import SessionStore
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database, vacuum_large_tables
-from tests.support.programs import CHROMIUM_NAMES, program
+from tests.support.programs import CHROMIUM_NAMES, nginx, program
 
 Figure = Callable[[str], None]
 LEFT_OUT = pytest.StashKey[int]()
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
-    "nginx": (partial(program, ("nginx",)), "nginx", "apt-get install nginx-light"),
+    "nginx": (nginx, "nginx", "apt-get install nginx-light libnginx-mod-stream"),
     "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),
     "redis": (partial(program, ("redis-server",)), "Redis", "apt-get install redis-server"),
 }

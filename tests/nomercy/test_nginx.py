@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import shutil
+import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
@@ -20,12 +22,14 @@ from cryptography import x509
 
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import Figure
+from tests.support.programs import STREAM_MODULE
 from tests.support.proxy import FOLDER, PAGE, Proxy, echo, proxy, stalled, until
 
 pytestmark = pytest.mark.nginx
 
 ATTACKER: Final = "127.0.0.3"
 CONNECTIONS: Final = 40
+CONNECTIONS_OF_ONE: Final = 300
 STREAMS: Final = 32  # nginx closes a connection with many more
 
 
@@ -128,16 +132,41 @@ def test_addresses_of_one_ipv6_network_count_together(site: Proxy) -> None:
     """An IPv6 address counts as its /64, here also with bytes that are a line feed, a NUL and no UTF-8."""
 
     def status(address: str) -> str:
-        return site.get("/", f"X-Test-Address: {address}", source="127.0.0.9")[9:12]
+        return site.get("/", source=address)[9:12]
 
     with ExitStack() as stack:
         for _ in range(CONNECTIONS):
-            connection = stack.enter_context(closing(site.connect("127.0.0.9", "h2")))
-            stalled(connection, STREAMS, "2001:db8:a:ff00::1")
+            stalled(stack.enter_context(closing(site.connect("2001:db8:a:ff00::1", "h2"))), STREAMS)
         until("the limit is reached", lambda: status("2001:db8:a:ff00::1") == "429")
         assert status("2001:db8:a:ff00:ffff::2") == "429"
         assert status("2001:db8:a:ff01::1") == "200"
-        assert status("192.0.2.1") == "200"
+        assert status("127.0.0.2") == "200"
+
+
+def closed(connections: Sequence[socket.socket]) -> int:
+    """Return how many of these nginx has closed. It says nothing before the client does."""
+    readable, _, _ = select.select(connections, [], [], 0.1)
+    return len(readable)
+
+
+def test_an_address_has_few_connections(site: Proxy) -> None:
+    """They end after 10 seconds without a request, but meanwhile others come in."""
+    with ExitStack() as stack:
+        held = [stack.enter_context(closing(site.plain(ATTACKER))) for _ in range(CONNECTIONS_OF_ONE + 5)]
+        until("some are closed", lambda: closed(held) >= 5)
+        assert closed(held) == 5
+        assert told(site.get("/"))["server"] == "pages"
+        assert len(held) - closed(held) == CONNECTIONS_OF_ONE
+    until("there is room again", lambda: site.get("/", source=ATTACKER)[9:12] == "200")
+
+
+def test_both_files_count_an_ipv6_address_in_the_same_way() -> None:
+    first, second = (
+        re.findall(r"map \$binary_remote_addr[^}]*}", (FOLDER / f"{name}.conf").read_text())
+        for name in ("site", "connections")
+    )
+    assert len(first) == 1
+    assert [line.split() for line in first] == [line.split() for line in second]
 
 
 def test_a_renewed_certificate_is_loaded(site: Proxy) -> None:
@@ -189,10 +218,12 @@ def test_nginx_accepts_the_files_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "conf.d").mkdir()
     for name in ("site.conf", "place.conf"):
         shutil.copy(FOLDER / name, tmp_path / "conf.d")
+    shutil.copy(FOLDER / "connections.conf", tmp_path)
     place = tmp_path / "conf.d" / "place.conf"
     place.write_text(place.read_text().replace("/run/certificate", str(tmp_path)))
     main = (FOLDER / "nginx.conf").read_text().replace("/etc/nginx/", f"{tmp_path}/").replace("user nginx;", "")
-    (tmp_path / "nginx.conf").write_text(main + f"pid {tmp_path}/pid;\n")
+    module = f"load_module {STREAM_MODULE};\n" if STREAM_MODULE.exists() else ""
+    (tmp_path / "nginx.conf").write_text(module + main + f"pid {tmp_path}/pid;\n")
     command = ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 or "bind() to" in done.stderr, done.stderr  # another program may have the ports

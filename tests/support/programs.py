@@ -1,7 +1,12 @@
 """Programs of the machine that tests and benches run."""
 
 import shutil
+import subprocess
+from pathlib import Path
 from typing import Final
+
+STREAM_MODULE: Final = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
+"""Debian's module of nginx for connections, which other builds have in the program."""
 
 # Chromium's headless shell renders the same pages with less than half of the CPU time.
 CHROMIUM_NAMES: Final = (
@@ -20,3 +25,12 @@ CHROMIUM_FLAGS: Final = (
 def program(names: tuple[str, ...]) -> str | None:
     """Return the path of the first of these programs that is installed, or None."""
     return next((path for path in map(shutil.which, names) if path), None)
+
+
+def nginx() -> str | None:
+    """Return the path of an nginx that can count connections, or None."""
+    path = program(("nginx",))
+    if path is None or STREAM_MODULE.exists():
+        return path
+    built = subprocess.run([path, "-V"], capture_output=True, text=True, check=True).stderr
+    return path if "--with-stream" in built.split() else None

@@ -19,6 +19,7 @@ from typing import Final
 from nomercy.launcher.place import CHECKOUT
 from tests.support import waiting
 from tests.support.ports import free_port
+from tests.support.programs import STREAM_MODULE
 
 FOLDER: Final = CHECKOUT / "docker" / "nginx"
 PAGE: Final = 100_000
@@ -73,16 +74,19 @@ class Proxy:
     """A running nginx."""
 
     def __init__(self, folder: Path, pages: int, sockets: int) -> None:
-        self.folder, self.http, self.https = folder, free_port(), free_port()
+        self.folder, self.http, self.https, inner_http, self.inner = folder, *(free_port() for _ in range(4))
         self.live, self.used = folder / "live", folder / "used"
         for name in ("live", "challenges", "conf.d"):
             (folder / name).mkdir()
-        site = (FOLDER / "site.conf").read_text()
+        site, connections = ((FOLDER / f"{name}.conf").read_text() for name in ("site", "connections"))
+        for port, here in ((8080, inner_http), (8443, self.inner)):
+            site = site.replace(f"127.0.0.1:{port}", f"127.0.0.1:{here}")
+            connections = connections.replace(f"127.0.0.1:{port}", f"127.0.0.1:{here}")
         for port, here in ((80, self.http), (443, self.https)):
-            site = site.replace(f"listen {port}", f"listen 127.0.0.1:{here}").replace(
-                f"    listen [::]:{port}", f"    #listen [::]:{port}"
-            )
+            connections = connections.replace(f"listen {port};", f"listen 127.0.0.1:{here};")
+            connections = connections.replace(f"listen [::]:{port};", "")
         (folder / "conf.d" / "site.conf").write_text(site)
+        (folder / "connections.conf").write_text(connections)
         place = (FOLDER / "place.conf").read_text()
         for old, new in (
             ("web:8000", f"127.0.0.1:{pages}"),
@@ -93,13 +97,12 @@ class Proxy:
         ):
             assert old in place
             place = place.replace(old, new)
-        # One address may ask in the name of others here, so that tests have addresses of IPv6.
-        place += "set_real_ip_from 127.0.0.9;\nreal_ip_header X-Test-Address;\n"
         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"):
             place += f"{kind}_temp_path {folder}/temp_{kind};\n"
         (folder / "conf.d" / "place.conf").write_text(place)
         main = (FOLDER / "nginx.conf").read_text().replace("/etc/nginx/", f"{folder}/")
         main = re.sub("(?m)^user .*", "" if os.geteuid() else "user root;", main)  # tests' folders are private
+        main = f"load_module {STREAM_MODULE};\n{main}" if STREAM_MODULE.exists() else main
         self.log = folder / "error.log"
         (folder / "nginx.conf").write_text(
             main.replace("/dev/stderr", str(self.log)) + f"pid {folder}/nginx.pid;\nlock_file {folder}/lock;\n"
@@ -135,13 +138,23 @@ class Proxy:
         master = int((self.folder / "nginx.pid").read_text())
         return [master, *map(int, Path(f"/proc/{master}/task/{master}/children").read_text().split())]
 
+    def plain(self, source: str) -> socket.socket:
+        """Return a TCP connection from this address.
+
+        Of an address of IPv6, which no connection can have here, it tells nginx as connections.conf would.
+        """
+        if ":" not in source:
+            return socket.create_connection(("127.0.0.1", self.https), 10, source_address=(source, 0))
+        plain = socket.create_connection(("127.0.0.1", self.inner), 10)
+        plain.sendall(f"PROXY TCP6 {source} ::1 40000 443\r\n".encode())
+        return plain
+
     def connect(self, source: str, protocol: str = "http/1.1") -> ssl.SSLSocket:
         """Return a connection from this address."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         context.set_alpn_protocols([protocol])
-        plain = socket.create_connection(("127.0.0.1", self.https), 10, source_address=(source, 0))
-        return context.wrap_socket(plain, server_hostname="cards.example.org")
+        return context.wrap_socket(self.plain(source), server_hostname="cards.example.org")
 
     def ask(self, request: str, source: str = "127.0.0.2") -> str:
         """Return the answer to this request, which must ask to close the connection."""
@@ -174,12 +187,10 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return len(payload).to_bytes(3) + bytes((kind, flags)) + stream.to_bytes(4) + payload
 
 
-def stalled(connection: socket.socket, streams: int, address: str = "") -> None:
-    """Ask for /long so often over HTTP/2, if given in the name of this address, and let no answer come."""
+def stalled(connection: socket.socket, streams: int) -> None:
+    """Ask for /long so often over HTTP/2, and let no answer come."""
     no_window = (4).to_bytes(2) + (0).to_bytes(4)
     head = b"\x82\x87\x04" + _text("/long") + b"\x01" + _text("cards.example.org")  # GET, https, :path, :authority
-    if address:
-        head += b"\x00" + _text("x-test-address") + _text(address)
     requests = b"".join(frame(1, 5, 2 * number + 1, head) for number in range(streams))
     connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, no_window) + requests)
 
