@@ -77,6 +77,11 @@ class Table:
         seat = self.own_seat(user)
         return None if seat is None else seat.index
 
+    def was_sent_before(self, user: User) -> bool:
+        """Return True if a person's seat has made the moves with the token asked for in an earlier request."""
+        seat = self.seat_of(user)
+        return seat is not None and bool(self.sent_before) and self.sent_before[seat] is not None
+
     def own_seat(self, user: User | None) -> Seat | None:
         """Return a person's seat, or None.
 

@@ -118,7 +118,8 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
         response = _show(request, table, asked, since=version, last=_lines_after_move(table, version))
     else:
         response = SeeOther(f"{table.game.get_absolute_url()}#headline")
-    mark(request, response, code=table.game.code, user=user)
+    if not table.was_sent_before(user):
+        mark(request, response, code=table.game.code, user=user)
     return response
 
 

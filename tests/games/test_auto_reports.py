@@ -308,14 +308,23 @@ def test_a_browser_is_stored_once_per_table(alice: User, django_assert_max_num_q
     assert BrowserMark.objects.get().user == alice
 
 
-def test_a_form_sent_again_without_the_cookie_stores_few_browsers(alice: User) -> None:
+def test_a_form_sent_again_without_the_cookie_stores_no_browser(alice: User) -> None:
     code = table_at(TWO_HANDS, [alice, "careful"], bot_pause=60.0).game.code
     browser = logged_in(alice)
-    for _ in range(auto_reports.MOST_MARKS + 3):
+    for _ in range(3):
         browser.cookies.pop("browser", None)
         again = browser.post(f"/games/{code}/move/", {"move": "draw", "version": 0, "token": "the same"})
         assert again.status_code == 303
-    assert BrowserMark.objects.count() == auto_reports.MOST_MARKS
+    assert BrowserMark.objects.count() == 1
+
+
+def test_few_browsers_of_a_person_are_stored_for_a_table(alice: User, bob: User) -> None:
+    code = table_at(TWO_HANDS, [alice, bob]).game.code
+    for n in range(auto_reports.MOST_MARKS + 3):
+        auto_reports.mark_browser(code=code, user_id=alice.pk, mark=f"{n}", now=NOON)
+    auto_reports.mark_browser(code=code, user_id=bob.pk, mark="1", now=NOON)
+    assert BrowserMark.objects.filter(user=alice).count() == auto_reports.MOST_MARKS
+    assert BrowserMark.objects.filter(user=bob).count() == 1
 
 
 def test_people_who_left_an_open_table_do_not_count(alice: User, bob: User) -> None:
