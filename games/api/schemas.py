@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
@@ -15,6 +15,7 @@ from games.actions.play import LONGEST_MOVE, MOST_STEPS
 from games.bots import BOTS
 from games.models import Game
 from games.models.paces import CUSTOM, PACES
+from games.refusals import STATUSES
 
 USUAL: Final = TableOptions()
 Name = Annotated[str, StringConstraints(max_length=32)]  # limited because error messages repeat it
@@ -24,6 +25,9 @@ Token = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"
 
 LEFT_OUT: Final[Any] = Field(default_factory=lambda: None)
 """The default of a field that is left out of an answer while it says nothing. `null` is never sent for it."""
+
+
+Intercept = Literal["never", "card", "face"]
 
 
 class Strict(Schema):
@@ -108,7 +112,7 @@ class NewMove(Strict):
 class NewOrders(Strict):
     """Standing orders. `keep` lists cards, and a missing field has its default."""
 
-    intercept: Literal["never", "card", "face"] = "never"
+    intercept: Intercept = "never"
     keep: list[Name] = Field(default_factory=list, max_length=MOST_CARDS)
     call_uno: bool = True
 
@@ -116,7 +120,7 @@ class NewOrders(Strict):
 class OrdersOut(Schema):
     """Standing orders of the viewer."""
 
-    intercept: str
+    intercept: str = Field(json_schema_extra=_one_of(get_args(Intercept)))
     keep: list[str]
     call_uno: bool
 
@@ -167,7 +171,7 @@ class GameListed(Schema):
 
     id: str
     version: int
-    status: str
+    status: str = Field(json_schema_extra=_one_of(Game.Status.values))
     preset: str = Field(json_schema_extra=_one_of(rules.PRESETS))
     options: dict[str, Any] = Field(json_schema_extra=OPTIONS_SCHEMA)
     target: int
@@ -240,13 +244,39 @@ class GameList(Schema):
     next: str = LEFT_OUT
 
 
+EVENT_FIELDS: Final[dict[str, dict[str, Any]]] = {
+    "card": {"type": "string"},
+    "color": {"type": "string"},
+    "reason": {"type": "string"},
+    "amount": {"type": "integer"},
+    "cards": {"type": "array", "items": {"type": "string"}},
+    "target": {"type": "integer"},
+    "points": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]},
+}
+"""The JSON schema of each field of an event besides `kind` and `seat`."""
+
+
+def _event_schema(kind: str, spec: rules.EventSpec) -> dict[str, Any]:
+    fields: dict[str, Any] = {"kind": {"const": kind}, "seat": {"type": "integer"}}
+    fields |= {name: EVENT_FIELDS[name] for name in (*spec.public, *spec.private)}
+    if spec.reasons:
+        fields["reason"] = {"type": "string", "enum": list(spec.reasons)}
+    return {"title": kind, "description": rules.example(kind), "type": "object", "properties": fields}
+
+
+EVENTS_SCHEMA: Final[dict[str, Any]] = {
+    "items": {"anyOf": [_event_schema(kind, spec) for kind, spec in rules.EVENTS.items()]}
+}
+"""What the OpenAPI document says of events. The answers are not checked against it, because logs are long."""
+
+
 class MoveOut(Schema):
     n: int
     round: int
     seat: int
     move: str
     at: datetime
-    events: list[dict[str, Any]]
+    events: list[dict[str, Any]] = Field(json_schema_extra=EVENTS_SCHEMA)
     player: str = LEFT_OUT
 
 
@@ -264,8 +294,8 @@ class Me(Schema):
 
 
 class ErrorOut(Schema):
-    error: str
-    message: str
-    rule: str | None
+    error: str = Field(json_schema_extra=_one_of(dict.fromkeys((*STATUSES, *rules.REFUSALS))))
+    message: str = Field(description="a sentence for people, which may change")
+    rule: str | None = Field(description="the number of the rule that refuses a move")
     version: int | None
     view: GameOut = LEFT_OUT

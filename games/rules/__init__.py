@@ -10,11 +10,11 @@ from games.rules.clock import fewest_cards, most_held
 from games.rules.deal import deal, deal_cards, is_deck, shuffled_cards
 from games.rules.effects import is_bluff, more_cards_by_challenge
 from games.rules.errors import REFUSALS, BadInput, Refused
-from games.rules.events import EVENTS, Event, redact
+from games.rules.events import EVENTS, Event, EventSpec, redact
 from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
 from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
-from games.rules.narration import sentence
+from games.rules.narration import example, sentence
 from games.rules.notation import parse_line, parse_move
 from games.rules.option_checks import changes_needed, check_players, conflicts, warning
 from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
@@ -72,6 +72,7 @@ __all__ = [
     "Deck",
     "Effect",
     "Event",
+    "EventSpec",
     "Face",
     "Kind",
     "Line",
@@ -103,6 +104,7 @@ __all__ = [
     "deal_cards",
     "default_move",
     "ends_turn",
+    "example",
     "face_of",
     "fewest_cards",
     "hand_points",

@@ -1,4 +1,4 @@
-"""The command line ``python -m games.rules replay|random|rulebook|presets`` (docs/notation.md, "Console")."""
+"""The command line ``python -m games.rules replay|random|rulebook|presets|events`` (docs/notation.md, "Console")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from games.rules.console import random_games, replay_line, replayed_json
 from games.rules.errors import BadInput
 from games.rules.presets import PRESETS
 from games.rules.record import parse_record, replay_record
-from games.rules.rulebook import presets_markdown, rulebook_markdown
+from games.rules.rulebook import events_markdown, presets_markdown, rulebook_markdown
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -29,6 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     play.add_argument("--preset", default="no-mercy", choices=sorted(PRESETS))
     commands.add_parser("rulebook", help="print the rulebook as Markdown")
     commands.add_parser("presets", help="print the tables of presets and options in docs/api.md")
+    commands.add_parser("events", help="print the table of events in docs/api.md")
     return parser
 
 
@@ -85,6 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.write(rulebook_markdown())
         elif args.command == "presets":
             sys.stdout.write(presets_markdown())
+        elif args.command == "events":
+            sys.stdout.write(events_markdown())
         else:
             _random(args.games, args.players, args.seed, args.preset)
     except BadInput as bad:

@@ -48,21 +48,29 @@ class Event:
 
 
 class EventSpec(NamedTuple):
-    """The fields of a kind besides ``kind`` and ``seat``: ``public`` for everybody, ``private`` for the seat only."""
+    """The fields of a kind besides ``kind`` and ``seat``: ``public`` for everybody, ``private`` for the seat only.
+
+    ``reasons`` are the values of its ``reason``. A kind that may leave it out needs no reason.
+    """
 
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 EVENTS: Final[dict[str, EventSpec]] = {
-    "played": EventSpec(("card", "color", "reason")),
+    "played": EventSpec(("card", "color", "reason"), reasons=("clock",)),
     "shed": EventSpec(("cards", "color")),
     "called_uno": EventSpec(),
     "uno_due": EventSpec(),
     "caught": EventSpec(("target", "amount")),
     "false_catch": EventSpec(("target", "amount")),
     "window_closed": EventSpec(),
-    "drew": EventSpec(("amount", "reason"), ("cards",)),
+    "drew": EventSpec(
+        ("amount", "reason"),
+        ("cards",),
+        reasons=("turn", "clock", "stack", "debt", "caught", "false_catch", "buzzer"),
+    ),
     "found": EventSpec((), ("card",)),
     "turned_over": EventSpec(("cards", "color", "amount")),
     "reshuffled": EventSpec(("amount",)),
@@ -71,10 +79,10 @@ EVENTS: Final[dict[str, EventSpec]] = {
     "kept": EventSpec(),
     "intercepted": EventSpec(("target",)),
     "missed": EventSpec(("card", "amount")),
-    "challenged": EventSpec(("target", "reason")),
-    "flipped": EventSpec(("card", "reason")),
+    "challenged": EventSpec(("target", "reason"), reasons=("right", "wrong")),
+    "flipped": EventSpec(("card", "reason"), reasons=("light", "dark")),
     "pressed": EventSpec(),
-    "slowest": EventSpec(("reason",)),
+    "slowest": EventSpec(("reason",), reasons=("lottery",)),
     "shuffled_in": EventSpec(("amount",)),
     "skipped": EventSpec(),
     "skipped_everyone": EventSpec(),
@@ -85,12 +93,12 @@ EVENTS: Final[dict[str, EventSpec]] = {
     "owes_color": EventSpec(("color",)),
     "stack_gone": EventSpec(("amount",)),
     "aimed": EventSpec(("target",)),
-    "named_color": EventSpec(("color", "reason")),
+    "named_color": EventSpec(("color", "reason"), reasons=("clock",)),
     "went_out": EventSpec(),
     "came_back": EventSpec(),
     "knocked_out": EventSpec(),
     "left": EventSpec(),
-    "won": EventSpec(("points", "reason")),
+    "won": EventSpec(("points", "reason"), reasons=("last_card", "last_one_in", "debt_ended", "nobody_can_move")),
 }
 """Every kind of event. ``seat`` is the player it is about: the one who played, drew, was skipped or was knocked out."""
 

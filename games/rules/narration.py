@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from games.rules.cards import card_name, color_name, face_of
-from games.rules.events import Event
+from games.rules.events import EVENTS, Event
 
 _SENTENCES: Final[dict[str, str]] = {
     "played": "{seat} [play|plays] {card}{color}{clock}.",
@@ -116,6 +116,21 @@ def sentence(event: Event, viewer: int | None, names: Sequence[str], *, short: b
     text = _TOKEN.sub(fill, pattern)
     begins_with_you = pattern.startswith("{seat}") and viewer is not None and event.seat == viewer
     return f"Y{text[1:]}" if begins_with_you else text
+
+
+def example(kind: str) -> str:
+    """Return what a log says of an event of this kind, for documents.
+
+    >>> example("swapped")
+    'Ann swaps hands with Bob.'
+    """
+    spec = EVENTS[kind]
+    reason = next((name for name in spec.reasons if name != "clock"), None)
+    color = None if kind == "played" else "g"
+    values = Event(kind, 0, "r5", color, reason, 2, ("r1", "b3"), 1, 40)
+    fields = [name for name in spec.public + spec.private if name != "reason" or reason]
+    shown = Event(kind, 0, **{name: getattr(values, name) for name in fields})
+    return sentence(shown, None, ("Ann", "Bob"))
 
 
 def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from games.rules.events import EVENTS
 from games.rules.moves import MIN_PLAYERS
+from games.rules.narration import example
 from games.rules.option_rows import OPTIONS, OptionSpec
 from games.rules.options import Options
 from games.rules.presets import MAX_PLAYERS_OF, PRESET_DESCRIPTIONS, PRESETS
@@ -64,6 +66,15 @@ def presets_markdown() -> str:
         lines.append(f"| `{name}` | {MIN_PLAYERS}-{most} | {PRESET_DESCRIPTIONS[name]} |")
     lines += ["", "| option | values | rule |", "|---|---|---|"]
     lines += [f"| `{spec.name}` | {_values(spec)} | {spec.source} |" for spec in OPTIONS]
+    return "\n".join(lines) + "\n"
+
+
+def events_markdown() -> str:
+    """Return the table of events of docs/api.md."""
+    lines = ["| kind | as in | fields | for the seat only | `reason` |", "|---|---|---|---|---|"]
+    for kind, spec in EVENTS.items():
+        public, private = (", ".join(f"`{name}`" for name in names) for names in (spec.public, spec.private))
+        lines.append(f"| `{kind}` | {example(kind)} | {public} | {private} | {', '.join(spec.reasons)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from django.template.loader import get_template
 
-from games.rules.rulebook import presets_markdown
+from games.rules.rulebook import events_markdown, presets_markdown
 from nomercy import settings
 from nomercy.launcher.place import CHECKOUT
 
@@ -54,6 +54,11 @@ def test_every_setting_is_documented(page: str) -> None:
 def test_the_page_of_the_api_has_the_presets_and_options() -> None:
     """If this fails, replace the tables of docs/api.md with the output of `python -m games.rules presets`."""
     assert f"\n{presets_markdown()}\n" in (CHECKOUT / "docs" / "api.md").read_text()
+
+
+def test_the_page_of_the_api_has_every_kind_of_event() -> None:
+    """If this fails, replace the table of docs/api.md with the output of `python -m games.rules events`."""
+    assert f"\n{events_markdown()}\n" in (CHECKOUT / "docs" / "api.md").read_text()
 
 
 def test_every_security_promise_names_existing_tests() -> None:

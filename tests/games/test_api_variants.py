@@ -128,6 +128,18 @@ def test_the_openapi_document_describes_the_fields_of_variants(a: Program) -> No
     assert set(debt["properties"]) - set(debt["required"]) == {"by"}
 
 
+def test_the_openapi_document_lists_events_codes_and_statuses(a: Program) -> None:
+    objects = a.get("openapi.json").json()["components"]["schemas"]
+    events = objects["MoveOut"]["properties"]["events"]["items"]["anyOf"]
+    assert [event["title"] for event in events] == list(rules.EVENTS)
+    drew = next(event for event in events if event["title"] == "drew")
+    assert set(drew["properties"]) == {"kind", "seat", "amount", "reason", "cards"}
+    assert "false_catch" in drew["properties"]["reason"]["enum"]
+    assert {"stale", "too_low", "unavailable"} <= set(objects["ErrorOut"]["properties"]["error"]["enum"])
+    assert objects["GameOut"]["properties"]["status"]["enum"] == ["open", "playing", "over", "void"]
+    assert objects["OrdersOut"]["properties"]["intercept"]["enum"] == ["never", "card", "face"]
+
+
 def test_the_openapi_document_lists_presets_and_options(a: Program) -> None:
     objects = a.get("openapi.json").json()["components"]["schemas"]
     names = {spec.name for spec in rules.OPTIONS if spec.name != "target"}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from games.rules import (
     COLORS,
+    EVENTS,
     PRESETS,
     TURN_MOVES,
     Event,
@@ -198,6 +199,16 @@ def test_positions_events_and_moves_survive_writing_and_reading(options: Options
         assert position_from_json(json.loads(written), options) == as_written(played.after)
         assert parse_line(f"{played.seat} {played.move}") == (played.seat, played.move)
         assert [Event.from_json(event.to_json()) for event in played.events] == list(played.events)
+
+
+@games
+@given(tables(), players, seeds)
+def test_events_have_the_fields_and_reasons_of_their_kind(options: Options, count: int, seed: int) -> None:
+    for played in play(options, count, seed, most=150):
+        for event in played.events:
+            spec, written = EVENTS[event.kind], event.to_json()
+            assert set(written) <= {"kind", "seat", *spec.public, *spec.private}
+            assert event.reason is None or event.reason in spec.reasons
 
 
 @games
