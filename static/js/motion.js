@@ -175,7 +175,8 @@ export function play(events) {
   for (const event of shown) start += Math.max(MOTIONS[event.motion](event, start, event === lastPlay), NEXT_MOVE);
   if (start > LONG) {
     const stage = document.getElementById("table").getBoundingClientRect();
-    skip.style.top = `${stage.bottom}px`;
+    // At the lower end of the table, or in sight if the page is scrolled
+    skip.style.top = `${Math.min(Math.max(stage.bottom, 60), innerHeight)}px`;
     skip.style.left = `${stage.right}px`;
     skip.hidden = false;
     at(start, stop);

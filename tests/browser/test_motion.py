@@ -154,8 +154,9 @@ def test_a_press_ends_motions_and_is_not_blocked(new_page: NewPage, alice: User,
     shows(page, 2)
 
 
+@pytest.mark.parametrize("above", ["0", "-700px"])  # as if the page were scrolled
 def test_many_moves_are_shown_one_after_the_other_and_can_be_skipped(
-    new_page: NewPage, alice: User, bob: User, charlie: User
+    new_page: NewPage, alice: User, bob: User, charlie: User, above: str
 ) -> None:
     fit = [f"r{n}" for n in range(1, 9)]
     table = table_at({**TWO_HANDS, "hands": [fit, fit, fit], "discard_pile": ["r9"]}, [alice, bob, charlie])
@@ -166,12 +167,13 @@ def test_many_moves_are_shown_one_after_the_other_and_can_be_skipped(
     play(table, charlie, "play r3")
     play(table, alice, "play r4")
     play(table, bob, "play r5")
+    page.evaluate("(above) => { document.body.style.marginTop = above }", above)
     page.unroute("**/games/*/?since=*")
     page.evaluate(
         "htmx.ajax('GET', document.getElementById('main').getAttribute('hx-get'), {target: '#main', swap: 'morph'})"
     )
     shows(page, 5)
-    expect(page.locator(".skip")).to_be_visible()
+    expect(page.locator(".skip")).to_be_in_viewport(ratio=1)
     page.locator(".skip").click()
     expect(page.locator(".skip")).to_be_hidden()
     expect(page.locator(".flying")).to_have_count(0)
