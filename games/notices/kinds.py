@@ -340,7 +340,7 @@ _ROWS: Final = (
     NoticeKind(
         ROLE_CHANGED,
         "Your role has changed",
-        "You became a moderator or an admin of this site, or are none any more.",
+        "You became a moderator or an admin of this site, or lost that role.",
         _SITE_ONLY,
         page="mfa_index",  # the staff pages need a second factor
         several="times",

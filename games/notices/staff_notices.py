@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import Q
@@ -147,9 +147,12 @@ def host_changed(game: Game, host_id: int, removed: User, *, mark: int, now: dat
     write(game, [NewNotice(host_id, HOST_CHANGED, text)], now=now, mark=mark)
 
 
+SETTLED: Final = "Staff have settled your report"
+
+
 def settled(case: Case, *, now: datetime) -> None:
     """Notify everyone who reported in this case that it was closed, with its outcome only."""
-    _outcome(case, REPORT_SETTLED, "Staff have settled your report", mark=case.pk, now=now)
+    _outcome(case, REPORT_SETTLED, SETTLED, mark=case.pk, now=now)
 
 
 def outcome_changed(case: Case, *, new_outcome: bool, mark: int, now: datetime) -> None:
@@ -162,13 +165,16 @@ def outcome_changed(case: Case, *, new_outcome: bool, mark: int, now: datetime) 
         Q(kind=REPORT_SETTLED, mark=case.pk) | Q(kind=OUTCOME_CHANGED, mark__in=conduct.changes_of(case).values("pk")),
         user__in=Report.objects.filter(case=case).values("reporter"),
     )
-    untold = earlier.filter(state=Notice.State.WAITING).update(
-        state=Notice.State.DROPPED, reason=Reason.NEWER, since=now
-    )
+    waiting = earlier.filter(state=Notice.State.WAITING)
+    untold = set(waiting.values_list("kind", flat=True))
+    waiting.update(state=Notice.State.DROPPED, reason=Reason.NEWER, since=now)
     earlier.filter(channel=SITE, state=Notice.State.SENT, read_at=None).update(read_at=now)
-    start = "Staff have changed their answer to your report. The outcome stays"
-    if new_outcome or untold:
+    if new_outcome or OUTCOME_CHANGED in untold:
         start = "Staff have changed the outcome of your report"
+    elif untold:
+        start = SETTLED
+    else:
+        start = "Staff have changed their answer to your report. The outcome stays"
     _outcome(case, OUTCOME_CHANGED, start, mark=mark, now=now)
 
 
@@ -284,7 +290,7 @@ def role_changed(person: User, role: str, *, mark: int, now: datetime) -> None:
     text = "You have no role on this site any more: the staff pages are closed to you."
     if role:
         article = "an" if role[0] in "aeiou" else "a"
-        text = f"You are {article} {role} of this site now. Set up a second factor to open the staff pages."
+        text = f"You are {article} {role} of this site now. The staff pages need a second factor."
     write(None, [NewNotice(person.pk, ROLE_CHANGED, text)], now=now, mark=mark)
 
 

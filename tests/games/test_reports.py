@@ -583,6 +583,15 @@ def test_the_answer_of_a_closed_case_can_be_corrected_and_removed(table: Table, 
     assert "The name was removed." not in own
 
 
+def test_an_answer_corrected_before_the_outcome_is_told_is_no_change(table: Table, mo: User, alice: User) -> None:
+    case = cases.report(**report_arguments(table, alice)).case
+    close(case, mo)
+    form = {"outcome": "acted", "answer": "The name was removed.", "reason": REASON}
+    assert confirm(staff_browser(mo), f"/admin/games/case/{case.pk}/act/change_outcome/", form).status_code == 302
+    [letter] = outbox_of(timezone.now())
+    assert letter.subject == "Staff have settled your report: we agreed and acted on it."
+
+
 @pytest.mark.parametrize("told", [True, False])
 def test_only_the_last_of_several_outcomes_is_told(table: Table, mo: User, ann: User, alice: User, told: bool) -> None:
     case = cases.report(**report_arguments(table, alice)).case

@@ -312,8 +312,8 @@ def test_a_person_is_told_their_role_by_the_bell(root: User, alice: User) -> Non
         accounts.set_role(**act(alice, root, role=role))
     told = Notice.objects.filter(user=alice, channel="site").order_by("pk")
     assert [row.text for row in told] == [
-        "You are a moderator of this site now. Set up a second factor to open the staff pages.",
-        "You are an admin of this site now. Set up a second factor to open the staff pages.",
+        "You are a moderator of this site now. The staff pages need a second factor.",
+        "You are an admin of this site now. The staff pages need a second factor.",
         "You have no role on this site any more: the staff pages are closed to you.",
     ]
     outbox.deliver(clock=lambda: NOON)
