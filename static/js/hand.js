@@ -75,7 +75,7 @@ function playable(step) {
   const fits = (card) => card.getAttribute("aria-disabled") !== "true";
   const all = step > 0 ? cards() : cards().reverse();
   const here = all.indexOf(cards()[slot]);
-  return all.slice(here + 1).find(fits) ?? (fits(all[here]) ? undefined : all.find(fits));
+  return all.slice(here + 1).find(fits) ?? (!all[here] || fits(all[here]) ? undefined : all.find(fits));
 }
 
 document.addEventListener("keydown", (event) => {

@@ -7,7 +7,7 @@ from typing import Final
 from playwright.sync_api import Page
 
 MOST_WAITING: Final = 60_000
-"""Milliseconds within which an announcement must come."""
+"""Milliseconds within which a page must say or move what a test waits for."""
 
 _RECORD = """
 window.spoken = [];

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.queries import Table
 from tests.browser.game_page import NewPage, load_game, play, shows
+from tests.browser.speech import MOST_WAITING
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 RECORD = """
@@ -39,9 +40,15 @@ def watched(new_page: NewPage, user: User, table: Table, **options: Any) -> Page
 
 def flown(page: Page, count: int) -> list[str]:
     """Wait until `count` cards have moved and all copies are gone."""
-    page.evaluate(f"""async () => {{
-        while (window.flown.length < {count}) await new Promise((done) => setTimeout(done, 20));
-    }}""")
+    page.evaluate(
+        """async ([count, most]) => {
+            const end = performance.now() + most;
+            while (window.flown.length < count && performance.now() < end) {
+                await new Promise((done) => setTimeout(done, 20));
+            }
+        }""",
+        [count, MOST_WAITING],
+    )
     expect(page.locator(".flying")).to_have_count(0)
     found: list[str] = page.evaluate("window.flown")
     return found
