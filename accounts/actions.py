@@ -4,19 +4,24 @@ from collections import defaultdict
 from contextlib import suppress
 from datetime import datetime, time, timedelta
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.contrib.auth.hashers import get_hasher, identify_hasher, make_password
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 
 from accounts import encryption, queries, tries
+from accounts.addresses import canonical, validate_address
 from accounts.limits import REST_CHANGES
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import (
     ALIKE,
+    DISPLAY_NAME_LENGTH,
     NAME_TAKEN,
     HeldName,
     Person,
@@ -24,8 +29,10 @@ from accounts.names import (
     guest_display_name,
     guest_username,
     held_names,
+    is_guest_display_name,
     random_neutral_name,
     username_validators,
+    validate_display_name,
     validate_time_zone,
 )
 from accounts.rest import LONGEST_QUIET, quiet_length
@@ -33,6 +40,8 @@ from accounts.tokens import digest_of, new_token
 
 GUEST_NAME_TRIES = 20
 TOKENS_A_USER = 20
+DELETION_DAYS = 14
+"""How long an account stays after its person has asked for the deletion."""
 LAST_USED_GRAIN = timedelta(minutes=10)
 
 
@@ -48,6 +57,10 @@ class NoGuest(Exception):
     """This person is no longer a guest: another request has signed them up."""
 
 
+class GuestsAreOff(Exception):
+    """Nobody can become a guest here (`GUESTS`). Pages ask a visitor to log in before they come this far."""
+
+
 class AccountChanged(Exception):
     """The account was closed, or its sessions were ended, after this request began.
 
@@ -55,18 +68,43 @@ class AccountChanged(Exception):
     """
 
 
+class AlreadyLinked(Exception):
+    """This account has an identity at the OpenID provider already."""
+
+
+class LinkedToAnother(Exception):
+    """Another account has this identity of the OpenID provider."""
+
+
+class LastWayIn(Exception):
+    """This account has no password, so its identity at the OpenID provider cannot be removed."""
+
+
 class AccountOpen(Exception):
     """This account is not closed."""
+
+
+NOT_ALONE: Final = "not_alone"
+"""The key in `Authenticator.data` of a passkey that needs the password, too."""
 
 
 class TooManyTokens(Exception):
     """The user has `TOKENS_A_USER` API tokens already."""
 
 
-def create_guest() -> User:
-    """Create a guest, who has no password and a friendly name that nobody else has."""
+def create_guest(*, name: str | None = None, time_zone: str = "UTC") -> User:
+    """Create a guest, who has no password. Without a `name` they get a friendly one that nobody else has.
+
+    :param time_zone: the name of a zone that exists.
+    :raises GuestsAreOff: the site has no guests.
+    :raises ValidationError: the name is not allowed, or not free.
+    """
+    if not settings.GUESTS:
+        raise GuestsAreOff
+    if name is not None:
+        return _create_named_guest(name, time_zone)
     for _ in range(GUEST_NAME_TRIES):
-        guest = User(username=guest_username(), display_name=guest_display_name(), is_guest=True)
+        guest = User(username=guest_username(), display_name=guest_display_name(), is_guest=True, time_zone=time_zone)
         guest.set_unusable_password()
         try:
             with transaction.atomic():
@@ -79,12 +117,30 @@ def create_guest() -> User:
     return guest
 
 
-def create_person(*, username: str) -> User:
+def _create_named_guest(typed: str, time_zone: str) -> User:
+    # Before anything is done with it: composing a character can make it 18 times as long.
+    MaxLengthValidator(DISPLAY_NAME_LENGTH)(typed)
+    name = clean_display_name(typed)
+    guest = User(username=guest_username(), display_name=name, is_guest=True, time_zone=time_zone)
+    guest.set_unusable_password()
+    validate_display_name(name)  # also an empty one, which the field allows
+    guest.clean_fields()
+    if clash := queries.name_clash(name, except_for=guest):
+        raise ValidationError(clash, code="name_taken")
+    try:
+        with transaction.atomic():
+            guest.save(force_insert=True)
+    except IntegrityError:
+        raise ValidationError(NAME_TAKEN, code="name_taken") from None
+    return guest
+
+
+def create_person(*, username: str, is_program: bool = False) -> User:
     """Create a person without a password, for example for a program that plays.
 
     :raises ValidationError: the username is not allowed or not free.
     """
-    person = User(username=username)
+    person = User(username=username, is_program=is_program)
     person.set_unusable_password()
     person.full_clean()
     for validate in username_validators:
@@ -96,6 +152,20 @@ def create_person(*, username: str) -> User:
     except IntegrityError:
         raise ValidationError(NAME_TAKEN, code="name_taken") from None
     return person
+
+
+def set_first_address(*, user: User, address: str) -> None:
+    """Give a new account its address, which is not confirmed.
+
+    :raises ValidationError: the address is malformed, or somebody has confirmed it.
+    """
+    validate_address(address)
+    address = canonical(address)
+    if queries.holder_of(address) is not None:
+        raise ValidationError("Another account has confirmed this address.", code="address_taken")
+    user.email = address
+    user.save(update_fields=["email"])
+    EmailAddress.objects.create(user=user, email=address, primary=True, verified=False)
 
 
 def mark_address_verified(*, username: str) -> None:
@@ -189,16 +259,27 @@ def _set_time_zone(user: User, known: User, zone: str, now: datetime) -> bool:
 
 
 def promote_guest(*, user: User) -> None:
-    """Turn a guest into a person who goes by the username. Does not save."""
+    """Turn a guest into a person. They go by the username, or by the name that they chose as a guest. Does not save."""
     if user.is_guest:
+        if is_guest_display_name(user.display_name) or not user.display_name:
+            user.give_up_name(user.name)
+            user.display_name = ""
         user.is_guest = False
-        user.display_name = ""
+        user.deletes_at = None
 
 
-def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime) -> bool:
-    """Change the name at the table and the time zone. Return True if the zone has changed.
+def keep_capitals(*, user: User, typed: str) -> None:
+    """Let others see the username of a new person as it was typed, because it is stored in lowercase. Does not save."""
+    if typed != typed.lower() and not (user.display_name or user.neutral_name):
+        user.display_name = typed
 
-    :raises ValidationError: the name or the zone is not allowed.
+
+def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime, avatar: str = "") -> bool:
+    """Change the name at the table, the picture and the time zone. Return True if the zone has changed.
+
+    Without an `avatar` the picture stays.
+
+    :raises ValidationError: the name, the picture or the zone is not allowed.
     :raises NameTaken: somebody else has the name or one that looks like it.
     :raises Muted: the name changes, and staff have muted this person.
     :raises TooManyTries: the zone changes too often.
@@ -208,20 +289,25 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
         # The lock orders this change and a mute at the same time, so that the mute always removes the name.
         known = lock_person(user.pk)
         user.display_name, user.muted_until = known.display_name, known.muted_until
+        user.former_names = known.former_names
         if name != known.display_name and known.muted(now):
             raise Muted
         new_zone = _set_time_zone(user, known, time_zone, now)
         if new_zone:
             count_rest_change(user_id=user.pk, now=now)
-        _save_profile(user=user, name=name)
+        _save_profile(user=user, name=name, avatar=avatar)
         return new_zone
 
 
-def _save_profile(*, user: User, name: str) -> None:
+def _save_profile(*, user: User, name: str, avatar: str) -> None:
     changed = {"time_zone", "quiet_since"}
+    if avatar:
+        user.avatar = avatar
+        changed.add("avatar")
     if name != user.display_name:  # an unchanged name is not checked: it may be older than today's rules
+        user.give_up_name(user.name)
         user.display_name = name
-        changed.add("display_name")
+        changed |= {"display_name", "former_names"}
     user.clean_fields(exclude={field.name for field in User._meta.fields} - changed)
     if "display_name" in changed and name and (clash := queries.name_clash(name, except_for=user)):
         raise NameTaken(clash)
@@ -230,6 +316,33 @@ def _save_profile(*, user: User, name: str) -> None:
             user.save(update_fields=changed)
     except IntegrityError:
         raise NameTaken(NAME_TAKEN) from None
+
+
+def ask_for_deletion(*, user: User, now: datetime) -> datetime:
+    """Note that this account is to be deleted after `DELETION_DAYS`, and return when.
+
+    A person is logged out everywhere, because logging in cancels the deletion. A guest has only the session to come
+    back by, so it stays.
+
+    :raises AccountChanged: the account was closed, or its sessions were ended, after `user` was read.
+    """
+    with transaction.atomic():
+        lock_unchanged(user)
+        user.deletes_at = queries.reread_user(user.pk).deletes_at or now + timedelta(days=DELETION_DAYS)
+        user.save(update_fields=["deletes_at"])
+        if not user.is_guest:
+            Session.objects.filter(user=user).delete()
+    return user.deletes_at
+
+
+def cancel_deletion(*, user: User) -> bool:
+    """Keep this account. Return False if nobody has asked for its deletion, or the worker has begun it.
+
+    The caller is in a transaction and has locked the person.
+    """
+    asked = User.objects.filter(pk=user.pk, deletes_at__isnull=False, deletion_begun=False)
+    user.deletes_at = None
+    return bool(asked.update(deletes_at=None))
 
 
 def free_neutral_name(person: User) -> str:
@@ -320,8 +433,10 @@ def update_rest(
         return new_hours
 
 
-def create_token(*, user: User, name: str, now: datetime) -> str:
-    """Create an API token and return its text, which is not stored.
+def create_token(
+    *, user: User, name: str, now: datetime, scope: ApiToken.Scope = ApiToken.Scope.PLAY, days: int | None = None
+) -> str:
+    """Create an API token and return its text, which is not stored. It works for `days`, or until it is revoked.
 
     :raises AccountChanged: the password was changed, or the account closed, after `user` was read.
     :raises TooManyTokens: the user has `TOKENS_A_USER` tokens already.
@@ -331,7 +446,10 @@ def create_token(*, user: User, name: str, now: datetime) -> str:
         lock_unchanged(user)
         if queries.tokens_of(user).count() >= TOKENS_A_USER:
             raise TooManyTokens
-        ApiToken.objects.create(user=user, name=name, digest=digest_of(token), created_at=now)
+        expires_at = None if days is None else now + timedelta(days=days)
+        ApiToken.objects.create(
+            user=user, name=name, digest=digest_of(token), created_at=now, scope=scope, expires_at=expires_at
+        )
     return token
 
 
@@ -346,15 +464,18 @@ def revoke_tokens(*, user: User) -> None:
     queries.tokens_of(user).delete()
 
 
-def use_token(*, token: str, now: datetime) -> User | None:
-    """Return the active owner of a token, or None. Stores the time of use at most every `LAST_USED_GRAIN`."""
+def use_token(*, token: str, now: datetime) -> ApiToken | None:
+    """Return the row of a token that works, with its active owner, or None.
+
+    Stores the time of use at most every `LAST_USED_GRAIN`.
+    """
     row = queries.token_row(token)
-    if row is None:
+    if row is None or row.expired(now):
         return None
     if row.last_used_at is None or now - row.last_used_at >= LAST_USED_GRAIN:
         row.last_used_at = now
         row.save(update_fields=["last_used_at"])
-    return row.user
+    return row
 
 
 def renew_hash(*, user: User, password: str) -> None:
@@ -370,9 +491,70 @@ def renew_hash(*, user: User, password: str) -> None:
         user.password = after
 
 
+def add_identity(*, user: User, issuer: str, subject: str) -> None:
+    """Let this person log in by an identity at an OpenID provider. Nothing else of the provider is stored.
+
+    The caller is in a transaction.
+
+    :raises LinkedToAnother: an account has this identity, perhaps this one.
+    """
+    try:
+        with transaction.atomic():
+            SocialAccount.objects.create(user=user, provider=issuer, uid=subject)
+    except IntegrityError:
+        raise LinkedToAnother from None
+
+
+def link_identity(*, user: User, issuer: str, subject: str) -> None:
+    """Link an account with an identity at an OpenID provider.
+
+    :raises AccountChanged: the account was closed, or its sessions were ended, after `user` was read.
+    :raises AlreadyLinked: it has one at this provider.
+    :raises LinkedToAnother: another account has this one.
+    """
+    with transaction.atomic():
+        lock_unchanged(user)
+        if queries.identities_of(user).filter(provider=issuer).exists():
+            raise AlreadyLinked
+        add_identity(user=user, issuer=issuer, subject=subject)
+
+
+def unlink_identity(*, user: User, issuer: str) -> bool:
+    """Remove the identity of this person at an OpenID provider. Return False if there is none. Locks the person.
+
+    The caller is in a transaction, and ends the other sessions: a log-in by this identity may be under way.
+
+    :raises AccountChanged: the account was closed, or its sessions were ended, after `user` was read.
+    :raises LastWayIn: the person has no password.
+    """
+    lock_unchanged(user)
+    if not user.has_usable_password():
+        raise LastWayIn
+    deleted, _ = queries.identities_of(user).filter(provider=issuer).delete()
+    return bool(deleted)
+
+
+def drop_identities(*, user: User) -> bool:
+    """Remove all identities of this person at OpenID providers. Return False if there are none."""
+    deleted, _ = queries.identities_of(user).delete()
+    return bool(deleted)
+
+
+def note_identity_used(*, number: int, now: datetime) -> None:
+    """Store when a person came from the OpenID provider with this identity (its number) last."""
+    SocialAccount.objects.filter(pk=number).update(last_login=now)  # by no save, which would make a deleted row again
+
+
 def use_totp_step(*, user_id: int, step: int) -> bool:
     """Mark this 30-second step of the person's app as used. Return False if it or a later one is used already."""
     return bool(User.objects.filter(pk=user_id, last_totp_step__lt=step).update(last_totp_step=step))
+
+
+def let_no_passkey_log_in_alone(*, user: User) -> None:
+    """Let the passkeys of this person only complete log-ins that began with the password. The person is locked."""
+    for passkey in queries.passkeys_of(user):
+        passkey.data[NOT_ALONE] = True
+        passkey.save(update_fields=["data"])
 
 
 def drop_recovery_codes(*, user: User) -> None:
@@ -390,7 +572,7 @@ class Reencrypted(NamedTuple):
 def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
     """Encrypt every second factor with the newest key, so that older keys are no longer needed. Safe to repeat.
 
-    `drop_unreadable` deletes what no key decrypts. Recovery codes are deleted together with their app.
+    `drop_unreadable` deletes what no key decrypts. Recovery codes are deleted with the last second factor.
     """
     done = 0
     unreadable: set[str] = set()
@@ -406,8 +588,9 @@ def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
             except encryption.UnreadableSecret:
                 unreadable.add(factor.user.username)
                 if drop_unreadable:
-                    of_app = factor.type == Authenticator.Type.TOTP
-                    Authenticator.objects.filter(**{"user": factor.user} if of_app else {"pk": number}).delete()
+                    factor.delete()
+                    if not queries.has_second_factor(factor.user):
+                        drop_recovery_codes(user=factor.user)
                 continue
             factor.save(update_fields=["data"])
             done += 1

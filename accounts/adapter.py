@@ -7,8 +7,10 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import EmailVerificationMethod
 from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
-from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
+from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ValidationError
@@ -19,12 +21,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.formats import date_format
+from django.utils.http import urlencode
 
-from accounts import actions, known_browsers, mails, queries, tries, try_keys
+from accounts import actions, invitations, known_browsers, log_ins, mails, queries, tries, try_keys
 from accounts.addresses import canonical
 from accounts.limits import CONFIRMATIONS, TooManyTries
 from accounts.models import User
+from accounts.names import validate_display_name
+from accounts.openid_provider import provider_name
 from accounts.origin import address_of, hashed_identity
+from accounts.passkeys import are_possible
 from accounts.tries import Key
 
 LEFT_GUEST: Final = "left_guest"
@@ -32,17 +38,26 @@ LEFT_GUEST: Final = "left_guest"
 LINKS: Final = "links"
 """The session key for the invitations that this browser has opened."""
 
+PENDING_SIGN_UP: Final = "openid_sign_up"
+"""The session key for somebody from the OpenID provider who signs up, until the form is sent or somebody logs in."""
 CONFIRMATION_FOLLOWS: Final = "account/messages/email_confirmation_sent.txt"
 """allauth's template for the message that a confirmation mail has been sent."""
 CONFIRMATION_HELD: Final = "account/messages/email_confirmation_held.txt"
 HELD: Final = "confirmation_held"
 """The session key that says: a confirmation mail was not sent, because this network asked for too many."""
+AFTER_CONFIRMATION: Final = "after_confirmation"
+"""The session key for the page that somebody came from who has signed up and must confirm the address to log in."""
 BEGUN_WITH: Final = "log_in_begun_with"
 """The session key for the hash that an incomplete log-in began with (`User.get_session_auth_hash`)."""
 OVERTAKEN: Final = (
     "After you entered your password, the account got a new password or a second factor, or was logged out everywhere."
     " Log in again."
 )
+DELETED: Final = "This account has just been deleted, as you asked for, so you cannot log in to it any more."
+KEPT: Final = "Welcome back. By logging in you have cancelled the deletion of your account."
+BY_PASSWORD, BY_CODE, BY_PASSKEY = "reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate:webauthn"
+WAYS: Final = {BY_PASSWORD: "Use your password", BY_CODE: "Use a code", BY_PASSKEY: "Use a passkey"}
+"""allauth's names of the ways to confirm a change, and what links to their pages say."""
 NOT_BY_THIS_ADDRESS: Final = (
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
     " username always does."
@@ -62,6 +77,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             return ValidationError(NOT_BY_THIS_ADDRESS, code=code)
         error: ValidationError = super().validation_error(code, *args)
         return error
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Return whether this visitor or guest may make an account: anybody, or somebody with an invitation."""
+        return bool(settings.REGISTRATION == "open" or invitations.invitation_of(request))
 
     def new_user(self, request: HttpRequest) -> User:
         """Return the user who signs up: the guest of this browser, who keeps their games, or a new one."""
@@ -100,10 +119,34 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return right
 
     def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, Any]]:
-        """Return how this user can confirm a change: with a second factor by a code only, otherwise by the password."""
-        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
-        by_code = user.is_authenticated and queries.has_second_factor(user)
-        return [method for method in methods if (method["id"] == "mfa_reauthenticate") is by_code]
+        """Return how this user can confirm a change, the best way first.
+
+        With a second factor only by a passkey or a code, otherwise by the password. Without both, it is by the identity
+        at the OpenID provider.
+        """
+        offered = {method["id"]: method for method in super().get_reauthentication_methods(user)}
+        if not (user.is_authenticated and queries.has_second_factor(user)):
+            ways = [BY_PASSWORD]
+        elif are_possible():
+            ways = [BY_PASSKEY, BY_CODE]
+        else:
+            ways = [BY_CODE]
+        methods = [offered[way] | {"description": WAYS[way]} for way in ways if way in offered]
+        if not methods and isinstance(user, User) and not user.is_guest and queries.identity_here(user) is not None:
+            url = reverse("openid_confirm")
+            methods = [{"id": "openid_confirm", "description": f"Use {provider_name()}", "url": url}]
+        return methods
+
+    def is_reauthentication_required(self, *, app: str, **more: Any) -> bool:
+        """Return whether pages of an app ask for a confirmation. Called before each that does.
+
+        :raises ReauthenticationRequired: the user has nothing to show but an identity at an OpenID provider, and has
+            not shown it lately. allauth would ask nothing of them.
+        """
+        required: bool = super().is_reauthentication_required(app=app, **more)
+        if required and log_ins.lacks_confirmation(self.request):
+            raise ReauthenticationRequired
+        return required
 
     def set_password(self, user: User, password: str) -> None:
         """Set a new password, and delete the count of wrong ones so that the owner can log in at once."""
@@ -112,7 +155,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         tries.clear(try_keys.names_of(user))
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Return the username in lowercase.
+        """Return the username as it was typed. It is stored in lowercase, and others see it as typed.
 
         Refuse also names that look like another person's name at the table. A guest may keep their own name.
 
@@ -127,6 +170,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 code="muted",
             )
         cleaned: str = super().clean_username(username, shallow=shallow)
+        validate_display_name(cleaned)
         if not shallow and (clash := queries.name_clash(cleaned, except_for=self.new_user(self.request))):
             raise ValidationError(clash, code="name_taken")
         return cleaned
@@ -141,10 +185,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             user = actions.lock_guest(user.pk)
             actions.revoke_tokens(user=user)  # they were made without a password
         actions.promote_guest(user=user)
+        actions.keep_capitals(user=user, typed=form.cleaned_data["username"])
         saved: User = super().save_user(request, user, form, commit=commit and fresh)
         if commit and not fresh:
             # Only these fields: staff may be writing to the same row.
-            saved.save(update_fields=["username", "email", "password", "is_guest", "display_name"])
+            saved.save(
+                update_fields=[
+                    "username",
+                    "email",
+                    "password",
+                    "is_guest",
+                    "display_name",
+                    "former_names",
+                    "deletes_at",
+                ]
+            )
         return saved
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
@@ -235,6 +290,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             self.add_message(request, messages.ERROR, taken, {"email": email_address.email})
             return False
 
+    def get_email_verification_redirect_url(self, email_address: EmailAddress) -> str:
+        """Return the page after a confirmation. After a sign-up in this browser the log-in leads to where it began."""
+        page = None if self.request.user.is_authenticated else self.request.session.pop(AFTER_CONFIRMATION, None)
+        if page is None:
+            url: str = super().get_email_verification_redirect_url(email_address)
+            return url
+        return f"{reverse('account_login')}?{urlencode({REDIRECT_FIELD_NAME: page})}"
+
     def add_message(self, request: HttpRequest, level: int, *args: Any, **kwargs: Any) -> None:
         """Add a message. The one about a confirmation mail gets a button to send it again, and says if it was held."""
         if CONFIRMATION_FOLLOWS in (*args, *kwargs.values()):
@@ -265,16 +328,24 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """Log in, and keep in the session which guest this browser was, and the guest's opened invitations.
 
         :raises ImmediateHttpResponse: after the log-in began, the account was closed, got a new password or a second
-            factor, or was logged out everywhere. It leads to the page that says so. Otherwise somebody who knows an old
-            password and has a recovery code could log in after a reset, and a log-in that asked for no code could be
-            completed after one is needed.
+            factor, was logged out everywhere, or was deleted. It leads to the page that says so. Otherwise somebody who
+            knows an old password and has a recovery code could log in after a reset, and a log-in that asked for no
+            code could be completed after one is needed.
         """
         before: User | AnonymousUser = getattr(request, "guest", request.user)
         guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
         links = request.session.get(LINKS)
+        kept = False
         with transaction.atomic():
             # What ends all sessions at this moment could not end one that is not stored yet.
-            stored = actions.lock_person(user.pk)
+            try:
+                stored = actions.lock_person(user.pk)
+            except User.DoesNotExist:
+                stored = None
+            if stored is None or stored.deletion_begun:
+                clear_login(request)
+                messages.error(request, DELETED)
+                raise ImmediateHttpResponse(redirect("account_login"))
             if not stored.is_active:
                 clear_login(request)
                 raise ImmediateHttpResponse(redirect("account_inactive"))
@@ -283,7 +354,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 clear_login(request)
                 messages.error(request, OVERTAKEN)
                 raise ImmediateHttpResponse(redirect("account_login"))
+            if actions.cancel_deletion(user=user):
+                mails.notify(kind=mails.DELETION_CANCELLED, user=user, now=timezone.now())
+                kept = True
             super().login(request, user)  # empties the session of another user
+            request.session.pop(PENDING_SIGN_UP, None)
+        if kept:
+            messages.success(request, KEPT)
         if guest is not None:
             request.session[LEFT_GUEST] = guest
             if links:

@@ -1,8 +1,8 @@
-"""The forms with a mail address that replace allauth's (ACCOUNT_FORMS): log in, sign up, add an address."""
+"""The forms with a mail address that replace allauth's (`ACCOUNT_FORMS`): log in, sign up, add an address."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
@@ -12,7 +12,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts import mails, tries
+from accounts import invitations, mails, tries
 from accounts.addresses import LONGEST_ADDRESS, spellings
 from accounts.forms import check_addresses, limit_length
 from accounts.limits import SIGN_UPS, SIGN_UPS_IN_AN_HOUR, TooManyTries
@@ -45,27 +45,31 @@ class LogInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
         return cleaned
 
 
-class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth ships no types
-    """Accepts an address that another account has, so that nobody can find out which addresses have accounts.
+class CountedSignUp:
+    """A sign-up form that accepts an address that another account has, so that nobody finds out which have accounts.
 
-    It belongs to the account that confirms it (`accounts.mails`). `forms.SignUpQuestions` has the other fields.
+    The address belongs to the account that confirms it (`accounts.mails`). `forms.SignUpQuestions` has the other
+    fields.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        check_addresses(self)
+        check_addresses(cast("Any", self))
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Create the account and its address in one transaction, and count it.
+        """Create the account and its address in one transaction, use its invitation up, and count it.
 
         :raises TooManyTries: too many accounts from this network.
         :raises NoGuest: the guest has signed up in another request meanwhile.
+        :raises UnusableInvitation: another request has used the invitation, or it ended meanwhile.
         :raises IntegrityError: another request has taken the name since it was checked.
         """
         keys = Key.of_address(address_of(request), SIGN_UPS, SIGN_UPS_IN_AN_HOUR)
         with tries.begin(keys, timezone.now()) as current:
             with transaction.atomic():
-                saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
+                saved: tuple[User | None, HttpResponse | None] = cast("Any", super()).try_save(request)
+                if (digest := invitations.invitation_of(request)) and saved[0] is not None:
+                    invitations.use(digest=digest, user=saved[0], now=timezone.now())
             current.count()
         return saved
 
@@ -73,6 +77,10 @@ class SignUpForm(SignupForm):  # type: ignore[misc]  # allauth ships no types
         # allauth's form would mark an address of another account. The adapter accepts it.
         taken: str = get_adapter().validate_unique_email(value)
         return taken
+
+
+class SignUpForm(CountedSignUp, SignupForm):  # type: ignore[misc]  # allauth ships no types
+    """Asks for a username and a password."""
 
 
 class AddAddressForm(AddEmailForm):  # type: ignore[misc]  # allauth ships no types

@@ -9,8 +9,8 @@ from common.read_only_admin import ReadOnlyAdmin
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ReadOnlyAdmin):
-    list_display = ("name", "user", "created_at", "last_used_at")
-    fields = ("name", "user", "created_at", "last_used_at")
+    list_display = ("name", "user", "scope", "created_at", "expires_at", "last_used_at")
+    fields = list_display
     search_fields = ("user__username", "name")
     search_help_text = "The owner’s username, or the name of the token."
 

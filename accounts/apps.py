@@ -27,10 +27,10 @@ class AccountsConfig(AppConfig):
 
 
 def record_setup_as_shown(*, request: Any, user: Any, authenticator: Any, **rest: Any) -> None:
-    """Count a second factor as shown in this session after its set-up, because setting it up took a code."""
+    """Count a second factor as shown in this session after its set-up, because setting it up used it."""
     from allauth.account.internal.flows.login import record_authentication  # noqa: PLC0415  # imports models
 
-    if authenticator.type == authenticator.Type.TOTP:
+    if authenticator.type != authenticator.Type.RECOVERY_CODES:
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
 
 
@@ -41,8 +41,11 @@ def remember_log_in(*, request: HttpRequest, user: Any, **rest: Any) -> None:
     log_ins.record_log_in(request, user.pk, now=timezone.now())
 
 
-def note_authentication(*, request: Any, reauthenticated: bool = False, **rest: Any) -> None:
+def note_authentication(*, request: Any, user: Any, method: str, reauthenticated: bool = False, **rest: Any) -> None:
     """Shorten allauth's records of log-ins in the session, and give it a new key after a confirmation.
+
+    The log-in of a staff member without a second factor is a confirmation, so that they can set one up at once
+    (docs/decisions/0142-staff-set-up-a-factor-after-the-log-in.md).
 
     With the new key a stolen copy of the cookie gains nothing by the confirmation. Only the newest record of each
     method and factor is kept, and only `AUTHENTICATIONS_KEPT`. Otherwise the session, and each copy of it, would grow
@@ -52,7 +55,11 @@ def note_authentication(*, request: Any, reauthenticated: bool = False, **rest: 
         AUTHENTICATION_METHODS_SESSION_KEY as RECORDS,
     )
 
+    from accounts import queries  # noqa: PLC0415  # imports models
+
     newest = {(record["method"], record.get("id")): record for record in request.session[RECORDS]}
+    if method == "password" and user.is_staff and not queries.has_second_factor(user):
+        newest[method, None]["reauthenticated"] = True
     request.session[RECORDS] = sorted(newest.values(), key=itemgetter("at"))[-AUTHENTICATIONS_KEPT:]
     if reauthenticated:
         request.session.renew_key()

@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.core import context
 from django import forms
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, validate_email
 from django.http import HttpRequest
 from django.urls import reverse
@@ -11,9 +12,11 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 
-from accounts import actions
+from accounts import actions, invitations
 from accounts.addresses import LONGEST_ADDRESS, validate_address
-from accounts.models import ApiToken, User
+from accounts.avatars import AVATARS, picture
+from accounts.models import ApiToken, SignUpInvitation, User
+from accounts.names import DISPLAY_NAME_LENGTH, is_guest_display_name, is_username
 from accounts.zones import ZoneSelect, zone_choices
 
 
@@ -23,6 +26,12 @@ class ProfileForm(forms.Form):
         required=False,
         max_length=User._meta.get_field("display_name").max_length,
     )
+    avatar = forms.ChoiceField(
+        label="Picture",
+        required=False,  # for programs that send this form as it was before there were pictures
+        widget=forms.RadioSelect,
+        choices=lambda: [(name, format_html("{}{}", picture(name), title)) for name, title in AVATARS.items()],
+    )
     time_zone = forms.ChoiceField(
         label="Time zone",
         widget=ZoneSelect({"data-zone": "offer"}),
@@ -30,7 +39,8 @@ class ProfileForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, user: User) -> None:
-        super().__init__(data, initial={"display_name": user.display_name, "time_zone": user.time_zone})
+        initial = {"display_name": user.display_name, "avatar": user.avatar_shown, "time_zone": user.time_zone}
+        super().__init__(data, initial=initial)
         otherwise = "your username, which is also"
         if user.neutral_name:
             otherwise = f"“{user.neutral_name}”, the name from staff. Your username is"
@@ -62,17 +72,37 @@ class SignUpQuestions(forms.Form):
         stored = user.time_zone if user.is_authenticated else "UTC"
         _choose_from(self, stored)
         self.fields["time_zone"].initial = stored
-        if not user.is_authenticated and not self.is_bound:  # not chosen yet: let the page pick the browser's zone
+        if stored == "UTC" and not self.is_bound:  # not chosen yet: let the page pick the browser's zone
             self.fields["time_zone"].widget.attrs["data-zone"] = "choose"
-        self.fields["username"].help_text = (
-            "Part of the address of your public page, /people/&lt;username&gt;/. It is also the name that others see,"
-            " until you choose another in your account. Uppercase letters become lowercase."
-        )
+        public_page = "Part of the address of your public page, /people/&lt;username&gt;/, in lowercase. "
+        seen = "It is also the name that others see, with your capitals, until you choose another in your account."
+        if user.is_authenticated and user.display_name and not is_guest_display_name(user.display_name):
+            seen = format_html("Others still see you as {}.", user.name)
+            self.fields["username"].initial = user.display_name if is_username(user.display_name) else ""
+        self.fields["username"].help_text = public_page + seen
 
     def signup(self, request: HttpRequest, user: User) -> None:
         """Set the chosen time zone. allauth calls this for the new account. Without a choice a guest's zone stays."""
         if zone := self.cleaned_data["time_zone"]:
             actions.choose_time_zone(user=user, zone=zone, now=timezone.now())
+
+
+class GuestNameForm(forms.Form):
+    """Asks a visitor who sits down what to be called. `actions.create_guest` checks the name."""
+
+    name = forms.CharField(
+        label="Your name",
+        max_length=DISPLAY_NAME_LENGTH,
+        help_text="Everyone at the table sees it.",
+        error_messages={"required": "Enter the name that others will see."},
+        widget=forms.TextInput({"autocomplete": "nickname", "autocapitalize": "words", "spellcheck": "false"}),
+    )
+
+    def refuse(self, why: ValidationError) -> None:
+        """Show why the name was refused, at the field, and give it the focus."""
+        if self.is_valid():  # otherwise the form says so itself
+            self.add_error("name", why.messages)
+        self.fields["name"].widget.attrs["autofocus"] = True
 
 
 def use_sentence_case(form: forms.Form) -> None:
@@ -120,6 +150,37 @@ class TokenForm(forms.Form):
         label="Name of the token",
         max_length=ApiToken._meta.get_field("name").max_length,
         help_text="For example “my bot”.",
+    )
+    scope = forms.TypedChoiceField(
+        label="What it may do",
+        required=False,
+        empty_value=ApiToken.Scope.PLAY,  # for programs that send this form as it was before there were scopes
+        choices=ApiToken.Scope.choices,
+        initial=ApiToken.Scope.PLAY,
+        widget=forms.RadioSelect,
+    )
+    days = forms.TypedChoiceField(
+        label="It works for",
+        coerce=int,
+        empty_value=None,
+        required=False,
+        choices=[("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "As long as you do not revoke it")],
+        initial="365",
+    )
+
+
+class InvitationForm(forms.Form):
+    note = forms.CharField(
+        label="Who it is for",
+        max_length=SignUpInvitation._meta.get_field("note").max_length,
+        required=False,
+        help_text="A note for you. Moderators can read it, too; the person you invite cannot.",
+    )
+    days = forms.TypedChoiceField(
+        label="It works for",
+        coerce=int,
+        choices=[(days, "1 day" if days == 1 else f"{days} days") for days in invitations.DAYS],
+        initial=7,
     )
 
 

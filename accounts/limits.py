@@ -42,6 +42,7 @@ RESETS_BY_ADDRESS: Final = TryLimit("resets-address", 20, MINUTE, "requests for 
 CONFIRMATIONS: Final = TryLimit("confirmations-address", 30, HOUR, "emails to confirm an address from your network")
 RESETS_IN_AN_HOUR: Final = TryLimit("resets-hour", 30, HOUR, "requests for a new password from your network")
 REST_CHANGES: Final = TryLimit("rest-changes", 5, MINUTE, "changes of your quiet hours, time zone or vacation")
+DATA_COPIES: Final = TryLimit("data-copies", 3, 24 * HOUR, "copies of your data")
 # Counted by rows of mails, separately for each kind that people can ask for (accounts/mails.py)
 MAILS_TO_MAILBOX: Final = TryLimit("mails-mailbox", 3, HOUR, "emails of this kind to this address")
 MAILS_BY_PERSON: Final = TryLimit("mails-person", 10, HOUR, "emails of this kind for this account")

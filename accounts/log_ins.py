@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, cast
 
+from allauth.account import app_settings
+from allauth.account.authentication import get_authentication_records
+from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.sessions.backends.base import UpdateError
 from django.db import transaction
@@ -72,6 +76,31 @@ def list_for(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
         for row, data in found
         if queries.session_is_valid(data, user.pk, {user.pk: user}, now)
     ]
+
+
+def is_recent(request: HttpRequest, now: datetime) -> bool:
+    """Return True if this session logged in within the time for which a password that was asked for again counts."""
+    since = request.session.get(SINCE)
+    timeout = timedelta(seconds=app_settings.REAUTHENTICATION_TIMEOUT)
+    return since is not None and now - datetime.fromisoformat(since) < timeout
+
+
+def lacks_confirmation(request: HttpRequest) -> bool:
+    """Return True if the user has to show their identity at the OpenID provider again before a security change.
+
+    allauth asks nothing of people without a password and a second factor.
+    """
+    user = request.user
+    if not isinstance(user, User) or not queries.confirms_by_identity(user):
+        return False
+    earliest = time.time() - app_settings.REAUTHENTICATION_TIMEOUT
+    records = get_authentication_records(request, user)
+    return not any(record.get("reauthenticated") and record["at"] > earliest for record in records)
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Return True if the user has confirmed their identity in the last few minutes, or can show nothing."""
+    return bool(did_recently_reauthenticate(request)) and not lacks_confirmation(request)
 
 
 def end(*, user_id: int, handle: str, here: str) -> bool:

@@ -84,6 +84,11 @@ CONFIRMED: Final = "account/email/email_confirmed"
 DELETED: Final = "account/email/email_deleted"
 TOKEN_MADE: Final = "account/email/token_made"  # noqa: S105  # the name of a kind
 PASSWORD_CHANGED: Final = "account/email/password_changed"  # noqa: S105  # the name of a kind
+LINKED: Final = "socialaccount/email/account_connected"
+UNLINKED: Final = "socialaccount/email/account_disconnected"
+DATA_READY: Final = "account/email/data_ready"
+DELETION_ASKED: Final = "account/email/deletion_asked"
+DELETION_CANCELLED: Final = "account/email/deletion_cancelled"
 WORKS: Final = "works"
 """Asks whether an address works again after mails bounced. `games/notices/account_mails.py` makes its text."""
 
@@ -122,6 +127,33 @@ KINDS: Final[Mapping[str, Kind]] = {
             "An API token was created for your account. A program that has it can play for you until you revoke it.",
         ),
         Kind(
+            LINKED,
+            "Another way to log in was added",
+            "Your account was linked with an account of {provider}, which can log in to yours from now on.",
+        ),
+        Kind(
+            UNLINKED,
+            "A way to log in was removed",
+            "Your account is no longer linked with {provider}, so it cannot log in to yours any more.",
+        ),
+        Kind(
+            DATA_READY,
+            "The copy of your data is ready",
+            "The copy of your data that was asked for with your account is ready. Until {until} you can fetch it here,"
+            " once you are logged in: {page}",
+        ),
+        Kind(
+            DELETION_ASKED,
+            "Your account will be deleted",
+            "Somebody who was logged in to your account has asked for its deletion: it will be deleted on {deletes_on}."
+            " To keep it, log in before then.",
+        ),
+        Kind(
+            DELETION_CANCELLED,
+            "Your account will not be deleted",
+            "Your account will not be deleted, because somebody has logged in to it.",
+        ),
+        Kind(
             "mfa/email/totp_activated",
             "An authenticator app was set up",
             "An authenticator app was set up as the second factor of your account.",
@@ -129,7 +161,19 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(
             "mfa/email/totp_deactivated",
             "Your authenticator app was removed",
-            "The authenticator app was removed from your account. You now log in with your password alone.",
+            "The authenticator app was removed from your account. Without another second factor you now log in with"
+            " your password alone.",
+        ),
+        Kind(
+            "mfa/email/webauthn_added",
+            "A passkey was added",
+            "A passkey was added to your account. The device that has it can log in without your password.",
+        ),
+        Kind(
+            "mfa/email/webauthn_removed",
+            "A passkey was removed",
+            "A passkey was removed from your account. Without another second factor you now log in with your password"
+            " alone.",
         ),
         Kind(
             "mfa/email/recovery_codes_generated",

@@ -54,7 +54,7 @@ def note_unsent_forms(get_response: Handler) -> Handler:
 class RedirectSuspended:
     """Redirects suspended people from every page to the one that says why. The API refuses them itself."""
 
-    OPEN = frozenset({"suspended", "account_logout", "healthz", "readyz", "mail-stop", "mail-works"})
+    OPEN = frozenset({"suspended", "account_logout", "service-worker", "healthz", "readyz", "mail-stop", "mail-works"})
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -9,6 +9,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models, transaction
 from django.db.models.functions import Lower, Upper
@@ -16,6 +17,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.addresses import LONGEST_ADDRESS
+from accounts.avatars import avatar_of, validate_avatar
 from accounts.names import DISPLAY_NAME_LENGTH, NAME_TAKEN, name_skeletons, validate_display_name, validate_time_zone
 from accounts.rest import Rest
 
@@ -25,6 +27,8 @@ MOST_FREED: Final = 6
 
 Without this limit one person could block any number of names by changing theirs again and again.
 """
+FORMER_NAMES: Final = 20
+"""How many names that a person gave up are stored with the person."""
 SESSION_SALT: Final = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 """The end of a suspension or mute without an end."""
@@ -43,6 +47,8 @@ class User(AbstractUser):
     display_name = models.CharField(
         "name at the table", max_length=DISPLAY_NAME_LENGTH, blank=True, validators=[validate_display_name]
     )
+    # Empty until the person has chosen one: see `avatar_shown`.
+    avatar = models.CharField(max_length=16, blank=True, default="", db_default="", validators=[validate_avatar])
     time_zone = models.CharField(max_length=64, default="UTC", validators=[validate_time_zone])
     is_guest = models.BooleanField(default=False)
     # No deadline falls between these times of day, in `time_zone`.
@@ -71,6 +77,14 @@ class User(AbstractUser):
     last_totp_step = models.PositiveBigIntegerField(default=0, editable=False)
     # Part of what sessions are checked by. A new one ends them, like a new password (`log_ins.end_elsewhere`).
     session_mark = models.CharField(max_length=22, blank=True, default="", db_default="", editable=False)
+    # A program plays for this account. Nothing takes that back.
+    is_program = models.BooleanField("played by a program", default=False, db_default=False, editable=False)
+    # When the account will be deleted, because the person has asked for it. Logging in clears it.
+    deletes_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # The worker is deleting the account: nobody can log in any more, and nothing stops it.
+    deletion_begun = models.BooleanField(default=False, db_default=False, editable=False)
+    # The last names that the person chose to give up, so that the deletion finds them in other people's notices.
+    former_names = ArrayField(models.CharField(max_length=150), default=list, db_default=[], blank=True, editable=False)
 
     class Meta:
         verbose_name = "person"
@@ -95,12 +109,20 @@ class User(AbstractUser):
             models.Index(Upper("display_name"), name="accounts_user_display_name"),
             models.Index(Upper("neutral_name"), name="accounts_user_neutral_name"),
             models.Index(fields=["email"], name="accounts_user_email"),
+            models.Index(
+                fields=["deletes_at"], name="accounts_user_deletes_at", condition=models.Q(deletes_at__isnull=False)
+            ),
         ]
 
     @property
     def name(self) -> str:
         """Return the name that others see. Keep in step with `name_sql`."""
         return self.display_name or self.neutral_name or self.username
+
+    @property
+    def avatar_shown(self) -> str:
+        """Return the name of the picture that others see, a key of `avatars.AVATARS`."""
+        return avatar_of(self.avatar, self.pk)
 
     @property
     def rest(self) -> Rest:
@@ -146,6 +168,10 @@ class User(AbstractUser):
         value = f"{self.password}{self.session_mark}"
         return salted_hmac(SESSION_SALT, value, secret=secret, algorithm="sha256").hexdigest()
 
+    def give_up_name(self, name: str) -> None:
+        """Note that the person was called by this name until now. Does not save."""
+        self.former_names = [*(known for known in self.former_names if known != name), name][-FORMER_NAMES:]
+
     def suspended(self, now: datetime) -> bool:
         """Return True if this person is suspended: they may only read why, and appeal."""
         return self.suspended_until is not None and self.suspended_until > now
@@ -174,7 +200,7 @@ class User(AbstractUser):
 class NameSkeleton(models.Model):
     """A skeleton of somebody's name, held so that nobody else takes a name that looks like it (`accounts.names`).
 
-    `user` is None after the account was deleted.
+    `user` is None after the account was deleted. Was that at the person's request, the skeleton is `sealed`.
     """
 
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="name_skeletons")
@@ -195,6 +221,15 @@ class NameSkeleton(models.Model):
 
     def __str__(self) -> str:
         return f"{self.skeleton} of {self.user_id}"
+
+
+def sealed(skeleton: str) -> list[str]:
+    """Return a keyed hash of a skeleton, and after it those under each of `SECRET_KEY_FALLBACKS`.
+
+    The names of deleted accounts are held in this form, so that the database does not have them.
+    """
+    keys = (None, *settings.SECRET_KEY_FALLBACKS)
+    return [salted_hmac("accounts.NameSkeleton", skeleton, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 def _hold_names(user: User, *, new: bool) -> None:
@@ -224,11 +259,17 @@ def _free_names(rows: models.QuerySet[NameSkeleton]) -> None:
 class ApiToken(models.Model):
     """A token for the API. Only its SHA-256 is stored; the token itself is shown once."""
 
+    class Scope(models.TextChoices):
+        READ = "read", "Only read"
+        PLAY = "play", "Read and play"
+
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)
+    scope = models.CharField(max_length=4, choices=Scope, default=Scope.PLAY)
+    expires_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = "API token"
@@ -236,6 +277,42 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user_id}"
+
+    def expired(self, now: datetime) -> bool:
+        """Return True if the token does not work any more."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+class SignUpInvitation(models.Model):
+    """An invitation to make an account. Only the SHA-256 of its key is stored; the link is shown once.
+
+    `note` is for the person who invites. `used_by` is who signed up with it, None again if that account is deleted.
+    """
+
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_up_invitations")
+    note = models.CharField(max_length=60, blank=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True)
+    used_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        verbose_name = "invitation"
+        default_permissions = ("view",)
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.pk} by {self.by_id}"
+
+    def state(self, now: datetime) -> str:
+        """Return `used`, `revoked`, `expired` or `open`."""
+        if self.used_at is not None:
+            return "used"
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at <= now else "open"
 
 
 class Session(AbstractBaseSession):

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
@@ -27,9 +28,11 @@ RESERVED_NAMES: Final = (
     "former player", "free seat", "gm", "guest", "host", "judge", "nobody", "no mercy", "none", "notice", "operator",
     "root", "server", "site", "somebody", "spectator", "superuser", "sysop", "umpire", "you",
 )  # fmt: skip
-"""No name is one of these, and neither is its part inside or outside brackets. As a part of a name they are fine."""
+"""No name is one of these or `SITE_NAME`, and neither is its part inside or outside brackets. As a part of a name they
+are fine."""
 
 _NEUTRAL_WORD: Final = "Player"
+_DELETED: Final = "Deleted player"
 
 _DIGITS_AS_LETTERS: Final = dict(zip("01345789", "oleastbg", strict=True))
 _SIGNS_AS_LETTERS: Final = _DIGITS_AS_LETTERS | {"@": "a", "$": "s", "!": "l"}
@@ -80,6 +83,22 @@ def guest_display_name() -> str:
     return f"{secrets.choice(GUEST_ADJECTIVES)} {secrets.choice(GUEST_ANIMALS)} {secrets.randbelow(90) + 10}"
 
 
+def is_guest_display_name(name: str) -> bool:
+    """Return True if the site may have made up this name for a guest."""
+    parts = name.split(" ")
+    return len(parts) == 3 and parts[0] in GUEST_ADJECTIVES and parts[1] in GUEST_ANIMALS and parts[2].isdecimal()
+
+
+def is_username(name: str) -> bool:
+    """Return True if this name could be a username as it is."""
+    try:
+        for validate in username_validators:
+            validate(name)
+    except ValidationError:
+        return False
+    return True
+
+
 def guest_username() -> str:
     return f"{GUEST_USERNAME_PREFIX}{secrets.token_hex(8)}"
 
@@ -87,6 +106,11 @@ def guest_username() -> str:
 def random_neutral_name() -> str:
     """Return a random name that staff put in place of a username, like `Player 48213`. It may be taken."""
     return f"{_NEUTRAL_WORD} {secrets.randbelow(90_000) + 10_000}"
+
+
+def deleted_name(number: int) -> str:
+    """Return what the person with this number is called once their account is deleted, like `Deleted player 7`."""
+    return f"{_DELETED} {number}"
 
 
 def clean_display_name(value: str) -> str:
@@ -218,10 +242,14 @@ def is_reserved(name: str) -> bool:
 
 
 def _looks_neutral(look: str) -> bool:
-    """Return True if a skeleton is that of a neutral name, with any number."""
-    word, found = _skeleton_of(_NEUTRAL_WORD), "".join(filter(str.isalnum, look))
-    number = found.removeprefix(word)
-    return found.startswith(word) and bool(number) and all(char.isdecimal() or char in "ol" for char in number)
+    """Return True if a skeleton is that of a neutral name or of a deleted person, with any number."""
+    found = "".join(filter(str.isalnum, look))
+    for name in (_NEUTRAL_WORD, _DELETED):
+        word = "".join(filter(str.isalnum, _skeleton_of(name)))
+        number = found.removeprefix(word)
+        if found.startswith(word) and number and all(char.isdecimal() or char in "ol" for char in number):
+            return True
+    return False
 
 
 def _without_article(found: list[str]) -> str:
@@ -253,7 +281,7 @@ def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
     return (
         tuple(map(_plain, staff_words.PARTS)),
         frozenset(_plain(word) for listed in staff_words.WORDS.values() for word in listed.split()),
-        frozenset(_plain("".join(words(name))) for name in RESERVED_NAMES),
+        frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, settings.SITE_NAME)) - {""},
     )
 
 

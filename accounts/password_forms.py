@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPasswordKeyForm
+from allauth.account.forms import ChangePasswordForm, ResetPasswordForm, ResetPasswordKeyForm, SetPasswordForm
 from allauth.account.models import EmailAddress
 from allauth.core import context
 from django import forms
@@ -22,6 +22,7 @@ from accounts import actions, log_ins, mails, queries, tries, try_keys
 from accounts.forms import check_addresses, revoke_tokens_field, use_sentence_case
 from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
+from accounts.openid_provider import provider_name
 from accounts.origin import address_of
 from accounts.reset_tokens import address_of_token
 from accounts.tries import Key
@@ -34,17 +35,28 @@ NOT_MINE: Final = "none"
 def replace_password(*, user: User, password: str, mailed_to: str = "") -> list[str]:
     """Set a password without asking for the old one. End all sessions and revoke all API tokens of the account.
 
-    Addresses that are not confirmed are removed, except the one that the link to this was mailed to.
+    Addresses that are not confirmed are removed, except the one that the link to this was mailed to. If the account had
+    a password before, its link with the OpenID provider is removed as well: somebody else who knew that password can
+    have made it. Passkeys stay second factors, but log in no more without the new password, for the same reason.
 
     :param mailed_to: the address that the link was mailed to, if any.
     :returns: the removed addresses.
     """
+    if user.has_usable_password():
+        _unlink(user)
     get_adapter().set_password(user, password)
     others = EmailAddress.objects.filter(user=user, verified=False).exclude(email=mailed_to)
     removed = _remove(user, others)
+    actions.let_no_passkey_log_in_alone(user=user)
     actions.revoke_tokens(user=user)
     log_ins.end_all(user_id=user.pk)
     return removed
+
+
+def _unlink(user: User) -> None:
+    """Remove the identities of this person at OpenID providers, and tell the confirmed addresses."""
+    if actions.drop_identities(user=user):
+        mails.notify(kind=mails.UNLINKED, user=user, facts={"provider": provider_name()}, now=timezone.now())
 
 
 def _remove(user: User, addresses: QuerySet[EmailAddress]) -> list[str]:
@@ -72,6 +84,14 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
         super().__init__(*args, **kwargs)
         use_sentence_case(self)
         self.fields["revoke_tokens"] = revoke_tokens_field()
+        if queries.identities_of(self.user).exists():
+            self.fields["unlink"] = forms.BooleanField(
+                label=f"Unlink my account of {provider_name()}",
+                required=False,
+                initial=True,
+                help_text="Recommended if someone else may know your password: they can have linked an account of"
+                " theirs. You can link yours again.",
+            )
         if addresses := list(EmailAddress.objects.filter(user=self.user).order_by("pk")):
             self.fields["mine"] = _which_are_mine(addresses)
             self.fields["asked"] = forms.BooleanField(required=False, initial=True, widget=forms.HiddenInput)
@@ -111,6 +131,8 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
         log_ins.end_all(user_id=self.user.pk, keep=context.request.session.session_key)
         if self.cleaned_data["revoke_tokens"]:
             actions.revoke_tokens(user=self.user)
+        if self.cleaned_data.get("unlink"):
+            _unlink(self.user)
         if removed := _remove(self.user, self._others()):
             messages.warning(context.request, f"Removed from your account: {', '.join(removed)}.")
 
@@ -121,6 +143,19 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
             return addresses.exclude(email__in=self.cleaned_data["mine"])
         # A program, or a page from before an update, did not ask.
         return addresses.filter(verified=False)
+
+
+class SetPassword(SetPasswordForm):  # type: ignore[misc]  # allauth ships no types
+    """Sets the first password of an account that has none, and logs out all other browsers."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        use_sentence_case(self)
+
+    @transaction.atomic
+    def save(self) -> None:
+        super().save()
+        log_ins.end_all(user_id=self.user.pk, keep=context.request.session.session_key)
 
 
 def _which_are_mine(addresses: Sequence[EmailAddress]) -> forms.MultipleChoiceField:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.base import SessionBase
@@ -14,7 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from accounts.addresses import canonical, is_sent_as_written, spellings
-from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
+from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User, sealed
 from accounts.names import ALIKE, NAME_TAKEN, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 from accounts.zones import zone_to_show
@@ -60,7 +61,9 @@ def name_clash(name: str, *, except_for: User) -> str:
     others = User.objects.exclude(pk=except_for.pk)
     if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name) | Q(neutral_name__iexact=name)).exists():
         return NAME_TAKEN
-    alike = NameSkeleton.objects.filter(skeleton__in=name_skeletons(name))
+    looks = name_skeletons(name)
+    of_deleted = [held for look in looks for held in sealed(look)]
+    alike = NameSkeleton.objects.filter(skeleton__in=[*looks, *of_deleted])
     if except_for.pk is not None:
         alike = alike.exclude(user=except_for.pk)
     freed = alike.values_list("freed_at", flat=True)
@@ -188,9 +191,45 @@ def totp_of(user: User) -> Authenticator | None:
     return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
 
 
-def has_second_factor(user: User) -> bool:
-    """Return True if this person has set up an app. Recovery codes alone are no second factor."""
-    return totp_of(user) is not None
+def passkeys_of(user: User) -> QuerySet[Authenticator]:
+    """Return the passkeys of this person, oldest first."""
+    passkeys: QuerySet[Authenticator] = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
+    return passkeys.order_by("pk")
+
+
+def has_second_factor(user: User, *, except_for: int = 0) -> bool:
+    """Return True if this person has an app or a passkey. Recovery codes alone are no second factor.
+
+    `except_for` is the number of a factor that does not count.
+    """
+    factors = Authenticator.objects.filter(user=user, type__in=(Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN))
+    return bool(factors.exclude(pk=except_for).exists())
+
+
+def identities_of(user: User) -> QuerySet[SocialAccount]:
+    """Return what this person can log in with at OpenID providers: the issuer (`provider`) and the subject (`uid`).
+
+    Those of a former `OIDC_ISSUER` are among them.
+    """
+    rows: QuerySet[SocialAccount] = SocialAccount.objects.filter(user=user)
+    return rows
+
+
+def identity_here(user: User) -> SocialAccount | None:
+    """Return this person's identity at the provider of `OIDC_ISSUER`, or None. A person has at most one."""
+    return identities_of(user).filter(provider=settings.OIDC_ISSUER).first() if settings.OIDC_ISSUER else None
+
+
+def identity_with(*, issuer: str, subject: str) -> SocialAccount | None:
+    """Return the identity with this issuer and subject, together with its person, or None."""
+    return SocialAccount.objects.select_related("user").filter(provider=issuer, uid=subject).first()
+
+
+def confirms_by_identity(user: User) -> bool:
+    """Return True if an OpenID provider is all that this person can show: there is no password and no second factor."""
+    if user.is_guest or user.has_usable_password() or has_second_factor(user):
+        return False
+    return identities_of(user).exists()
 
 
 def holder_of(email: str) -> User | None:

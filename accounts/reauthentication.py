@@ -28,12 +28,21 @@ NOT_FOR_GUESTS: Final = frozenset({
     "account_set_password",
     "me-token-create",
     "mfa_activate_totp",
+    "mfa_add_webauthn",
     "mfa_deactivate_totp",
     "mfa_download_recovery_codes",
+    "mfa_edit_webauthn",
     "mfa_generate_recovery_codes",
     "mfa_index",
+    "mfa_list_webauthn",
     "mfa_reauthenticate",
+    "mfa_reauthenticate_webauthn",
+    "mfa_remove_webauthn",
     "mfa_view_recovery_codes",
+    "openid_confirm",
+    "openid_link",
+    "openid_unlink",
+    "socialaccount_connections",
 })  # fmt: skip
 """The pages of security settings. A guest has only the session, and so nothing to change there."""
 
@@ -79,6 +88,9 @@ class RedirectToReauthentication:
         # A visitor gets no message, because storing it would make a session for each such request.
         if methods and request.method not in ("GET", "HEAD"):
             messages.info(request, "Nothing was changed yet. Confirm that it’s you, then send the form again.")
+        if not methods and request.user.is_authenticated:  # the provider of the account is no longer that of the site
+            messages.info(request, "Your account has no password to confirm this with. Ask for one by email.")
+            return self._to(reverse("account_reset_password"), request)
         return self._to(methods[0]["url"] if methods else reverse("account_login"), request)
 
     @staticmethod

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
 import structlog
 from allauth.core import context
 from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY as PENDING_SECRET
 from allauth.mfa.totp.internal.auth import (
@@ -21,6 +23,7 @@ from allauth.mfa.totp.internal.auth import (
     yield_hotp_counters_from_time,
 )
 from allauth.mfa.utils import decrypt, encrypt
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -40,9 +43,17 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
     """Stores the secrets of apps and the seeds of recovery codes encrypted."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
-        "cannot_generate_recovery_codes": "Recovery codes belong to an authenticator app, and you have none. Set one up"
-        " first: it makes the codes, too.",
+        "cannot_generate_recovery_codes": "Recovery codes belong to a second factor, and you have none. Set up an"
+        " authenticator app or add a passkey first: that makes the codes, too.",
     }
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Return the host and the name of the site for its passkeys. allauth would take both from the request."""
+        return {"id": urlsplit(settings.SITE_URL).hostname or "", "name": settings.SITE_NAME}
+
+    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:  # noqa: A002  # allauth's name
+        """Return the name that the form for a new passkey suggests."""
+        return f"Passkey {queries.passkeys_of(user).count() + 1}"
 
     def encrypt(self, text: str) -> str:
         return encryption.encrypt(text)
@@ -58,14 +69,14 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
 class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
     """Sets up an app. Until the first code is accepted, the secret is in the session, encrypted.
 
-    People with API tokens are asked whether to revoke them.
+    People who get their first second factor are asked whether to revoke their API tokens.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.secret: str = decrypt(self.secret)  # comes from the session if the form was sent
         context.request.session[PENDING_SECRET] = encrypt(self.secret)
-        if queries.tokens_of(self.user).exists():
+        if not queries.has_second_factor(self.user) and queries.tokens_of(self.user).exists():
             self.fields["revoke_tokens"] = revoke_tokens_field()
 
     def clean_code(self) -> str:
@@ -88,7 +99,7 @@ class _UsesCodeUnderLock:
     def _use_code(self) -> str:
         form, allauths = cast("Any", self), cast("Any", super())
         with transaction.atomic():
-            if not queries.has_second_factor(actions.lock_person(form.user.pk)):
+            if not _still_has_factor(form.user):
                 raise ValidationError(TURNED_OFF, code="turned_off")
             code = _clean_once(form, allauths.clean_code)
             allauths.save()
@@ -104,6 +115,14 @@ class LogInByCode(_UsesCodeUnderLock, AuthenticateForm):  # type: ignore[misc]  
 
 class ConfirmByCode(_UsesCodeUnderLock, ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a code before a change to security settings."""
+
+
+def _still_has_factor(user: User) -> bool:
+    """Lock the person. Return False if they have no second factor any more, or were deleted."""
+    try:
+        return queries.has_second_factor(actions.lock_person(user.pk))
+    except User.DoesNotExist:
+        return False
 
 
 def _counted(user: User, check: Callable[[], str]) -> str:

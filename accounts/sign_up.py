@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any, Final, cast
 
 from allauth.account.adapter import get_adapter
@@ -11,16 +12,22 @@ from allauth.account.internal.flows.email_verification import (
 )
 from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
 from allauth.account.stages import EmailVerificationStage, LoginStageController
+from allauth.account.utils import get_next_redirect_url
 from allauth.account.views import EmailView, SignupView
+from django.conf import settings
 from django.contrib.auth import logout
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_POST
 
-from accounts import actions, queries
-from accounts.adapter import BEGUN_WITH, HELD
+from accounts import actions, invitations, queries
+from accounts.adapter import AFTER_CONFIRMATION, BEGUN_WITH, HELD
 from accounts.models import User
+from accounts.tokens import digest_of
+from common import secret_pages
 
 JUST_TAKEN: Final = (
     "Somebody has just taken this name, or one that looks like it. If that was you, in another tab or by a double"
@@ -32,13 +39,24 @@ HAS_ACCOUNT: Final = (
 )
 
 
-class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
+def invitation_ended(request: HttpRequest, why: invitations.UnusableInvitation) -> HttpResponse:
+    """Say why an invitation does not work any more."""
+    return render(request, "account/invitation_ended.html", {"sentence": str(why)}, status=HTTPStatus.GONE)
+
+
+class OneSignUp:
     """Creates an account. Of simultaneous requests for one name or by one guest, only one succeeds."""
+
+    request: HttpRequest
+
+    def closed(self) -> HttpResponse:
+        """Say that nobody can sign up here."""
+        return render(self.request, "account/signup_closed.html", status=HTTPStatus.FORBIDDEN)
 
     def form_valid(self, form: Any) -> HttpResponse:
         username = form.cleaned_data["username"]
         try:
-            answer: HttpResponse = super().form_valid(form)
+            answer = self.create(form)
         except actions.NoGuest:
             form.add_error(None, HAS_ACCOUNT)
         except IntegrityError:
@@ -48,19 +66,52 @@ class SignUp(SignupView):  # type: ignore[misc]  # allauth ships no types
         else:
             self._end_session_of_guest()
             return answer
-        refused: HttpResponse = self.form_invalid(form)
+        refused: HttpResponse = cast("Any", self).form_invalid(form)
         return refused
 
+    def create(self, form: Any) -> HttpResponse:
+        """Create the account of a valid form, and log in."""
+        answer: HttpResponse = cast("Any", super()).form_valid(form)
+        return answer
+
     def _end_session_of_guest(self) -> None:
-        """Log out a guest who has signed up and must confirm the address, but keep what `confirm_again` needs."""
-        # The session would end with the next request anyway, because the account has a password now.
+        """Log out a guest who has signed up and must confirm the address, but keep what `confirm_again` needs.
+
+        Also note where somebody who must confirm the address came from.
+        """
+        # The session would end with the next request anyway, because the account has another password now.
         session = self.request.session
+        if LOGIN_SESSION_KEY in session and (page := get_next_redirect_url(self.request)):
+            session[AFTER_CONFIRMATION] = page
         if LOGIN_SESSION_KEY in session and self.request.user.is_authenticated:
             pending = session[LOGIN_SESSION_KEY]
-            kept = {key: session[key] for key in (BEGUN_WITH, HELD) if key in session}
+            kept = {key: session[key] for key in (BEGUN_WITH, HELD, AFTER_CONFIRMATION) if key in session}
             logout(self.request)
             session[LOGIN_SESSION_KEY] = pending
             session.update(kept)
+
+
+class SignUp(OneSignUp, SignupView):  # type: ignore[misc]  # allauth ships no types
+    """The page to sign up with a username and a password."""
+
+
+class InvitedSignUp(SignUp):
+    """The page of an invitation, where it is possible to sign up. Opening it changes nothing."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        secret_pages.mark(request)
+        if settings.REGISTRATION == "open":
+            return redirect("account_signup")
+        try:
+            # Where registration is closed, none works: `invitations.may_invite` is False for everybody.
+            if invitations.find(kwargs["key"], timezone.now()) is None:
+                raise Http404
+            cast("Any", request).invitation = digest_of(kwargs["key"])
+            answer: HttpResponse = super().dispatch(request, *args, **kwargs)
+        except invitations.UnusableInvitation as why:
+            answer = invitation_ended(request, why)
+        add_never_cache_headers(answer)
+        return answer
 
 
 class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types

@@ -1,4 +1,4 @@
-"""API tokens: 256 random bits as text. The database stores only their SHA-256."""
+"""API tokens and keys of invitations: 256 random bits as text. The database stores only their SHA-256."""
 
 import hashlib
 import secrets
@@ -9,6 +9,11 @@ LONGEST = 200  # characters: a longer text is no token of ours
 
 def new_token() -> str:
     return PREFIX + secrets.token_urlsafe(32)
+
+
+def new_invitation() -> str:
+    """Return the key of a new invitation to sign up."""
+    return secrets.token_urlsafe(32)
 
 
 def digest_of(token: str) -> str:

@@ -5,29 +5,35 @@ from typing import Any, Final, cast
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.models import EmailConfirmationHMAC
-from allauth.account.views import ConfirmEmailView, PasswordChangeView, PasswordResetFromKeyView
+from allauth.account.views import ConfirmEmailView, PasswordChangeView, PasswordResetFromKeyView, PasswordSetView
 from allauth.mfa.recovery_codes.views import (
     DownloadRecoveryCodesView,
     GenerateRecoveryCodesView,
     ViewRecoveryCodesView,
 )
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import actions, confirmation_keys, known_browsers, log_ins, mails, queries
-from accounts.forms import ProfileForm, TokenForm
+from accounts import actions, confirmation_keys, invitations, mails, queries
+from accounts.changes import AddsFactor, NotAfterEnd
+from accounts.forms import InvitationForm, ProfileForm, TokenForm
 from accounts.models import User
+from accounts.passkeys import ShowsFactors
 from accounts.second_factor import SecondFactorAdapter
 
+SHOWN_INVITATIONS: Final = 100
+MAY_NOT_INVITE: Final = "You can’t invite people to this site."
 JUST_CHANGED: Final = (
     "This password was changed a moment ago, in another tab or browser or by a double click. Log in with the new"
     " one. If that wasn’t you, ask for a new password by email."
@@ -53,13 +59,13 @@ def me(request: HttpRequest, *, on_new_zone: Callable[[int], object]) -> HttpRes
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required(app="allauth.account")  # type: ignore[untyped-decorator]  # allauth ships no types
 def create_token(request: HttpRequest) -> HttpResponse:
-    """Ask for the name of a new API token. POST creates it, shows it this once, and notifies the owner by mail."""
+    """Ask what a new API token is for. POST creates it, shows it this once, and notifies the owner by mail."""
     user, now = cast("User", request.user), timezone.now()
     form, token = TokenForm(request.POST or None), None
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
-                token = actions.create_token(user=user, name=form.cleaned_data["name"], now=now)
+                token = actions.create_token(user=user, now=now, **form.cleaned_data)
                 mails.notify(kind=mails.TOKEN_MADE, user=user, now=now)
         except actions.TooManyTokens:
             form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already. Revoke one first.")
@@ -74,6 +80,37 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
         raise Http404
     messages.success(request, "The token no longer works.")
     return redirect("me")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_invitations(request: HttpRequest) -> HttpResponse:
+    """List the person's invitations. POST makes one, and shows its link this once.
+
+    :raises PermissionDenied: this person may not invite.
+    """
+    user, now = cast("User", request.user), timezone.now()
+    if not invitations.may_invite(user, now):
+        raise PermissionDenied(MAY_NOT_INVITE)
+    form, link = InvitationForm(request.POST or None), ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            key = invitations.invite(user=user, now=now, **form.cleaned_data)
+            link = settings.SITE_URL + reverse("account_invitation", args=[key])
+        except invitations.TooManyInvitations as many:
+            form.add_error(None, str(many))
+    rows = [(row, row.state(now)) for row in invitations.of(user)[:SHOWN_INVITATIONS]]
+    context = {"form": form, "link": link, "invitations": rows}
+    return render(request, "accounts/invitations.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def revoke_invitation(request: HttpRequest, number: int) -> HttpResponse:
+    if not invitations.revoke(user=cast("User", request.user), number=number, now=timezone.now()):
+        raise Http404
+    messages.success(request, "The invitation no longer works.")
+    return redirect("invitations")
 
 
 class _NoLogout:
@@ -97,26 +134,7 @@ class ConfirmAddress(_NoLogout, ConfirmEmailView):  # type: ignore[misc]  # alla
         return EmailConfirmationHMAC(claim)
 
 
-class _NotAfterEnd:
-    """Lets a form make its change only while the account is open and the session that the request read is valid.
-
-    :raises AccountChanged: after the request began, the sessions of the account were ended or it was closed.
-    """
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        # A link in a mail sets the password of its own account, not of the one that is logged in.
-        user = getattr(form, "user", cast("Any", self).request.user)
-        with transaction.atomic():
-            actions.lock_unchanged(user)
-            return self.make_change(form)
-
-    def make_change(self, form: Any) -> HttpResponse:
-        """Make the change of a valid form. The person is locked."""
-        answer: HttpResponse = cast("Any", super()).form_valid(form)
-        return answer
-
-
-class _RefusesOutdatedForm(_NotAfterEnd):
+class _RefusesOutdatedForm(NotAfterEnd):
     """Refuses a form that sets a password if the password was changed after the request began.
 
     The form checks the old password, or the link, before the account is locked. Of several requests at once with the
@@ -144,46 +162,29 @@ class ChangeOwnPassword(_RefusesOutdatedForm, PasswordChangeView):  # type: igno
     """
 
 
+@method_decorator(login_required, name="dispatch")
+@method_decorator(reauthentication_required(app="allauth.account"), name="dispatch")
+class SetFirstPassword(_RefusesOutdatedForm, PasswordSetView):  # type: ignore[misc]  # allauth ships no types
+    """Sets the password of a person who has none. What else they have to show is asked for first."""
+
+
 class SetNewPassword(_RefusesOutdatedForm, _NoLogout, PasswordResetFromKeyView):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password by the link sent to the account's address."""
 
 
-class SetUpApp(_NotAfterEnd, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
-    """Sets up an app as the second factor, logs out everywhere else, and revokes the API tokens if that is ticked.
-
-    If another request has set up an app first, redirects to the page about the second factor.
-    """
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        try:
-            return super().form_valid(form)
-        except actions.AccountChanged:
-            if not queries.has_second_factor(form.user):
-                raise
-            return self._redirect_to_second_factor()
+class SetUpApp(ShowsFactors, AddsFactor, ActivateTOTPView):  # type: ignore[misc]  # allauth ships no types
+    """Sets up an app as a second factor. A form that is sent twice leads to the page about second factors."""
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        if queries.has_second_factor(form.user):  # a double click: the first one has used the code
-            return self._redirect_to_second_factor()
+        if queries.totp_of(form.user):  # a double click: the first one has used the code
+            return self.redirect_to_factors()
         refused: HttpResponse = super().form_invalid(form)
         return refused
 
-    def _redirect_to_second_factor(self) -> HttpResponse:
-        # Saving this session, which the set-up has ended, would replace the cookie of the one that continues it.
-        self.request.session.modified = False
-        return redirect("mfa_index")
-
     def make_change(self, form: Any) -> HttpResponse:
-        # Somebody else who knows the password may have logged in before there was an app, and confirmed their identity
-        # a moment ago.
-        if not log_ins.end_elsewhere(self.request):
-            raise actions.AccountChanged
-        actions.drop_recovery_codes(user=form.user)  # allauth would keep them, and show none
-        if form.cleaned_data.get("revoke_tokens"):
-            actions.revoke_tokens(user=form.user)
-        answer = super().make_change(form)
-        known_browsers.remember(self.request, answer, form.user)
-        return answer
+        if queries.totp_of(form.user):
+            return self.redirect_to_factors()
+        return super().make_change(form)
 
 
 @method_decorator(login_required, name="dispatch")
@@ -208,21 +209,21 @@ class DownloadRecoveryCodes(_ReadsCodes, DownloadRecoveryCodesView):  # type: ig
     """Sends the unused recovery codes as a file."""
 
 
-class TurnAppOff(_NotAfterEnd, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types
-    """Turns the second factor off, once."""
+class TurnAppOff(ShowsFactors, NotAfterEnd, DeactivateTOTPView):  # type: ignore[misc]  # allauth ships no types
+    """Turns the app off, once. Recovery codes are removed with the last second factor."""
 
     def make_change(self, form: Any) -> HttpResponse:
-        if not queries.has_second_factor(cast("User", self.request.user)):
+        if queries.totp_of(cast("User", self.request.user)) is None:
             return redirect("mfa_index")
         return super().make_change(form)
 
 
-class MakeRecoveryCodes(_NotAfterEnd, GenerateRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
+class MakeRecoveryCodes(NotAfterEnd, GenerateRecoveryCodesView):  # type: ignore[misc]  # allauth ships no types
     """Makes new recovery codes, which replace the old ones."""
 
     def make_change(self, form: Any) -> HttpResponse:
-        # allauth checks it before the person is locked. Codes made while no app is set up would also work for one that
-        # is set up later.
+        # allauth checks it before the person is locked. Codes made while there is no factor would also work for one
+        # that is added later.
         if not queries.has_second_factor(form.user):
             form.add_error(None, SecondFactorAdapter().validation_error("cannot_generate_recovery_codes"))
             refused: HttpResponse = cast("Any", self).form_invalid(form)
@@ -247,5 +248,5 @@ def _save_profile(user_id: int, form: ProfileForm, on_new_zone: Callable[[int], 
 
 
 def _page(request: HttpRequest, user: User, form: ProfileForm) -> HttpResponse:
-    context = {"form": form, "tokens": queries.tokens_of(user)}
+    context = {"form": form, "tokens": queries.tokens_of(user), "now": timezone.now()}
     return render(request, "accounts/me.html", context, status=422 if form.errors else 200)

@@ -46,6 +46,18 @@ def old_names() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
+def _names() -> Mapping[str, str]:
+    """Return the current name of each zone by its current and its former names."""
+    former = {old: zone for zone, names in old_names().items() for old in names}
+    return {**former, **{zone: zone for zone in current_zones()}}
+
+
+def zone_of_browser(name: str) -> str:
+    """Return the current name of the zone that a browser names, or UTC if there is none of this name."""
+    return _names().get(name, "UTC")
+
+
+@cache
 def _regions() -> list[tuple[str, list[Choice]]]:
     regions: dict[str, list[Choice]] = {}
     for zone in sorted(current_zones()):

@@ -142,7 +142,10 @@ class Page:
                         attempts = 0
                         if not self.connected:
                             self.connected, self.connected_at = True, time.monotonic()
-                        version = json.loads(frame)["version"]
+                        message = json.loads(frame)
+                        if "beat" in message:
+                            continue
+                        version = message["version"]
                         self.newest = max(self.newest, version)
                         await self._catch_up(anyway=self._unversioned and version >= self.shown["version"])
             except (OSError, WebSocketException):
@@ -267,7 +270,7 @@ async def _until(what: str, is_so: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def _own_database() -> Iterator[None]:
+def own_database() -> Iterator[None]:
     with bench_database() as database:
         os.environ |= {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "LOG_LEVEL": "ERROR"}
         os.environ["SECRET_KEY"] = secret_key(place_for())
@@ -285,7 +288,7 @@ def main() -> int:
     parser.add_argument("--sockets", type=int, default=500)
     parser.add_argument("--moves", type=int, default=40, help="moves during each fault")
     arguments = parser.parse_args()
-    with _own_database():
+    with own_database():
         from tests.support.stack import stack
 
         with stack(LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:

@@ -12,6 +12,7 @@ from django.db import DataError, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.text import capfirst
 
 log = structlog.get_logger(__name__)
 
@@ -72,7 +73,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for 
         """Show the list under the model's name. If the URL has an impossible value, redirect to the unfiltered list."""
         title = str(self.opts.verbose_name_plural)
         try:
-            return super().changelist_view(request, {"title": title[0].upper() + title[1:]})
+            return super().changelist_view(request, {"title": capfirst(title)})
         except _ImpossibleValueError as error:
             log.warning("a staff list cannot be filtered", list=self.opts.label_lower, error=str(error))
             messages.error(request, UNREADABLE)

@@ -31,6 +31,7 @@ BREAK: Final = 5.0
 
 BOT_TURN: Final = "games.tasks.bot_turn"
 FOLLOW_REST: Final = "games.tasks.follow_rest"
+COPY_DATA: Final = "games.tasks.copy_data"
 REST_TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
 """Seconds after which a task of `rest_changed` expires. The housekeeping task has moved the clocks by then."""
 
@@ -100,6 +101,15 @@ def rest_changed(user_id: int, *, after: int = 0) -> None:
     """
     ask = partial(_guarded, "broker", partial(_send_follow_rest, user_id, after))
     transaction.on_commit(ask, robust=True)
+
+
+def data_asked_for() -> None:
+    """Ask the worker, after the commit, to make the next copy of a person's data."""
+    transaction.on_commit(partial(_guarded, "broker", _send_copy_data), robust=True)
+
+
+def _send_copy_data() -> None:
+    current_app.send_task(COPY_DATA, expires=REST_TASK_EXPIRES, retry=False, ignore_result=True)
 
 
 def _send_follow_rest(user_id: int, after: int) -> None:

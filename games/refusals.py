@@ -4,6 +4,7 @@ The rules have refusals of their own (`games.rules.REFUSALS`). `Denied` carries 
 the same code, sentence and status everywhere.
 """
 
+from contextvars import ContextVar
 from typing import Final
 
 import psycopg
@@ -65,6 +66,10 @@ STATUSES: Final[dict[str, int]] = {
 """The HTTP status of every refusal, in the order of the checks. A refusal of the rules is 422."""
 
 
+refused_with: Final = ContextVar("refused_with", default="")
+"""The code of the last refusal in this thread or task. `nomercy.metrics` counts it if the answer is a refusal."""
+
+
 class Denied(Exception):
     """A request was refused.
 
@@ -85,6 +90,7 @@ class Denied(Exception):
         on_form: str = "",
     ) -> None:
         super().__init__(message)
+        refused_with.set(code)
         self.option = option
         self.on_form = on_form or message
         self.code = code

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts import mails
 from games import asked_bots, randomness
-from games.actions import abandoned, housekeeping, pauses
+from games.actions import abandoned, data_copies, deletion, housekeeping, pauses
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
 from games.batch import run_all
@@ -38,6 +38,12 @@ def follow_rest(user_id: int, after: int = 0) -> int:
     return quiet_hours.follow_rest(user_id=user_id, now=timezone.now(), after=after)
 
 
+@shared_task(name="games.tasks.copy_data", ignore_result=True)
+def copy_data() -> None:
+    """Make one of the copies of their data that people have asked for."""
+    data_copies.make_next(now=timezone.now())
+
+
 @shared_task(name="games.tasks.notices", ignore_result=True)
 def send_notices() -> None:
     """Write the reminders and digests that are due, and show or send the notices that are due."""
@@ -58,6 +64,9 @@ def tidy() -> None:
         unplayed_games=lambda: abandoned.delete_unplayed_games(now=timezone.now()),
         rest=lambda: quiet_hours.follow_everybody(now=timezone.now()),
         guests=lambda: housekeeping.forget_guests(now=timezone.now()),
+        waiting_copies=lambda: data_copies.wake_worker(now=timezone.now()),
+        old_copies=lambda: data_copies.forget_old(now=timezone.now()),
+        deletions=lambda: deletion.delete_due(now=timezone.now()),
         old_notices=lambda: preferences.forget_old(now=timezone.now()),
         old_account_mails=lambda: mails.forget_old(now=timezone.now()),
         marks=lambda: auto_reports.forget_marks(now=timezone.now()),

@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import dj_database_url
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from environs import Env, EnvError
 
 from nomercy import environment_file
@@ -23,6 +25,7 @@ from nomercy.launcher.processes import QUEUES
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_SECRET_KEY = 32
 SHORTEST_PASSPHRASE = 12
+TOKEN = re.compile(r"[A-Za-z0-9._-]{20,200}")
 NUMBER = re.compile(r"[0-9]{1,12}")
 HOST_NAME = re.compile(r"[a-z0-9.-]+|\[[a-f0-9:.]+\]", re.IGNORECASE)  # as Django checks the header `Host`
 HIGHEST_PORT = 65_535
@@ -30,6 +33,10 @@ CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """A line break or another control character, which no setting has."""
 BROKER_SOCKET = "redis+socket"
 STATIC_FILES = "staticfiles.json"  # as Django calls it
+LONGEST_SITE_NAME = 40
+LONGEST_ISSUER = 200
+LONGEST_TEXT = 100_000
+"""The most bytes of a text of the operator, like the imprint."""
 MAIL_SCHEMES = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
@@ -65,10 +72,10 @@ class Environment:
             refuse(f"{name} has a line break or another control character.")
         return value
 
-    def flag(self, name: str) -> bool:
+    def flag(self, name: str, *, default: bool = False) -> bool:
         self.names.append(name)
         try:
-            return self._env.bool(name, False)
+            return self._env.bool(name, default)
         except EnvError:
             refuse(f"{name} must be 1 or 0.")
 
@@ -125,6 +132,25 @@ class Environment:
             refuse(f"{name} is set and empty. Remove it if backups are not to be encrypted.")
         if value and len(value) < SHORTEST_PASSPHRASE:
             refuse(f"{name} must be at least {SHORTEST_PASSPHRASE} characters long.")
+        return value
+
+    def token(self, name: str) -> str:
+        """Return a secret that programs send, or ""."""
+        value = self.text(name)
+        if value and not TOKEN.fullmatch(value):
+            refuse(f"{name} must have at least 20 letters, digits, dots, hyphens or underscores, and nothing else.")
+        return value
+
+    def sentry(self, name: str) -> str:
+        """Return the address to which errors are reported, or ""."""
+        value = self.text(name)
+        if value:
+            from sentry_sdk.utils import BadDsn, Dsn  # noqa: PLC0415  # loaded only where it is used
+
+            try:
+                Dsn(value)
+            except BadDsn:
+                refuse(f"{name} must look like https://key@sentry.example.org/1.")
         return value
 
     def database(self, name: str) -> dict[str, Any]:
@@ -190,6 +216,68 @@ class Environment:
             "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
             "EMAIL_USE_SSL": parts.scheme == "smtps",
         }
+
+    def site_name(self, name: str, default: str) -> str:
+        """Return the name of the site. It has a letter, or names of people could not be compared with it."""
+        value = self.text(name, default) or default
+        if len(value) > LONGEST_SITE_NAME or not any(char.isalpha() for char in value):
+            refuse(f"{name} must be a name with a letter and at most {LONGEST_SITE_NAME} characters.")
+        return value
+
+    def page_text(self, name: str) -> str:
+        """Return the text in the file that a variable names, or ""."""
+        path = self.folder(name)
+        if path is None:
+            return ""
+        try:
+            content = path.read_bytes()
+            if len(content) > LONGEST_TEXT:
+                refuse(f"the file of {name} is longer than {LONGEST_TEXT} bytes.")
+            text = content.decode("utf-8-sig").strip()
+        except UnicodeDecodeError:
+            refuse(f"the file of {name} is not a text in UTF-8.")
+        except OSError as error:
+            refuse(f"the file of {name} cannot be read: {error.strerror}.")
+        if not text or "\0" in text:
+            refuse(f"the file of {name} {'has a NUL character' if text else 'is empty'}.")
+        return text
+
+    def contact(self, name: str) -> str:
+        """Return the URL of a contact for `security.txt`, or "". A mail address becomes a `mailto:` URL."""
+        value = self.text(name)
+        if not value:
+            return ""
+        if value.startswith("https://") and _split(value, name).hostname and " " not in value:
+            return value
+        try:
+            validate_email(value.removeprefix("mailto:"))
+        except ValidationError:
+            refuse(f"{name} must be a mail address, or a URL that begins with https://.")
+        return f"mailto:{value.removeprefix('mailto:')}"
+
+    def issuer(self, name: str) -> str:
+        """Return the issuer of an OpenID provider, letter by letter as given, or "". It has no query and no fragment.
+
+        Identities are stored with it, in a column of allauth with `LONGEST_ISSUER` characters.
+        """
+        value = self.text(name)
+        if not value:
+            return ""
+        parts = _split(value, name)
+        if not value.isascii() or " " in value or not HOST_NAME.fullmatch(host_of(parts)) or "@" in parts.netloc:
+            refuse(f"{name} must be a URL without user and password, like https://login.example.org.")
+        if parts.query or parts.fragment or len(value) > LONGEST_ISSUER:
+            refuse(f"{name} must be a URL without ? and #, and at most {LONGEST_ISSUER} characters long.")
+        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1")):
+            refuse(f"{name} must begin with https, unless the provider is on this machine.")
+        return value
+
+    def words_on_button(self, name: str) -> str:
+        """Return the name of something as a button shows it, or ""."""
+        value = self.text(name)
+        if len(value) > LONGEST_SITE_NAME:
+            refuse(f"{name} must be a name with at most {LONGEST_SITE_NAME} characters.")
+        return value
 
     def folder(self, name: str) -> Path | None:
         value = self.text(name)
@@ -271,6 +359,31 @@ def check_hsts(*, subdomains: bool, preload: bool, https: bool) -> None:
         refuse("HSTS_SUBDOMAINS and HSTS_PRELOAD need a SITE_URL that begins with https.")
     if preload and not subdomains:
         refuse("HSTS_PRELOAD needs HSTS_SUBDOMAINS=1.")
+
+
+def check_access(*, registration: str, guests: bool, login_required: bool, by_members: bool = False) -> None:
+    """Check that the settings of access go together. A guest is a user whom a visitor makes with one click."""
+    if guests and registration == "closed":
+        refuse("REGISTRATION=closed means that nobody becomes a user, but guests are users. Set GUESTS=0 as well.")
+    if by_members and registration != "invite":
+        refuse(
+            f"INVITATIONS=members needs REGISTRATION=invite. It is {registration}, where invitations change nothing."
+        )
+    if guests and login_required:
+        refuse(
+            "LOGIN_REQUIRED=1 means that visitors see no tables, but guests begin as visitors. Set GUESTS=0 as well."
+        )
+
+
+def check_openid(*, issuer: str, client_id: str, secret: str, name: str) -> None:
+    """Check that the settings of the OpenID provider are all there, or none of them."""
+    given = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": client_id, "OIDC_CLIENT_SECRET": secret}
+    missing = [variable for variable, value in given.items() if not value]
+    if missing and (len(missing) < len(given) or name):
+        refuse(
+            f"{missing[0]} is not set. Logging in with an OpenID provider needs OIDC_ISSUER, OIDC_CLIENT_ID and"
+            " OIDC_CLIENT_SECRET."
+        )
 
 
 def _split(value: str, name: str) -> SplitResult:

@@ -60,10 +60,12 @@ TABLES: Final = Limit("tables", 1_200, 4_800, seconds=HOUR, visitors=120)
 """By the hour: tables that a person has left do not count for the limits of `games/actions/table_limits.py`."""
 SEATS: Final = Limit("seats", 60, 240, visitors=30)
 API_SEATS: Final = Limit("api-seats", 600, 2_400)
-RESET_LINKS: Final = Limit("reset-links", 30, 60, visitors=30)
-"""Opening the link that sets a new password stores a session."""
+STORES: Final = Limit("stores", 30, 60, visitors=30)
+"""Opening the link that sets a new password, and asking what a passkey has to sign, store a session."""
 REPORTS: Final = Limit("reports", 10, 40, seconds=HOUR)
 LOG_INS: Final = Limit("log-ins", 60, 60)
+CALLBACKS: Final = Limit("openid-callbacks", 60, 60)
+"""Coming back from the OpenID provider, which the site then asks who it is."""
 PASSWORDS: Final = Limit("passwords", 10, 60, by_session=True)
 SESSIONS: Final = Limit("sessions", 10, 60, by_session=True)
 ADDRESSES: Final = Limit("addresses", 10, 40)
@@ -87,11 +89,17 @@ LIMITS: Final[Mapping[str, Limit]] = {
     "take-back": SEATS,
     "orders": SEATS,
     "account_login": LOG_INS,
+    "openid_login": LOG_INS,
+    "openid_link": PASSWORDS,
+    "openid_confirm": PASSWORDS,
     "account_change_password": PASSWORDS,
     "account_reauthenticate": PASSWORDS,
     "mfa_authenticate": PASSWORDS,
     "mfa_reauthenticate": PASSWORDS,
     "mfa_activate_totp": PASSWORDS,
+    "mfa_add_webauthn": PASSWORDS,
+    "mfa_login_webauthn": LOG_INS,
+    "mfa_reauthenticate_webauthn": PASSWORDS,
     "sessions": SESSIONS,
     "account_email": ADDRESSES,
     "api-v1:create_game": TABLES,
@@ -111,14 +119,16 @@ LIMITS: Final[Mapping[str, Limit]] = {
 READ_LIMITS: Final[Mapping[str, Limit]] = {
     "record": RECORDS,
     "api-v1:get_record": RECORDS,
-    "account_reset_password_from_key": RESET_LINKS,
+    "account_reset_password_from_key": STORES,
+    "mfa_login_webauthn": STORES,
+    "openid_callback": CALLBACKS,
 }
 """Limits on reads that cost far more than a page, besides `READS` or `API_CALLS`."""
 NETWORKS: Final = frozenset({"address", "visitor"})
 """The kinds of keys that are network addresses."""
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 WRITING: Final = frozenset({"POST", "PUT"})
-HEALTH: Final = frozenset({"/healthz", "/readyz"})
+HEALTH: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """The pages for monitors and proxies. Their limit is separate, so that others at the address do not use it up."""
 
 

@@ -88,8 +88,11 @@ def final_processors(form: str) -> list[structlog.typing.Processor]:
     return [*steps, structlog.dev.ConsoleRenderer(colors=False, exception_formatter=plain)]
 
 
-def logging_settings(*, form: str, level: str) -> dict[str, Any]:
-    """Configure structlog, and return the LOGGING setting with which all other loggers write the same lines."""
+def logging_settings(*, form: str, level: str, reports: bool) -> dict[str, Any]:
+    """Configure structlog, and return the LOGGING setting with which all other loggers write the same lines.
+
+    With `reports` errors are also sent to Sentry.
+    """
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -103,6 +106,7 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+    handler = "nomercy.error_reports.ReportingHandler" if reports else "logging.StreamHandler"
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
         "foreign_pre_chain": shared,
@@ -117,7 +121,7 @@ def logging_settings(*, form: str, level: str) -> dict[str, Any]:
             "faults": {"()": "nomercy.faults.OutageFilter"},
             "storms": {"()": "nomercy.storms.StormFilter"},
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines", "filters": FILTERS}},
+        "handlers": {"stderr": {"class": handler, "formatter": "lines", "filters": FILTERS}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             **{name: {"level": quiet} for name, quiet in QUIET.items()},

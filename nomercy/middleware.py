@@ -25,6 +25,7 @@ from django_htmx.middleware import HtmxDetails
 
 from common.htmx import login_redirect
 from games.api import unknown
+from games.api.waits import HEADER as WAIT_HEADER
 from games.refusals import RETRY_SECONDS, Denied, temporary_refusal
 from nomercy.answers import API, error_object, too_large
 from nomercy.content_types import is_utf8
@@ -77,7 +78,8 @@ class RequestLog:
                 limit = structlog.contextvars.get_contextvars().get("limit")
                 warn(log, "too many requests", status=status, limit=limit)
             else:
-                level = logging.DEBUG if request.path in HEALTH else logging.INFO
+                quiet = request.path in HEALTH or WAIT_HEADER in response  # a waiting call has an answer only later
+                level = logging.DEBUG if quiet else logging.INFO
                 log.log(level, "request", method=method, route=route, status=status, ms=milliseconds)
         finally:
             structlog.contextvars.clear_contextvars()

@@ -4,7 +4,9 @@ docs/operations.md lists them; nomercy/checks.py refuses bad ones.
 """
 
 import sys
+from email.utils import formataddr
 from typing import Any
+from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 from kombu import Exchange, Queue
@@ -14,8 +16,10 @@ from nomercy.checks import (
     LOCAL_HOSTS,
     Environment,
     broker_url,
+    check_access,
     check_debug,
     check_hsts,
+    check_openid,
     check_secret_key,
     check_secret_key_fallbacks,
     host_of,
@@ -47,6 +51,30 @@ CSRF_TRUSTED_ORIGINS = [SITE_URL]
 ROOT_URLCONF = "nomercy.urls"
 WSGI_APPLICATION = "nomercy.wsgi.application"
 ASGI_APPLICATION = "nomercy.asgi.application"
+
+# Name and texts
+SITE_NAME = environment.site_name("SITE_NAME", "No Mercy")
+CONTACT_TEXT = environment.page_text("CONTACT_TEXT")
+IMPRINT_TEXT = environment.page_text("IMPRINT_TEXT")
+PRIVACY_TEXT = environment.page_text("PRIVACY_TEXT")
+SECURITY_CONTACT = environment.contact("SECURITY_CONTACT")
+
+# Access
+REGISTRATION = environment.choice("REGISTRATION", ("open", "invite", "closed"))
+INVITATIONS = environment.choice("INVITATIONS", ("staff", "members"))
+GUESTS = environment.flag("GUESTS", default=True)
+LOGIN_REQUIRED = environment.flag("LOGIN_REQUIRED")
+check_access(
+    registration=REGISTRATION, guests=GUESTS, login_required=LOGIN_REQUIRED, by_members=INVITATIONS == "members"
+)
+
+# Logging in with an OpenID provider: without an issuer there is none (accounts/openid.py)
+OIDC_ISSUER = environment.issuer("OIDC_ISSUER")
+OIDC_CLIENT_ID = environment.text("OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = environment.text("OIDC_CLIENT_SECRET")
+OIDC_NAME = environment.words_on_button("OIDC_NAME")
+check_openid(issuer=OIDC_ISSUER, client_id=OIDC_CLIENT_ID, secret=OIDC_CLIENT_SECRET, name=OIDC_NAME)
+OIDC_NAME = OIDC_NAME or urlsplit(OIDC_ISSUER).hostname or ""
 
 # PostgreSQL
 PLACE = place_for()
@@ -143,6 +171,10 @@ SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 2, lowest=1, highest=60)
 SWEEP_GRACE_SECONDS = environment.number("SWEEP_GRACE_SECONDS", 120, lowest=30, highest=86_400)
 VACATION_DAYS = environment.number("VACATION_DAYS", 28, highest=366)
 
+# Monitoring
+METRICS_TOKEN = environment.token("METRICS_TOKEN")
+SENTRY_DSN = environment.sentry("SENTRY_DSN")
+
 # Apps and middleware
 INSTALLED_APPS = [
     "nomercy.apps.NomercyConfig",
@@ -157,6 +189,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "nomercy.apps.SecondFactorConfig",
+    # Always, so that the identities of people are deleted with them, also where no provider is set any more.
+    "allauth.socialaccount",
     "channels",
     "csp",
     "django_htmx",
@@ -166,6 +200,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "nomercy.compression.Compression",  # before all that add to the page or to its caching
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    *(["nomercy.metrics.measure"] if METRICS_TOKEN else []),
     "nomercy.middleware.RequestLog",
     "nomercy.middleware.private_pages",
     "nomercy.middleware.background_fetches",
@@ -185,6 +220,7 @@ MIDDLEWARE = [
     "nomercy.middleware.readable_forms",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "nomercy.log_in_required.LogInRequired",
     "accounts.middleware.RedirectSuspended",
     "accounts.middleware.LetGuestsEnterSecondFactor",
     "accounts.reauthentication.RedirectGuestsToSignUp",
@@ -205,7 +241,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "games.web.context.waiting",
             ],
-            "builtins": ["games.templatetags.direction"],
+            "builtins": ["games.templatetags.direction", "games.templatetags.site"],
         },
     }
 ]
@@ -269,11 +305,12 @@ ACCOUNT_FORMS = {
     "add_email": "accounts.address_forms.AddAddressForm",
     "reset_password": "accounts.password_forms.RequestReset",
     "change_password": "accounts.password_forms.ChangePassword",
+    "set_password": "accounts.password_forms.SetPassword",
     "reset_password_from_key": "accounts.password_forms.ResetPassword",
 }
 # allauth would count in the cache, which can be lost. accounts/limits.py and nomercy/limits.py have these limits.
 ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.reset_tokens.AnyAddress"  # noqa: S105  # a path
-ACCOUNT_RATE_LIMITS = False
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
 ACCOUNT_PREVENT_ENUMERATION = "strict"  # a confirmed address can be claimed by others, but not confirmed
 ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
 ACCOUNT_USERNAME_MIN_LENGTH = 2
@@ -286,14 +323,22 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # an address that no account claims gets
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # for addresses; second factors always ask: accounts/reauthentication.py
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+SOCIALACCOUNT_ADAPTER = "accounts.openid.SocialAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # a passkey is two factors: the device, and what it asks its owner
 MFA_ADAPTER = "accounts.second_factor.SecondFactorAdapter"
 MFA_FORMS = {
     "activate_totp": "accounts.second_factor.SetUpApp",
     "authenticate": "accounts.second_factor.LogInByCode",
     "reauthenticate": "accounts.second_factor.ConfirmByCode",
+    "add_webauthn": "accounts.passkeys.AddPasskeyForm",
+    "authenticate_webauthn": "accounts.passkeys.LogInByFactorForm",
+    "edit_webauthn": "accounts.passkeys.RenamePasskeyForm",
+    "login_webauthn": "accounts.passkeys.LogInByPasskeyForm",
+    "reauthenticate_webauthn": "accounts.passkeys.ConfirmByPasskeyForm",
 }
-MFA_TOTP_ISSUER = "No Mercy"
+MFA_TOTP_ISSUER = SITE_NAME
 MFA_TOTP_TOLERANCE = 1  # also accept the codes of one step before and after (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # or staff could not change an address; unconfirmed ones give no access
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = SITE.scheme
@@ -309,11 +354,13 @@ EMAIL_USE_TLS = mail.get("EMAIL_USE_TLS", False)
 EMAIL_USE_SSL = mail.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
 MAIL_NEEDS_VERIFIED = bool(mail)  # send only to confirmed addresses
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.sender("EMAIL_FROM", f"No Mercy <no-reply@{SITE.hostname}>")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.sender(
+    "EMAIL_FROM", formataddr((SITE_NAME, f"no-reply@{SITE.hostname}"))
+)
 
 # Security
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("HSTS_SUBDOMAINS")
@@ -347,6 +394,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         "connect-src": [SELF],
+        "manifest-src": [SELF],
+        "worker-src": [SELF],
         "form-action": [SELF],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
@@ -360,4 +409,4 @@ USE_TZ = True
 FORMAT_MODULE_PATH = "nomercy.formats"
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("console", "json"))
 LOG_LEVEL = environment.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
-LOGGING = logging_settings(form=LOG_FORMAT, level=LOG_LEVEL)
+LOGGING = logging_settings(form=LOG_FORMAT, level=LOG_LEVEL, reports=bool(SENTRY_DSN))

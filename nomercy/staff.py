@@ -3,9 +3,11 @@
 import time
 from typing import Any, Final, cast
 
+from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.decorators import secure_admin_login
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -19,8 +21,13 @@ from accounts import queries
 from accounts.models import User
 
 FACTOR_SECONDS: Final = 12 * 60 * 60
-"""Seconds after which the staff pages ask for a code again, because the cookie of a session can be stolen."""
-OTHER_PACKAGES: Final = {"allauth.mfa.admin", "allauth.account.admin", "django.contrib.auth.admin"}
+"""Seconds after which the staff pages ask for the factor again, because the cookie of a session can be stolen."""
+OTHER_PACKAGES: Final = {
+    "allauth.mfa.admin",
+    "allauth.account.admin",
+    "allauth.socialaccount.admin",
+    "django.contrib.auth.admin",
+}
 
 
 def used_second_factor(request: HttpRequest) -> bool:
@@ -36,8 +43,8 @@ def used_second_factor(request: HttpRequest) -> bool:
 
 
 class StaffSite(AdminSite):
-    site_title = "No Mercy staff"
-    site_header = "No Mercy: staff"
+    site_title = f"{settings.SITE_NAME} staff"
+    site_header = f"{settings.SITE_NAME}: staff"
     index_title = "Staff"
     enable_nav_sidebar = False  # the lists need its room
 
@@ -61,11 +68,20 @@ class StaffSite(AdminSite):
         if queries.has_second_factor(cast("User", request.user)):
             wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
             query = urlencode({REDIRECT_FIELD_NAME: wanted if wanted.startswith(index) else index})
-            messages.info(
-                request, "The staff pages ask for a code every 12 hours. If you have just sent a form, send it again."
-            )
-            return redirect(f"{reverse('mfa_reauthenticate')}?{query}")
-        messages.info(request, "The staff pages need a second factor: set up an authenticator app, then come back.")
+            methods = get_adapter().get_reauthentication_methods(request.user)
+            if methods:
+                messages.info(
+                    request,
+                    "The staff pages ask for your second factor every 12 hours. If you have just sent a form, send it"
+                    " again.",
+                )
+                return redirect(f"{methods[0]['url']}?{query}")
+            # The only factor is a passkey, and the address of the site has changed to one without passkeys.
+            messages.error(request, "Your passkey does not work at this address. A superuser can remove it.")
+            return redirect("mfa_index")
+        messages.info(
+            request, "The staff pages need a second factor: set up an authenticator app or a passkey, then come back."
+        )
         return redirect("mfa_activate_totp")
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:

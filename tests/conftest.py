@@ -25,12 +25,14 @@ from accounts.models import User
 from accounts.user_agents import UNKNOWN
 from games import randomness
 from games.models import rows
+from games.queries import announcement
 from nomercy import limits
 from nomercy.counting import Limiter
 from nomercy.launcher.place import place_for, secret_key
 from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
 from nomercy.sessions import SessionStore
+from tests.support import openid
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database, vacuum_large_tables
 from tests.support.programs import CHROMIUM_NAMES, nginx, program
 
@@ -42,6 +44,7 @@ NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "nginx": (nginx, "nginx", "apt-get install nginx-light libnginx-mod-stream"),
     "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),
     "redis": (partial(program, ("redis-server",)), "Redis", "apt-get install redis-server"),
+    "systemd": (partial(program, ("systemd-analyze",)), "systemd", "apt-get install systemd"),
 }
 """For each marker: a function that finds what it needs, its name, and how to install it."""
 
@@ -194,12 +197,33 @@ def nothing_counted_yet(monkeypatch: pytest.MonkeyPatch) -> None:
         caches[one].clear()
 
 
+@pytest.fixture(autouse=True)
+def nothing_announced_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have pages read no announcement, so that the number of their queries does not depend on the clock."""
+    monkeypatch.setattr(announcement.known, "row", None)
+    monkeypatch.setattr(announcement.known, "read_at", float("inf"))
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Path:
     """The path of Chromium, for tests marked `browser`."""
     found = program(CHROMIUM_NAMES)
     assert found is not None
     return Path(found)
+
+
+@pytest.fixture(scope="session")
+def running_openid_provider() -> Iterator[openid.Provider]:
+    with openid.running_provider() as running:
+        yield running
+
+
+@pytest.fixture
+def provider(running_openid_provider: openid.Provider, settings: Any) -> openid.Provider:
+    """An OpenID provider that is that of the site."""
+    running_openid_provider.reset()
+    openid.set_up(settings, running_openid_provider)
+    return running_openid_provider
 
 
 def person(name: str) -> User:

@@ -164,6 +164,7 @@ LOG_IN = {"login", "aauthenticate", "authenticate", "alogin", "force_login", "pe
 MAY_LOG_IN = {
     "accounts/adapter.py",
     "accounts/backends.py",
+    "accounts/openid.py",
     "accounts/sign_up.py",
     "games/api/auth.py",
     "games/web/idempotent_forms.py",

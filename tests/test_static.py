@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 VENDOR = ROOT / "static" / "vendor"
 ROWS = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (VENDOR / "VENDORED.md").read_text(), re.MULTILINE)
 PAGES = sorted((ROOT / "templates").rglob("*.html"))
-LIMITS = {"css": 60_000, "js": 45_000}
+LIMITS = {"css": 70_000, "js": 60_000}
 """The bytes that our styles and scripts for players may have, as they are in the repository."""
 FOR_STAFF = {"staff.css"}
 """Additions to Django's admin, which no player's page loads."""
@@ -18,7 +18,7 @@ INLINE = (
     ("style attribute", re.compile(r"<[^>]+\sstyle\s*=")),
     ("style element", re.compile(r"<style\b")),
     ("event attribute", re.compile(r"<[^>]+\son[a-z]+\s*=")),
-    ("script without a source", re.compile(r"<script(?![^>]*\ssrc=)")),
+    ("script without a source", re.compile(r"<script(?![^>]*\s(?:src=|type=\"application/json\"))")),
     ("evaluated htmx attribute", re.compile(r"\shx-(?:on|vals|vars|headers)\b[^>]*js:|\shx-on")),
     ("foreign address", re.compile(r"(?:src|href)=\"(?:https?:)?//")),
 )

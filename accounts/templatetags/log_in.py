@@ -1,10 +1,14 @@
-"""A template tag for the log-in page."""
+"""Template tags about logging in and signing up."""
 
 from typing import Any
 
 from django import template
+from django.conf import settings
+from django.utils import timezone
 
+from accounts import invitations, passkeys
 from accounts.middleware import UNSENT_COOKIE
+from accounts.openid_provider import provider_name
 
 register = template.Library()
 
@@ -13,3 +17,22 @@ register = template.Library()
 def form_needed_log_in(context: dict[str, Any]) -> bool:
     """Return True if this page answers a form that was sent without a log-in."""
     return bool(context["request"].COOKIES.get(UNSENT_COOKIE))
+
+
+@register.simple_tag
+def openid_provider() -> str:
+    """Return the name of the OpenID provider with which people can log in, or "" if there is none."""
+    return provider_name() if settings.OIDC_ISSUER else ""
+
+
+@register.simple_tag(takes_context=True)
+def may_invite(context: dict[str, Any]) -> bool:
+    """Return True if the user of this page may invite people to sign up."""
+    user = context["user"]
+    return bool(user.is_authenticated and invitations.may_invite(user, timezone.now()))
+
+
+@register.simple_tag
+def passkeys_are_possible() -> bool:
+    """Return True if browsers allow passkeys at this site's address."""
+    return passkeys.are_possible()

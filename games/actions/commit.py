@@ -146,10 +146,14 @@ def _of_line(number: int, moves: Sequence[rules.Move], denied: Denied) -> Denied
 
 @dataclass(slots=True)
 class _Changes:
-    """What the moves of one `commit` have changed: the numbers of seats whose rows and hand rows are to be saved."""
+    """What the moves of one `commit` have changed: the numbers of seats whose rows and hand rows are to be saved.
+
+    `lost` are the numbers of the seats that lost their hands.
+    """
 
     seats: set[int] = field(default_factory=set)
     hands: set[int] = field(default_factory=set)
+    lost: set[int] = field(default_factory=set)
     new_turn: bool = False
 
 
@@ -169,6 +173,11 @@ def _go_on(table: Table, line: Line, changes: _Changes, now: datetime) -> None:
         changes.seats.add(due.banked.index)
     changes.hands |= _change_windows(table, line.position, exposed, moment_of(game, now))
     changes.new_turn |= new_turn
+    if "knocked_out" in kinds:
+        for seat, faces in rules.lost_hands(started.position, line.events, table.options).items():
+            hand = started.hands[seat]
+            hand.lost, hand.lost_side = list(faces), started.position.extra.side or ""
+            changes.lost.add(seat)
     started.position = line.position
 
 
@@ -213,6 +222,7 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 _UPDATE_ROUND: Final = f"UPDATE games_round SET {_assigned(POSITION_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 _UPDATE_HAND: Final = "UPDATE games_hand SET callout_until = %s WHERE id = %s"
+_SAVE_LOST_HAND: Final = "UPDATE games_hand SET lost = %s, lost_side = %s WHERE id = %s"
 _UPDATE_SEAT: Final = "UPDATE games_seat SET bank = %s, misses = %s WHERE id = %s"
 _UPDATE_GAME: Final = f"UPDATE games_game SET {_assigned(_GAME_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 
@@ -242,6 +252,8 @@ def _save(
         for n in sorted(changes.hands):
             hand = table.started.hands[n]
             cursor.execute(_UPDATE_HAND, [hand.callout_until, hand.pk])
+        for hand in (table.started.hands[n] for n in sorted(changes.lost)):
+            cursor.execute(_SAVE_LOST_HAND, [hand.lost, hand.lost_side, hand.pk])
         for its in (table.seats[n] for n in sorted(changes.seats)):
             cursor.execute(_UPDATE_SEAT, [its.bank, its.misses, its.pk])
         cursor.execute(_UPDATE_GAME, [*(getattr(game, name) for name in _GAME_COLUMNS), game.pk])

@@ -28,10 +28,13 @@ class Created(NamedTuple):
     new: bool  # False if an earlier submission of the form created the table
 
 
-def create_table_once(*, user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Created:
+def create_table_once(
+    *, user: User | None, options: lobby.TableOptions, form: str | None, now: datetime, time_zone: str = "UTC"
+) -> Created:
     """Create the table that a form asks for, or return the one that the same form has just created.
 
     :param user: None for a visitor. A guest is then created together with the table.
+    :param time_zone: the zone of that guest.
     :param form: an id of one filled-in form in one browser, or None if it is unknown.
     :raises Denied: as `lobby.create_table`.
     """
@@ -39,16 +42,16 @@ def create_table_once(*, user: User | None, options: lobby.TableOptions, form: s
         Game.objects.filter(form=form, created_at__lt=now - REPEAT_WINDOW).update(form=None, form_guest=None)
     try:
         # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back.
-        return _create(user, options, form, now)
+        return _create(user, options, form, now, time_zone)
     except IntegrityError:
         if form is None:
             raise
-        return find_created(user=user, form=form, now=now) or _create(user, options, None, now)
+        return find_created(user=user, form=form, now=now) or _create(user, options, None, now, time_zone)
 
 
-def _create(user: User | None, options: lobby.TableOptions, form: str | None, now: datetime) -> Created:
+def _create(user: User | None, options: lobby.TableOptions, form: str | None, now: datetime, time_zone: str) -> Created:
     with transaction.atomic():
-        guest = create_guest() if user is None else None
+        guest = create_guest(time_zone=time_zone) if user is None else None
         host = guest or user
         assert host is not None
         table = lobby.create_table(user=host, options=options, now=now, form=form, form_guest=guest)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
 
+from accounts.actions import lock_person
 from games import announce
 from games.actions import seating, table_limits
 from games.models import Game, Invitation, Seat
@@ -39,6 +40,8 @@ def move_seats(*, guest: User, user: User) -> Moved:
         allowed = [game for game in locked if game.pk not in closed]
         over_limit = table_limits.over_limits(user, Seat.objects.filter(game__in=allowed, user=guest))
         moved = [game for game in allowed if game.pk not in over_limit]
+        if moved:
+            _keep_names(guest, user)
         Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
         seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk)
         for game in moved:
@@ -46,6 +49,14 @@ def move_seats(*, guest: User, user: User) -> Moved:
                 announce.after_commit(game)
         _move_invitations(guest, user)
         return Moved(len(moved), len(locked) - len(allowed), len(over_limit))
+
+
+def _keep_names(guest: User, user: User) -> None:
+    """Note the guest's names with the account: notices about the games still name the guest."""
+    person = lock_person(user.pk)
+    for name in (*guest.former_names, guest.name):
+        person.give_up_name(name)
+    person.save(update_fields=["former_names"])
 
 
 def _move_invitations(guest: User, user: User) -> None:

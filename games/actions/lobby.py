@@ -49,6 +49,7 @@ class TableOptions:
     target: int = 0  # points that win the match; 0 for a single round
     bot_pause: float = 1.0  # seconds
     public: bool = True
+    programs: bool = True
 
 
 def create_table(
@@ -73,6 +74,7 @@ def create_table(
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
         _check_not_frozen()
+        _check_program(user, allowed=options.programs)
         table_limits.check_all(user)
         if len(machines) + 1 < options.players:  # it will wait for people
             table_limits.check_open(user)
@@ -89,6 +91,7 @@ def create_table(
             after_misses=options.after_misses,
             bot_pause=options.bot_pause,
             is_public=options.public,
+            programs=options.programs,
             form=form,
             form_guest=form_guest,
             created_at=now,
@@ -100,6 +103,15 @@ def create_table(
             game.skew = database_skew()
             _start(table, user, now)
         return table
+
+
+def _check_program(user: User, *, allowed: bool) -> None:
+    """Check that a program does not sit down at a table without programs.
+
+    :raises Denied: `forbidden`.
+    """
+    if user.is_program and not allowed:
+        raise Denied("forbidden", "No programs play at this table, and a program plays for your account.")
 
 
 def _seats_of_bots(game: Game, kinds: Sequence[str], host: User) -> list[Seat]:
@@ -223,6 +235,7 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
             raise Denied("already_seated", "You already have a seat at this table.", version=game.version)
         if conduct.removed_by_staff(game.code, user):
             raise Denied("forbidden", TAKEN_OFF, version=game.version)
+        _check_program(user, allowed=game.programs)
         seat = _person(game, _free_seat(table), user)
         table_limits.check_all(user)
         if len(table.seats) + 1 < game.players:  # it will still wait for people
@@ -233,14 +246,17 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         return table
 
 
-def join_as_guest(*, code: str, now: datetime, links: Collection[str] = ()) -> tuple[Table, User]:
-    """Create a guest for a visitor and seat the guest, or do neither.
+def join_as_guest(
+    *, code: str, now: datetime, links: Collection[str] = (), name: str | None = None, time_zone: str = "UTC"
+) -> tuple[Table, User]:
+    """Create a guest for a visitor and seat the guest, in this time zone, or do neither.
 
     :raises Denied: `not_found`, `over`, `full`.
+    :raises ValidationError: the `name` is not allowed, or not free.
     """
     with transaction.atomic():
         _free_seat(_open_table(code, Viewer(None, links)))
-        guest = create_guest()
+        guest = create_guest(name=name, time_zone=time_zone)
         return join(code=code, viewer=Viewer(guest, links), now=now), guest
 
 

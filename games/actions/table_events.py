@@ -47,10 +47,16 @@ BOT_BEGAN: Final = EventKind(
 SEAT_TAKEN_BACK: Final = EventKind(
     "seat_taken_back", "{name} took the seat back from the bot.", "You took your seat back from the bot."
 )
+ACCOUNT_DELETED: Final = EventKind(
+    "account_deleted", "{name} has deleted the account. A bot plays the seat from now on."
+)
 
 KINDS: Final = {
-    kind.name: kind for kind in (PAUSE_BEGAN, PAUSE_ENDED, PAUSE_RAN_OUT, PAUSE_ABANDONED, BOT_BEGAN, SEAT_TAKEN_BACK)
-}
+    kind.name: kind
+    for kind in (
+        PAUSE_BEGAN, PAUSE_ENDED, PAUSE_RAN_OUT, PAUSE_ABANDONED, BOT_BEGAN, SEAT_TAKEN_BACK, ACCOUNT_DELETED,
+    )
+}  # fmt: skip
 
 
 def record(kind: EventKind, *, game: Game, seat: int | None = None, now: datetime) -> None:

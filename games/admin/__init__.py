@@ -3,6 +3,6 @@
 Nothing is written here. Rows are read-only and show no hidden card; every change is an act with a reason.
 """
 
-from games.admin import cases, games, people, rows
+from games.admin import announcement, cases, games, invitations, people, rows
 
-__all__ = ["cases", "games", "people", "rows"]
+__all__ = ["announcement", "cases", "games", "invitations", "people", "rows"]

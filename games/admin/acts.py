@@ -21,14 +21,14 @@ from games.models import Appeal, AuditEntry, Report, Seat
 from games.queries import Table
 from games.refusals import Denied
 from games.staff import newer_acts
-from games.staff.acts import StaffAct
+from games.staff.acts import NOTE_CASE, NOTE_PERSON, StaffAct
 from games.staff.audit import check_person
 from games.staff.forms import Outdated, ReasonForm
 from games.staff.newer_acts import NewerActs, News
 
 MOST_DIGITS: Final = 18
 """The most digits of a number in a form. Longer ones do not fit a column."""
-IN_THE_LOG: Final = "The table’s log shows that staff did this, and when, but not why."
+IN_THE_LOG: Final = "The table’s log shows that staff did this, and when, but not your reason."
 
 
 def may(user: object, act: StaffAct[Any]) -> bool:
@@ -46,22 +46,28 @@ def refusal_of(check: Callable[..., None], *subjects: Any, by: object) -> str:
 
 
 def buttons(
-    request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, subject: int, *, seen: int = 0
+    request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, *subject: int, seen: int = 0
 ) -> list[dict[str, Any]]:
-    """Return the buttons of the acts that this staff member has permission for.
+    """Return the buttons of the acts that this staff member has permission for. Those that cannot be undone are last.
 
     `seen` is the id of the newest audit entry that the page knows of. The buttons of acts without a page send it.
     """
     return [
         {
             "label": act.title,
-            "url": reverse(f"admin:{url_name}", args=[subject, act.name]),
+            "url": reverse(f"admin:{url_name}", args=[*subject, act.name]),
             "one_click": act.one_click,
+            "final": bool(act.final),
             "seen": seen,
         }
-        for act in acts
+        for act in sorted(acts, key=lambda act: bool(act.final))
         if may(request.user, act)
     ]
+
+
+def notes_in(audit: Iterable[AuditEntry]) -> list[AuditEntry]:
+    """Return the notes of staff among these audit entries."""
+    return [entry for entry in audit if entry.act in (NOTE_CASE.name, NOTE_PERSON.name)]
 
 
 def _seat_title(act: StaffAct[Any], seat: Seat) -> str:
@@ -90,6 +96,25 @@ def _seen(request: HttpRequest, field: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
 
 
+def _ready_reason(request: HttpRequest, act: StaffAct[Any]) -> str:
+    """Return the ready-made reason that the form asks to fill in, or "" if it asks for none."""
+    chosen = {str(n): text for n, text in enumerate(act.ready)}
+    return chosen.get(request.POST.get("ready", ""), "")
+
+
+def _form_of(request: HttpRequest, act: StaffAct[Any], options: Mapping[str, Any], ready: str) -> ReasonForm:
+    """Return the form of an act: empty, as it was sent, or with the ready-made reason that was asked for."""
+    if ready:
+        initial = {**options.get("initial", {}), **request.POST.dict(), "reason": ready}
+        form = act.form(**{**options, "initial": initial})
+    else:
+        form = act.form(request.POST if request.method == "POST" else None, **options)
+    form.fields["reason"].required = act.reason_required
+    if act.reason_is_shown:
+        form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
+    return form
+
+
 def _show(denied: Denied, form: ReasonForm) -> int:
     """Add a refusal to the form that was refused, and return its status."""
     form.add_error(None, denied.message)
@@ -102,7 +127,8 @@ def _newest(rows: Sequence[AuditEntry] | Sequence[News], otherwise: int) -> int:
     return rows[-1].pk if rows else otherwise
 
 
-def _sentences(entries: Iterable[AuditEntry], reader: User) -> list[str]:
+def sentences_of(entries: Iterable[AuditEntry], reader: User) -> list[str]:
+    """Return what staff did in sentences for this reader."""
     now = timezone.now()
     return [newer_acts.said(entry, reader=reader, now=now) for entry in entries]
 
@@ -177,23 +203,21 @@ def act_page(
     """
     if not may(request.user, act):
         raise PermissionDenied
-    by, sent = cast("User", request.user), request.method == "POST"
-    seen = _seen(request, "seen") if sent else newer_acts.newest(subject, reader=by)
-    seen_news = _seen(request, "seen_news") if sent else newer_acts.newest_news(subject)
+    by, posted, ready = cast("User", request.user), request.method == "POST", _ready_reason(request, act)
+    sent = posted and not ready
+    seen = _seen(request, "seen") if posted else newer_acts.newest(subject, reader=by)
+    seen_news = _seen(request, "seen_news") if posted else newer_acts.newest_news(subject)
     title, options = title or act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = chosen_seat(request, table)
         if seat is None or (refusal and not sent):
-            newer = _sentences(newer_acts.since(seen, subject, reader=by), by) if sent else []
+            newer = sentences_of(newer_acts.since(seen, subject, reader=by), by) if sent else []
             return _seat_page(
                 request, act, act.seats(table), newer, refusal=refusal, about=about, within=within, back=back
             )
         title = _seat_title(act, seat)
         options["initial"] = {**options.get("initial", {}), "seat": seat.index, "owner": seat.user_id or 0}
-    form = act.form(request.POST if sent else None, **options)
-    form.fields["reason"].required = act.reason_required
-    if act.reason_is_shown:
-        form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
+    form = _form_of(request, act, options, ready)
     status, newer, news = 200, list[str](), list[News]()
     not_now = f"“{act.title}” is not possible now."
     impossible = "" if sent else refusal or ("" if possible() else not_now)
@@ -207,7 +231,7 @@ def act_page(
                 perform, subject, seen=seen, seen_news=seen_news, own_count=own_count, **arguments
             )
         except NewerActs as denied:
-            newer, news, status = _sentences(denied.entries, by), denied.news, denied.status
+            newer, news, status = sentences_of(denied.entries, by), denied.news, denied.status
             seen, seen_news = _newest(denied.entries, seen), _newest(news, seen_news)
             impossible = "" if possible() else not_now
         except Denied as denied:
@@ -232,9 +256,11 @@ def act_page(
         "form": form,
         "seen": seen,
         "seen_news": seen_news,
-        "recent": _sentences(recent, by),
+        "recent": sentences_of(recent, by),
         "status": status,
         "newer": newer,
+        "ready": act.ready,
+        "final": act.final,
         "newer_reports": [one for one in news if isinstance(one, Report)],
         "newer_appeals": [one for one in news if isinstance(one, Appeal)],
         "impossible": impossible,

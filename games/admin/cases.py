@@ -15,13 +15,31 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
-from games.admin.acts import act_page, buttons, may, refusal_of
+from games.admin import close_together
+from games.admin.acts import act_page, buttons, may, notes_in, refusal_of
 from games.admin.columns import WHEN
 from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
-from games.staff import appeals, cases, newer_acts
-from games.staff.acts import APPEAL_ACTS, CASE_ACTS, CHANGE_OUTCOME, DECIDE_APPEAL
+from games.staff import appeals, cases, newer_acts, queue
+from games.staff.acts import (
+    APPEAL_ACTS,
+    CASE_ACTS,
+    CHANGE_OUTCOME,
+    DECIDE_APPEAL,
+    HAND_OVER,
+    NOTE_CASE,
+    REOPEN_CASE,
+    StaffAct,
+)
+
+
+def _refusal_of(act: StaffAct[Case], case: Case, by: User) -> str:
+    """Return why this staff member may not do this to a case, or ""."""
+    if act is NOTE_CASE:
+        return refusal_of(lambda case, *, by: cases.check_no_part(case, by), case, by=by)
+    closed = act in (CHANGE_OUTCOME, REOPEN_CASE)
+    return refusal_of(cases.check_outcome_change if closed else cases.check_case, case, by=by)
 
 
 class State(admin.SimpleListFilter):
@@ -55,7 +73,11 @@ class Held(admin.SimpleListFilter):
     parameter_name = "held"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("me", "I do"), ("nobody", "Nobody")]
+        return [
+            ("me", "I do"),
+            ("nobody", "Nobody"),
+            ("long", f"Somebody, for more than {queue.HELD_TOO_LONG.days} days"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Case]) -> QuerySet[Case]:
         match self.value():
@@ -64,6 +86,9 @@ class Held(admin.SimpleListFilter):
             case "nobody":
                 taken = Case.objects.filter(conduct.has_worker(timezone.now()))
                 return queryset.exclude(pk__in=taken.values("pk"))
+            case "long":
+                taken = Case.objects.filter(conduct.has_worker(timezone.now()))
+                return queryset.filter(queue.held_too_long(timezone.now()), pk__in=taken.values("pk"))
         return queryset
 
 
@@ -113,7 +138,8 @@ class CaseAdmin(ReadOnlyAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:case_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_case_act")
-        return [act, *super().get_urls()]
+        several = path("close/", self.admin_site.admin_view(close_together.page), name="games_case_close")
+        return [act, several, *super().get_urls()]
 
     def act(self, request: HttpRequest, case_id: int, act: str) -> HttpResponse:
         found, case = CASE_ACTS.get(act), self.get_object(request, str(case_id))
@@ -121,6 +147,11 @@ class CaseAdmin(ReadOnlyAdmin):
             raise Http404
         back, within = reverse("admin:games_case_change", args=[case_id]), ("Cases", "admin:games_case_changelist")
         by, reports = cast("User", request.user), conduct.reports_of(case, reader=request.user.pk)
+        options: dict[str, Any] = {"initial": {"outcome": case.outcome, "answer": case.answer}}
+        if found is HAND_OVER:
+            options["colleagues"] = [
+                (one.pk, one.name) for one in cases.colleagues_for(case, by=by, now=timezone.now())
+            ]
         return act_page(
             request,
             found,
@@ -130,10 +161,8 @@ class CaseAdmin(ReadOnlyAdmin):
             about=f"Case about {case.about}",
             within=within,
             back=back,
-            refusal=refusal_of(
-                cases.check_outcome_change if found is CHANGE_OUTCOME else cases.check_case, case, by=by
-            ),
-            form_options={"initial": {"outcome": case.outcome, "answer": case.answer}},
+            refusal=_refusal_of(found, case, by),
+            form_options=options,
             more={"case": case, "changed": conduct.outcome_changes([case]).get(case.pk), "reports": reports},
         )
 
@@ -145,6 +174,7 @@ class CaseAdmin(ReadOnlyAdmin):
             raise Http404
         by, now = cast("User", request.user), timezone.now()
         offered = [act for act in CASE_ACTS.values() if act.offered(case, by, now)]
+        audit = list(newer_acts.about({"case_id": case.pk}, reader=by))
         context = {
             **self.admin_site.each_context(request),
             "title": f"Case about {case.about}",
@@ -162,7 +192,10 @@ class CaseAdmin(ReadOnlyAdmin):
                 case.pk,
                 seen=newer_acts.newest({"case_id": case.pk}, reader=by),
             ),
-            "audit": newer_acts.about({"case_id": case.pk}, reader=by),
+            "audit": audit,
+            "next_case": queue.next_case(by, after=case, now=now),
+            "notes_of_staff": notes_in(audit),
+            "others": conduct.other_open_cases(case, reader=by.pk),
         }
         return render(request, "admin/staff/case.html", context)
 

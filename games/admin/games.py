@@ -23,7 +23,8 @@ from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
 from games.refusals import Denied
 from games.render import words
-from games.rules.cards import card_name, color_name, names_of_both_faces
+from games.render.table import shown_cards
+from games.rules.cards import card_name, color_name
 from games.staff import tables
 from games.staff.acts import EXTEND, LOOK, MOVE_SEAT, REMOVE, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
@@ -176,9 +177,9 @@ class GameAdmin(ReadOnlyAdmin):
 
         def hands(result: tuple[AuditEntry, list[tuple[str, ...]]]) -> HttpResponse:
             entry, cards = result
+            side = table.started.position.extra.side
             held = [
-                (name, [(card, names_of_both_faces(card)) for card in hand])
-                for name, hand in zip(table.names, cards, strict=True)
+                (name, shown_cards(hand, table.options, side)) for name, hand in zip(table.names, cards, strict=True)
             ]
             context = {**self.admin_site.each_context(request), "game": game, "entry": entry, "hands": held}
             return render(request, "admin/staff/hands.html", context | {"title": f"Hands of game {game.code}"})
@@ -186,7 +187,7 @@ class GameAdmin(ReadOnlyAdmin):
         also: list[str] = []
         known = _values_of(table, found, chosen_seat(request, table))
         options: dict[str, Any] = {"initial": known}
-        title, refusal = "", refusal_of(check_outside, table, by=by)
+        title, refusal = found.named.format(name=game.code), refusal_of(check_outside, table, by=by)
         if found is LOOK:
             refusal = refusal or refusal_of(tables.check_view_hands, table, by=by)
         elif found is MOVE_SEAT:

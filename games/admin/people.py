@@ -17,11 +17,13 @@ from django.utils.formats import date_format
 from accounts import queries as identities
 from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
-from games.admin.acts import act_page, buttons, refusal_of
+from games.admin import new_account
+from games.admin.acts import act_page, buttons, notes_in, refusal_of
+from games.models.moderation import MARKS_KEPT
 from games.notices import inbox
 from games.notices.render import mail_state_of
-from games.queries import conduct
-from games.staff import accounts, people
+from games.queries import conduct, glance
+from games.staff import accounts, invitations, people
 from games.staff.acts import (
     CLOSE_ACCOUNT,
     LIFT,
@@ -34,7 +36,7 @@ from games.staff.acts import (
 )
 from games.staff.audit import check_person
 
-PERFORM: Final = {**people.PERFORM, **accounts.PERFORM}
+PERFORM: Final = {**people.PERFORM, **accounts.PERFORM, **invitations.PERFORM}
 ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
 """The acts that close the appeal against a suspension in force."""
 
@@ -114,6 +116,9 @@ class Account(admin.SimpleListFilter):
             ("guests", "Guests"),
             ("staff", "Staff"),
             ("suspended", "Suspended now"),
+            ("muted", "Muted now"),
+            ("warned", "Warned, and has not read it"),
+            ("case", "In an open case"),
             ("closed", "Closed"),
         ]
 
@@ -125,6 +130,13 @@ class Account(admin.SimpleListFilter):
                 return queryset.filter(is_staff=True)
             case "suspended":
                 return queryset.filter(suspended_until__gt=timezone.now())
+            case "muted":
+                return queryset.filter(muted_until__gt=timezone.now())
+            case "warned":
+                return queryset.filter(warned=True)
+            case "case":
+                cases_ = conduct.open_cases(reader=cast("User", request.user).pk)
+                return queryset.filter(pk__in=cases_.values("person"))
             case "closed":
                 return queryset.filter(is_active=False)
         return queryset
@@ -153,8 +165,8 @@ class PersonAdmin(ReadOnlyAdmin):
     list_filter = (Account, Name)
     search_fields = ("username", "display_name", "neutral_name", "=email")
     search_help_text = (
-        "The username, also one that staff corrected, the name at the table, a name given by staff, or a complete email"
-        " address."
+        "The username, the name at the table, a name given by staff, a name that they had when staff acted, or a"
+        " complete email address."
     )
     ordering = ("username",)
 
@@ -184,7 +196,8 @@ class PersonAdmin(ReadOnlyAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:person_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="accounts_user_act")
-        return [act, *super().get_urls()]
+        make = path("make/", self.admin_site.admin_view(new_account.page), name="accounts_user_make")
+        return [act, make, *super().get_urls()]
 
     def act(self, request: HttpRequest, person_id: int, act: str) -> HttpResponse:
         found, person = PERSON_ACTS.get(act), User.objects.filter(pk=person_id).first()
@@ -208,6 +221,7 @@ class PersonAdmin(ReadOnlyAdmin):
             within=("People", "admin:accounts_user_changelist"),
             back=back,
             refusal=refusal_of(check_person, person, by=by),
+            title=found.named.format(name=person.name),
             also=[
                 *(_on_mute(person) if found is MUTE else ()),
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
@@ -231,6 +245,7 @@ class PersonAdmin(ReadOnlyAdmin):
         if person is None:
             raise Http404
         by = cast("User", request.user)
+        record = conduct.conduct_of(person, now, reader=by.pk)
         roles = ["superuser"] * person.is_superuser + list(person.groups.values_list("name", flat=True))
         context = {
             **self.admin_site.each_context(request),
@@ -246,7 +261,11 @@ class PersonAdmin(ReadOnlyAdmin):
                 "accounts_user_act",
                 person.pk,
             ),
-            "conduct": conduct.conduct_of(person, now, reader=request.user.pk),
+            "conduct": record,
             "waiting": conduct.waiting_appeals_of(person),
+            "notes_of_staff": notes_in(record.audit),
+            "glance": glance.glance_at(person, now, reader=by.pk),
+            "misses_days": glance.MISSES_WITHIN.days,
+            "marks_days": MARKS_KEPT.days,
         }
         return render(request, "admin/staff/person.html", context)

@@ -5,6 +5,7 @@ No column shows a card that is not public.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -56,21 +57,25 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("when", "what", "by", "about", "table", "after", "seat_number", "reason")
     list_filter = (("act", by_title({act.name: act.title for act in acts.ACTS.values()})), ("at", ByDate))
     search_fields = (
-        "=game_code", "person_name", "person__username", "person__display_name", "person__neutral_name",
-        "details__before", "actor_name", "reason",
+        "=game_code", "person_called__name", "person__username", "person__display_name", "person__neutral_name",
+        "before_called__name", "details__before", "actor_called__name", "reason",
     )  # fmt: skip
     search_help_text = (
         "A complete game code, or part of the reason, the staff member’s name, or the name of the person or of the"
         " previous owner of a seat."
     )
-    fields = ("when", "what", "by", "reason", "about", "table", "after", "seat_number", "details")
-    readonly_fields = ("when", "what", "by", "about", "table", "after", "seat_number")
+    fields = ("when", "what", "by", "reason", "about", "table", "after", "seat_number", "more")
+    readonly_fields = ("when", "what", "by", "about", "table", "after", "seat_number", "more")
     date_hierarchy = "at"
     ordering = ("-pk",)
 
     @admin.display(description="act", ordering="act")
     def what(self, entry: AuditEntry) -> str:
         return acts.summary_of(entry)
+
+    @admin.display(description="details")
+    def more(self, entry: AuditEntry) -> str:
+        return json.dumps(conduct.details_with_names(entry), ensure_ascii=False)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
         """Leave out entries about the reader."""

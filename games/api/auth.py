@@ -11,15 +11,19 @@ from django.utils import timezone
 from ninja.security import APIKeyCookie, HttpBearer
 
 from accounts.actions import use_token
-from accounts.models import User
-from games.refusals import suspended
+from accounts.models import ApiToken, User
+from games.refusals import Denied, suspended
 
 
 class TokenAuth(HttpBearer):
     """Authenticates by `Authorization: Bearer <token>`."""
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        return _checked(owner_of(request, token))
+        known = token_of(request, token)
+        owner = _checked(None if known is None else known.user)
+        if owner is not None and known is not None and known.scope == ApiToken.Scope.READ and _writes(request):
+            raise Denied("forbidden", "This token can only read. Create another one on your account page to play with.")
+        return owner
 
 
 def bearer_token(request: HttpRequest) -> str | None:
@@ -30,11 +34,21 @@ def bearer_token(request: HttpRequest) -> str | None:
 
 def owner_of(request: HttpRequest, token: str) -> User | None:
     """Return the active owner of this token, or None. Runs its query once for each request."""
-    known: tuple[str, User | None] | None = getattr(request, "_token_owner", None)
+    known = token_of(request, token)
+    return None if known is None else known.user
+
+
+def token_of(request: HttpRequest, token: str) -> ApiToken | None:
+    """Return the row of this token if it works, with its active owner, or None. One query for each request."""
+    known: tuple[str, ApiToken | None] | None = getattr(request, "_token", None)
     if known is None or known[0] != token:
         known = token, use_token(token=token, now=timezone.now())
-        request._token_owner = known  # type: ignore[attr-defined]  # cached for this request
+        request._token = known  # type: ignore[attr-defined]  # cached for this request
     return known[1]
+
+
+def _writes(request: HttpRequest) -> bool:
+    return request.method not in ("GET", "HEAD")
 
 
 class SessionAuth(APIKeyCookie):

@@ -70,7 +70,7 @@ api = CachedSchemaAPI(
     parser=StrictJson(),
     docs=ReadablePage(),
     default_router=Router(exclude_unset=True),  # for fields that are `LEFT_OUT`
-    description="Play turn-based games from a program. Moves and cards are written as in docs/notation.md.",
+    description="Play turn-based games from a program. Moves and cards are written as at /notation/.",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Literal, Protocol
@@ -16,10 +17,12 @@ from accounts.adapter import links_in
 from accounts.models import User
 from games import queries, rules
 from games.actions import lobby, pauses, play, rematch, standing_orders
+from games.announce import group_of
 from games.api.base import api
 from games.api.schemas import (
     ClockOut,
     ErrorOut,
+    EventsOut,
     GameList,
     GameOut,
     Me,
@@ -32,6 +35,7 @@ from games.api.schemas import (
     OrdersOut,
 )
 from games.api.views import clock_json, game_json, line_json, listed_json
+from games.api.waits import Wait, mark_of, waiting
 from games.queries import Viewer, lists, records
 from games.queries.orders import own_orders
 from games.queries.replays import one_at_a_time
@@ -41,6 +45,8 @@ __all__ = ["api"]  # importing this module registers the calls
 
 MOST_MOVES = 10_000
 """How many moves are listed without `limit`: all of the longest games that people play. One takes 3.5 KB of memory."""
+Version = Annotated[int, Query(ge=0, le=2**31 - 1)]
+Mark = Annotated[str, Query(max_length=64, description="`mark` of the last answer")]
 REFUSED = dict.fromkeys((400, 401, 403, 404, 409, 413, 422, 429, 503), ErrorOut)
 
 
@@ -120,6 +126,31 @@ def list_games(
 def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
     viewer = _viewer(request)
     return game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
+
+
+@api.get("/wait/games/{code}", response={200: GameOut, **REFUSED}, summary="The table, as soon as it has changed")
+@decorate_view(waiting)
+def wait_for_game(request: HttpRequest, code: str, after: Version | None = None) -> dict[str, Any]:
+    viewer = _viewer(request)
+    table = queries.load_for(code, viewer)
+    is_news = after is not None and table.game.version > after
+    request.wait = Wait(viewer.user.pk, [group_of(code)], is_news)  # type: ignore[attr-defined]
+    return game_json(queries.view_of(table, viewer.user))
+
+
+@api.get("/wait/events", response={200: EventsOut, **REFUSED}, summary="My running tables, as soon as one has changed")
+@decorate_view(waiting)
+def wait_for_events(request: HttpRequest, after: Mark | None = None) -> dict[str, Any]:
+    user = _user(request)
+    states = list(lists.states_of_games(user, now=timezone.now()))
+    items = [
+        {"id": code, "version": version, "status": status, "seats": taken, "waiting": waits}
+        for code, version, status, taken, waits in states
+    ]
+    mark = mark_of(json.dumps(items).encode())
+    groups = [group_of(code) for code, *_ in states]
+    request.wait = Wait(user.pk, groups, after is not None and after != mark)  # type: ignore[attr-defined]
+    return {"items": items, "mark": mark}
 
 
 @api.post("/games/{code}/join", response={200: GameOut, **REFUSED}, summary="Sit down")
@@ -216,7 +247,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[
 def list_moves(
     request: HttpRequest,
     code: str,
-    after: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    after: Version = 0,
     limit: Annotated[int | None, Query(ge=1, le=1000)] = None,
 ) -> dict[str, Any]:
     viewer = _viewer(request)

@@ -82,6 +82,7 @@ class NewGame(Strict):
     target: int = USUAL.target
     bot_pause: float = USUAL.bot_pause
     public: bool = USUAL.public
+    programs: bool = Field(default=USUAL.programs, description="whether accounts that programs play for may sit down")
 
 
 class NewBot(Strict):
@@ -150,6 +151,7 @@ class BuzzOut(Schema):
 class SeatOut(Schema):
     seat: int
     name: str
+    program: bool = Field(description="a program plays for this person")
     bot: bool
     bot_for_owner: bool = Field(description="a bot plays for the owner of the seat, who can take it back")
     cards: int
@@ -173,6 +175,7 @@ class GameListed(Schema):
     version: int
     status: str = Field(json_schema_extra=_one_of(Game.Status.values))
     preset: str = Field(json_schema_extra=_one_of(rules.PRESETS))
+    programs: bool = Field(description="whether accounts that programs play for may sit down")
     options: dict[str, Any] = Field(json_schema_extra=OPTIONS_SCHEMA)
     target: int
     round: int
@@ -242,6 +245,21 @@ class GameList(Schema):
     items: list[GameListed]
     count: int
     next: str = LEFT_OUT
+
+
+class EventsItem(Schema):
+    """A table that I have not left, open or being played."""
+
+    id: str
+    version: int
+    status: str = Field(json_schema_extra=_one_of((Game.Status.OPEN, Game.Status.PLAYING)))
+    seats: int = Field(description="how many are taken")
+    waiting: bool = Field(description="I must move, or can catch somebody who has not called UNO")
+
+
+class EventsOut(Schema):
+    items: list[EventsItem]
+    mark: str = Field(description="for `after` of the next call")
 
 
 EVENT_FIELDS: Final[dict[str, dict[str, Any]]] = {

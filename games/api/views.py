@@ -25,6 +25,7 @@ def listed_json(view: GameView) -> dict[str, Any]:
         "version": view.version,
         "status": view.status,
         "preset": view.preset,
+        "programs": view.programs,
         "options": options,
         "target": view.target,
         "round": view.round,
@@ -90,6 +91,7 @@ def _seat_json(seat: SeatView) -> dict[str, Any]:
     return {
         "seat": seat.seat,
         "name": seat.name,
+        "program": seat.is_program,
         "bot": bool(seat.bot),
         "bot_for_owner": seat.owner,
         "cards": seat.cards,

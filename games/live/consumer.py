@@ -33,6 +33,11 @@ NO_MESSAGES: Final = 4400
 
 SEND_TIMEOUT: Final = 5.0
 """Seconds to send a message before the connection counts as lost."""
+BEAT_SECONDS: Final = 10.0
+"""A socket on which nothing was sent for so long gets its version again, so that its page knows that it still works.
+
+Browsers tell no page of the server's pings, and notice a connection that broke silently only after minutes.
+"""
 SEND_INTERVAL: Final = 0.2
 """Seconds between two messages.
 
@@ -47,6 +52,8 @@ class ConnectionLost(Exception):
 
 class GameConsumer(AsyncJsonWebsocketConsumer):
     """Sends `{"game": code, "version": n}` on connection and after each change. It accepts no messages.
+
+    After `BEAT_SECONDS` without a change it sends that with `"beat": true`.
 
     It learns of changes through its groups in the channel layer, and from the poller if the layer is down. A task of
     its own sends the messages, so a slow or broken connection delays no other socket.
@@ -184,7 +191,13 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         :raises ConnectionLost: a message could not be sent.
         """
         while self._close_code is None:
-            await self._wake.wait()
+            try:
+                async with asyncio.timeout(BEAT_SECONDS):
+                    await self._wake.wait()
+            except TimeoutError:
+                if self.version >= 0:  # otherwise it is not accepted yet
+                    await self.send_json({"game": self.code, "version": self.version, "beat": True})
+                continue
             self._wake.clear()
             unsent, self._unsent = self._unsent, 0
             if self._close_code is None:
@@ -226,7 +239,7 @@ def _access(code: str, session_key: str | None) -> SocketAccess | None:
     """Return what a socket to this table needs, or None if its user may not see the table. At most four queries."""
     session = import_string(f"{settings.SESSION_ENGINE}.SessionStore")(session_key)
     user = people.logged_in_by(session)
-    if user is not None and user.suspended(timezone.now()):
+    if settings.LOGIN_REQUIRED if user is None else user.suspended(timezone.now()):
         return None
     links = links_in(session)
     try:

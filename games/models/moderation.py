@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.conf import settings
@@ -12,15 +12,21 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from accounts.models import User
+from accounts.names import deleted_name
 from games.models.tables import Game
 
 SHORTEST_REASON: Final = 10
 REASON_LENGTH: Final = 500
 SHORTEST_WORDS: Final = 20
 WORDS_LENGTH: Final = 2000
-"""Lengths in characters: REASON for the reasons and answers of staff, WORDS for reports and appeals."""
+SHORTEST_SAID: Final = 3
+SAID_LENGTH: Final = 200
+"""Lengths in characters: REASON for the reasons and answers of staff, WORDS for reports and appeals, SAID for what
+staff say to a table."""
 LONGEST_DAYS: Final = 365
 """The longest mute in days, and the longest suspension that ends by itself."""
+MARKS_KEPT: Final = timedelta(days=30)
+"""How long the marks of browsers are kept, as SECURITY.md says."""
 MODERATOR: Final = "moderator"
 ADMIN: Final = "admin"
 """The roles of staff, which are names of groups. A superuser needs none."""
@@ -31,20 +37,59 @@ MOVE_SEAT: Final = "move_seat"
 LOOK: Final = "look"
 SUSPEND: Final = "suspend"
 SUSPEND_FOR_GOOD: Final = "suspend_for_good"
+CLOSE_CASE: Final = "close_case"
 CHANGE_OUTCOME: Final = "change_outcome"
+REOPEN_CASE: Final = "reopen_case"
 RENAME: Final = "rename"
 """The names of acts that queries ask for. `games/staff/acts.py` has all acts."""
-DELETED_GUEST: Final = "a deleted guest"
-"""What a person is called whose row is gone. Only the rows of guests are ever deleted."""
+NEUTRAL_NAME: Final = "neutral_name"
+END_NEUTRAL_NAME: Final = "end_neutral_name"
+NAMES_IN_DETAILS: Final = {RENAME: ("before", "after"), NEUTRAL_NAME: ("name",), END_NEUTRAL_NAME: ("name",)}
+"""The keys of `AuditEntry.details` that have names, by act. In `before` and `after` they are by field of the person."""
+DELETED_PLAYER: Final = "a deleted player"
+"""What a person is called whose row is gone, where nothing has their number."""
+
+
+class PersonName(models.Model):
+    """A name that somebody had at an act of staff. Audit entries refer to it, because they can never be changed.
+
+    It is empty once the person has been deleted (docs/decisions/0143-names-beside-the-audit-log.md). The foreign key
+    has no constraint, so that the row stays then.
+    """
+
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+    name = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(fields=["person", "name"], condition=~Q(name=""), name="person_name_once"),
+        )
+
+    def __str__(self) -> str:
+        return self.name or deleted_name(self.person_id)
+
+
+class _AuditEntries(models.Manager["AuditEntry"]):
+    def get_queryset(self) -> models.QuerySet[AuditEntry]:
+        """Return all entries, which are read together with the names in them."""
+        return super().get_queryset().select_related("actor_called", "person_called", "before_called")
 
 
 class AuditEntry(models.Model):
     """One act of a member of staff, written in the transaction of the act.
 
-    Rows are never changed or deleted: the database refuses both (migration `audit_is_append_only`). The foreign keys
-    have no constraint, so that nothing cascades into a row, and names are copied in case a person is deleted.
+    Rows are never changed or deleted: the database refuses both (migration `audit_is_append_only`). The keys to people
+    and games have no constraint, so that nothing cascades into a row.
+
+    No name is in a row. `actor_called` is the name of the member of staff at the act, `person_called` that of the
+    person, and `before_called` that of the person who had the seat which was given away, or had it before a bot, or of
+    the colleague to whom a case was handed over.
 
     `version` is the version of the game at the act. `details` are plain facts, for example seconds, and never a card.
+    The names in them (`NAMES_IN_DETAILS`) are numbers of `PersonName`, or "" for none.
     """
 
     at = models.DateTimeField()
@@ -52,7 +97,7 @@ class AuditEntry(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
-    actor_name = models.CharField(max_length=150)
+    actor_called = models.ForeignKey(PersonName, on_delete=models.PROTECT, related_name="+", db_index=False)
     reason = models.CharField(max_length=REASON_LENGTH)
     game = models.ForeignKey(
         Game, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="audit_entries"
@@ -63,8 +108,11 @@ class AuditEntry(models.Model):
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
-    person_name = models.CharField(max_length=150, default="", blank=True)
+    person_called = models.ForeignKey(PersonName, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    before_called = models.ForeignKey(PersonName, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     details = models.JSONField(default=dict)
+
+    objects = _AuditEntries()
 
     class Meta:
         verbose_name_plural = "audit entries"
@@ -84,11 +132,26 @@ class AuditEntry(models.Model):
         return f"{self.act} by {self.actor_name}"
 
     @property
+    def actor_name(self) -> str:
+        """The name that the member of staff had then."""
+        return str(self.actor_called)
+
+    @property
+    def person_name(self) -> str:
+        """The name that the person had then, or "" if the act was about nobody."""
+        return str(self.person_called or "")
+
+    @property
+    def before_name(self) -> str:
+        """The name of who had the seat which was given away, a person or a bot, or of the colleague who got a case."""
+        return str(self.before_called or (self.details.get("before", "") if self.act == MOVE_SEAT else ""))
+
+    @property
     def about(self) -> str:
         """The name of the person that the act was about, and who had a seat before that was given away."""
         if self.act != MOVE_SEAT:
             return self.person_name
-        before = self.details.get("before", "")
+        before = self.before_name
         if self.details.get("before_id") is None:
             before = f"the bot in the seat of {before}"
         return f"{self.person_name} (from {before})"
@@ -160,8 +223,8 @@ class Appeal(models.Model):
 class Case(models.Model):
     """The reports of one kind about one person. New reports are added until staff close the case.
 
-    `person` is null once a guest has been deleted. No name is kept. `holder` is the member of staff who took it: see
-    `worker`.
+    `person` is null once a guest has been deleted. No name is kept. `holder` is the member of staff who took it, or got
+    it from another, at `held_at`: see `worker`.
     """
 
     class Kind(models.TextChoices):
@@ -175,6 +238,7 @@ class Case(models.Model):
         ACTED = "acted", "We agreed and acted on it"
         NOTHING = "nothing", "We found nothing against the rules"
         UNCLEAR = "unclear", "We could not tell"
+        BAD_FAITH = "badfaith", "It was reported in bad faith"
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="cases"
@@ -184,6 +248,7 @@ class Case(models.Model):
     holder = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="held_cases"
     )
+    held_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=8, choices=Outcome, default="", blank=True)
     answer = models.CharField(max_length=REASON_LENGTH, default="", blank=True)
@@ -206,8 +271,8 @@ class Case(models.Model):
 
     @property
     def about(self) -> str:
-        """The name of the person that the case is about, or `DELETED_GUEST`."""
-        return self.person.name if self.person else DELETED_GUEST
+        """The name of the person that the case is about, or `DELETED_PLAYER`."""
+        return self.person.name if self.person else DELETED_PLAYER
 
 
 class Report(models.Model):
@@ -257,9 +322,9 @@ class Report(models.Model):
 
 
 class BrowserMark(models.Model):
-    """A browser that a person used at a table. It is only used to notice two accounts in one browser at one table.
+    """A browser that a person used at a table, by which staff notice two accounts in one browser.
 
-    `mark` is the SHA-256 of a signed random cookie. Rows are deleted after 30 days.
+    `mark` is the SHA-256 of a signed random cookie. Rows are deleted after `MARKS_KEPT`.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="+")
@@ -270,7 +335,10 @@ class BrowserMark(models.Model):
     class Meta:
         default_permissions = ()
         constraints = (models.UniqueConstraint(fields=["game", "user", "mark"], name="browser_mark_once"),)
-        indexes = (models.Index(fields=["at"], name="browser_mark_at"),)
+        indexes = (
+            models.Index(fields=["at"], name="browser_mark_at"),
+            models.Index(fields=["mark"], name="browser_mark_of_browser"),
+        )
 
     def __str__(self) -> str:
         return f"mark {self.pk}"

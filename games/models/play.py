@@ -1,4 +1,4 @@
-"""Rounds, hands, moves and table events. Only rounds and moves store cards."""
+"""Rounds, hands, moves and table events. Only rounds, moves and lost hands store cards."""
 
 from __future__ import annotations
 
@@ -52,12 +52,16 @@ class Round(models.Model):
 class Hand(models.Model):
     """A seat in one round. Its cards are in the position of the round.
 
-    `callout_until` is when the hand can no longer be caught (CLOCK-2). It is null if no callout window is open.
+    `callout_until` is when the hand can no longer be caught (CLOCK-2). It is null if no callout window is open. `lost`
+    are the faces of the cards with which the seat was knocked out, and `lost_side` is the side in force then, empty if
+    the deck has one side. Only the player of the seat sees them.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hands")
     seat = models.ForeignKey(Seat, on_delete=models.RESTRICT, related_name="hands")
     callout_until = models.DateTimeField(null=True, blank=True)
+    lost = ArrayField(models.CharField(max_length=8), default=list, db_default=[], blank=True)
+    lost_side = models.CharField(max_length=8, default="", db_default="", blank=True)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["round", "seat"], name="hand_once_per_seat"),)

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from django.db import connection
 from django.db.models import Model
 
+from accounts.avatars import avatar_of
 from accounts.models import name_sql
 from accounts.rest import Rest
 from common.fixed_sql import Columns, Row, prepared_cursor
@@ -137,6 +138,8 @@ _EXTRA_COLUMNS: Final = {
     "swept_at": _SWEPT_AT,
     "name": f"COALESCE({name_sql('u')}, s.name)",
     "username": "u.username",
+    "avatar": "u.avatar",
+    "is_program": "u.is_program",
     **_REST,
 }
 # Two statements, because one is far cheaper without a token, and PostgreSQL would then not keep its plan.
@@ -193,7 +196,7 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
     """Return the hands of a round. Runs one query.
 
     With a `token`, `sent_before` has the moves made with it. The seat of a person has the person's current name, the
-    username and `rest`.
+    username, `avatar`, `is_program` and `rest`.
     """
     parameters: list[int | str] = [round_id]
     selected = _HANDS
@@ -260,8 +263,10 @@ def _loaded(rows: Sequence[Row]) -> Loaded:
 
 def _seat(row: Row) -> Seat:
     seat = row.instance(Seat)
-    seat.name, seat.username = row["name"], row["username"] or ""
-    seat.rest = Rest(**{name: row[name] for name in _REST}) if seat.user_id is not None else None
+    seat.name, seat.username, seat.is_program = row["name"], row["username"] or "", bool(row["is_program"])
+    if seat.user_id is not None:
+        seat.avatar = avatar_of(row["avatar"], seat.user_id)
+        seat.rest = Rest(**{name: row[name] for name in _REST})
     return seat
 
 

@@ -90,6 +90,8 @@ class Game(models.Model):
     pace = models.CharField(max_length=16, default="standard")
     bot_pause = models.FloatField(default=1.0)
     is_public = models.BooleanField(default=True)
+    # Whether accounts that programs play for may sit down.
+    programs = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField()
     # When a person last sat down or got up. Kept only while the table is open.
     people_changed_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -212,6 +214,10 @@ class Seat(models.Model):
     """Vacation and quiet hours of the person who sits here. Set when the seat is read together with its user."""
     username: str = ""
     """The username of that person, set in the same way. Empty for a bot and for a person who is gone."""
+    avatar: str = ""
+    """The picture of that person, a key of `accounts.avatars.AVATARS`, set in the same way."""
+    is_program: bool = False
+    """Whether a program plays for that person, set in the same way."""
 
     class Meta:
         constraints = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 from django.db import Error
+from django.db.models import QuerySet
 
 from games import queries
 from games.models import Game
@@ -26,6 +27,12 @@ A_DAY: Final = timedelta(days=1)
 MOST_NEWS: Final = 20
 LISTED: Final = 60
 """How many of a person's newest notice rows are listed. Each channel has a row of its own."""
+UNREAD_LISTED: Final = 200
+"""How many older notices are listed besides because they are unread: the bell counts them too."""
+
+
+_Event = tuple[int | None, int, str, int]
+"""What the notices of one event have in common: game, version, kind and mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +58,31 @@ class Entry:
 
 
 def entries_for(user: User) -> list[Entry]:
-    """Return this person's recent notices, sent or not, newest first. Runs at most three queries."""
-    rows = _known(Notice.objects.filter(user=user).order_by("-pk")[:LISTED])
+    """Return this person's recent notices, sent or not, and older unread ones, newest first. At most five queries."""
+    mine = Notice.objects.filter(user=user).order_by("-pk")
+    newest = list(mine[:LISTED])
+    rows = _known([*newest, *(_older_unread(mine.filter(pk__lt=newest[-1].pk)) if len(newest) == LISTED else ())])
     views = views_for(user, tables_of(games_in(rows)))
-    groups: dict[tuple[int | None, int, str, int], list[Notice]] = {}
+    groups: dict[_Event, list[Notice]] = {}
     for row in rows:
-        groups.setdefault((row.game_id, row.version, row.kind, row.mark), []).append(row)
+        groups.setdefault(_event(row), []).append(row)
     return [
         Entry(tuple(sorted(group, key=lambda row: row.pk)), views.get(group[0].game_id or 0))
         for group in groups.values()
     ]
+
+
+def _older_unread(rows: QuerySet[Notice]) -> list[Notice]:
+    """Return the unread notices among these that were shown on the site, and those of the same events by mail."""
+    shown = list(rows.filter(channel=SITE, state=Notice.State.SENT, read_at=None)[:UNREAD_LISTED])
+    events = {_event(row) for row in shown}
+    # All notices of an event are written at the same time.
+    others = rows.exclude(channel=SITE).filter(created_at__in={row.created_at for row in shown}) if shown else ()
+    return [*shown, *(row for row in others if _event(row) in events)]
+
+
+def _event(row: Notice) -> _Event:
+    return row.game_id, row.version, row.kind, row.mark
 
 
 def games_in(rows: Iterable[Notice]) -> set[int]:

@@ -49,6 +49,9 @@ LIFTED: Final = "lifted"
 UNMUTED: Final = "unmuted"
 LINK_CHANGED: Final = "link_changed"
 HOST_CHANGED: Final = "host_changed"
+STAFF_SAID: Final = "staff_said"
+CASE_ARRIVED: Final = "case_arrived"
+CASE_HANDED_OVER: Final = "case_handed_over"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
@@ -73,6 +76,7 @@ class Reason(TextChoices):
     NO_ADDRESS = "no_address", "Your account has no email address."
     UNVERIFIED = "unverified", "Your email address is not confirmed."
     BOUNCED = "bounced", "Emails to your address came back."
+    NO_ROLE = "no_role", "You had no role on this site any more."
     CLOSED = "closed", "Your account was closed or suspended."
     NOTHING = "nothing", "There was nothing to report."
     PAUSED = "paused", "The game is paused."
@@ -89,7 +93,7 @@ class Reason(TextChoices):
 EXPECTED: Final = frozenset(
     {
         Reason.MOVED, Reason.MOVED_ON, Reason.JOINED, Reason.LOOKING, Reason.REMINDED, Reason.READ, Reason.BACK,
-        Reason.STAFF, Reason.ENDED, Reason.NEWER, Reason.OFF, Reason.ASKED,
+        Reason.STAFF, Reason.ENDED, Reason.NEWER, Reason.OFF, Reason.ASKED, Reason.NO_ROLE,
     }
 )  # fmt: skip
 """Reasons that need no attention. Pages hide notices that were dropped for one of these."""
@@ -169,6 +173,10 @@ def _is_suspended(notice: Notice, facts: Facts) -> Verdict:
     return SEND if notice.user.suspended(facts.now) else Verdict(Reason.ENDED)
 
 
+def _is_staff(notice: Notice, facts: Facts) -> Verdict:
+    return SEND if notice.user.is_staff else Verdict(Reason.NO_ROLE)
+
+
 def _has_digest_content(notice: Notice, facts: Facts) -> Verdict:
     return SEND if facts.has_digest_content(notice) else Verdict(Reason.NOTHING)
 
@@ -193,6 +201,7 @@ class NoticeKind:
     while_suspended: Send the mail to a suspended person too.
     to_suspended: List it on the page of a suspended person while it is unread.
     to_staff: Show such notices in the staff's list.
+    for_staff: Only staff get it, so only they find it among their settings.
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
     template: The mail's templates, `emails/<template>_subject.txt`, `_body.txt` and `_body.html`.
@@ -216,6 +225,7 @@ class NoticeKind:
     while_suspended: bool = False
     to_suspended: bool = False
     to_staff: bool = True
+    for_staff: bool = False
     replaces: str = ""
     one_mail: bool = False
     template: str = "news"
@@ -308,6 +318,14 @@ _ROWS: Final = (
         to_suspended=True,
     ),
     NoticeKind(
+        STAFF_SAID,
+        "Staff said something to your table",
+        "Staff wrote to the players of your table, or gave you the reason of an act there.",
+        _SITE_ONLY,
+        while_viewing=True,  # an open page shows it in the log, which may be closed
+        to_suspended=True,
+    ),
+    NoticeKind(
         LINK_CHANGED,
         "Your table has a new link",
         "Staff removed somebody from your private table, so the link that you sent no longer works.",
@@ -348,7 +366,7 @@ _ROWS: Final = (
     NoticeKind(
         FACTOR_DROPPED,
         "Your second factor was removed",
-        "Staff removed your authenticator app and recovery codes because you had lost them.",
+        "Staff removed your authenticator app, passkeys and recovery codes because you had lost them.",
         page="mfa_index",
         on_vacation=True,  # another person may have asked for it
         in_quiet_hours=True,
@@ -423,6 +441,29 @@ _ROWS: Final = (
         several="times",
     ),
     NoticeKind(
+        CASE_ARRIVED,
+        "A case has arrived",
+        "For staff: somebody was reported, and a new case waits.",
+        _SITE_ONLY,
+        still_needed=_is_staff,
+        page="admin:games_case_changelist",
+        to_staff=False,  # whom it leaves out is reported or has reported
+        for_staff=True,
+        one_mail=True,
+        several="cases",
+    ),
+    NoticeKind(
+        CASE_HANDED_OVER,
+        "A case was handed over to you",
+        "For staff: a colleague made a case yours.",
+        _SITE_ONLY,
+        still_needed=_is_staff,
+        page="admin:games_case_changelist",
+        to_staff=False,
+        for_staff=True,
+        several="cases",
+    ),
+    NoticeKind(
         DIGEST,
         "Daily summary",
         "",
@@ -438,6 +479,13 @@ KINDS: Final[dict[str, NoticeKind]] = {kind.name: kind for kind in _ROWS}
 """Every kind by name, in the order of the settings page."""
 SWITCHED: Final = tuple(kind for kind in _ROWS if kind.name != DIGEST)
 """The kinds that people can switch on and off for each channel. The summary has an hour instead and is mail only."""
+
+
+def switched_for(*, staff: bool) -> list[NoticeKind]:
+    """Return the kinds that a person finds among their settings, who is of the staff or not."""
+    return [kind for kind in SWITCHED if staff or not kind.for_staff]
+
+
 TURN_KINDS: Final = tuple(kind.name for kind in _ROWS if kind.turn)
 """The names of the kinds that are dropped when the turn is over."""
 

@@ -17,18 +17,22 @@ from django.db.models import Q, QuerySet
 
 from common.fixed_sql import prepared_cursor
 from games import rules
-from games.models import Game, Seat
+from games.models import AuditEntry, Game, Seat
 from games.models.notices import EMAIL, SITE, TEXT_LENGTH, Notice
 from games.notices.kinds import (
     BOT_TOOK_OVER,
+    CASE_HANDED_OVER,
     CAUGHT,
     CHANNELS,
     DAY_TAKEN,
     GAME_OVER,
+    HOST_CHANGED,
     INVITED,
     KINDS,
+    LINK_CHANGED,
     OUT,
     ROUND_OVER,
+    SEAT_MOVED,
     TABLE_FULL,
     TAKEN_OUT,
     TURN,
@@ -42,6 +46,9 @@ log = structlog.get_logger(__name__)
 
 ASKED_AGAIN: Final = timedelta(days=1)
 """How long after an invitation by mail further ones from the same person are only shown on the site."""
+
+BY_STAFF: Final = (CASE_HANDED_OVER, HOST_CHANGED, LINK_CHANGED, SEAT_MOVED)
+"""The kinds of notices about acts of staff. Their `mark` is the number of the act's audit entry."""
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -205,12 +212,29 @@ def replace_name(games: QuerySet[Game], *, before: str, after: str) -> None:
 
     Names are found as whole words.
     """
+    _replace_word(Notice.objects.filter(game__in=games), before, after)
+
+
+def replace_name_elsewhere(person: User, *, before: str, after: str) -> None:
+    """Replace a name of this person in notices about games in which they have no seat, as `replace_name` does.
+
+    These are notices of their invitations, and of acts of staff by them or about them. Notices that only have the same
+    word must not change.
+    """
+    about = Q(person=person.pk) | Q(actor=person.pk) | Q(details__before_id=person.pk)
+    entries = AuditEntry.objects.filter(about).order_by().values("pk")
+    theirs = Q(kind=INVITED, mark=person.pk) | Q(kind__in=BY_STAFF, mark__in=entries)
+    _replace_word(Notice.objects.filter(theirs), before, after)
+
+
+def _replace_word(notices: QuerySet[Notice], before: str, after: str) -> None:
     word = re.compile(rf"(?<!\w){re.escape(before)}(?!\w)")
     # Locked in the order of their ids, so that two replacements cannot deadlock.
-    rows = Notice.objects.select_for_update(of=("self",), no_key=True).filter(game__in=games, text__contains=before)
-    for row in rows.order_by("pk"):
+    found = notices.select_for_update(of=("self",), no_key=True).filter(text__contains=before).only("pk", "text")
+    rows = list(found.order_by("pk"))
+    for row in rows:
         row.text = word.sub(lambda _: after, row.text)[:TEXT_LENGTH]
-        row.save(update_fields=["text"])
+    Notice.objects.bulk_update(rows, ["text"], batch_size=1000)
 
 
 def bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 
+from accounts.models import User
 from games.models import Appeal, Case, Game, Notice, Report, Seat, Suspension
+from games.models.moderation import ADMIN, MODERATOR
 from games.models.notices import SITE
 from games.notices.kinds import (
     APPEAL_DECIDED,
+    CASE_ARRIVED,
+    CASE_HANDED_OVER,
     FACTOR_DROPPED,
     GAME_OVER,
     HOST_CHANGED,
@@ -26,6 +30,7 @@ from games.notices.kinds import (
     ROLE_CHANGED,
     ROUND_CANCELLED,
     SEAT_MOVED,
+    STAFF_SAID,
     SUSPENDED,
     TURN_KINDS,
     UNMUTED,
@@ -36,9 +41,6 @@ from games.notices.player_notices import NewNotice, closed, of_turn, people_at, 
 from games.queries import Table, conduct
 from games.render.words import inside, listed, round_cancelled
 
-if TYPE_CHECKING:
-    from accounts.models import User
-
 
 def called_off(table: Table, *, now: datetime) -> None:
     """Notify the people at a table that staff called off the game or closed the table. The caller holds the lock."""
@@ -46,6 +48,19 @@ def called_off(table: Table, *, now: datetime) -> None:
     if table.game.started_at is None:
         text = "Staff closed this table before the game started."
     closed(table, text, now=now)
+
+
+def said(table: Table, words: str, *, also: User | None = None, mark: int, now: datetime) -> None:
+    """Notify the people at a table of what staff said to it, or nobody if `words` is empty.
+
+    The caller holds the game's lock. `also` is a person whom staff have just removed, and `mark` the id of the act's
+    audit entry.
+    """
+    if not words:
+        return
+    people = [seat.user_id for seat in people_at(table) if seat.user_id is not None] + ([also.pk] if also else [])
+    text = f"Staff say to your table: “{words}”"
+    write(table.game, [NewNotice(pk, STAFF_SAID, text) for pk in dict.fromkeys(people)], now=now, mark=mark)
 
 
 def looked(game: Game, *, now: datetime) -> None:
@@ -155,20 +170,41 @@ def settled(case: Case, *, now: datetime) -> None:
     _outcome(case, REPORT_SETTLED, SETTLED, mark=case.pk, now=now)
 
 
+def case_opened(case: Case, *, reporter_id: int | None, now: datetime) -> None:
+    """Notify the staff members who may work on a new case, other than its person and the reporter."""
+    may_hold = Q(is_superuser=True) | Q(groups__name__in=(MODERATOR, ADMIN))
+    staff = User.objects.filter(may_hold, is_staff=True, is_active=True)
+    people = staff.order_by("pk").values_list("pk", flat=True).distinct()
+    text = f"A new case waits: {inside(case.get_kind_display())}."
+    told = [NewNotice(pk, CASE_ARRIVED, text) for pk in people if pk not in (case.person_id, reporter_id)]
+    write(None, told, now=now, mark=case.pk)
+
+
+def case_handed_over(case: Case, holder: User, *, mark: int, now: datetime) -> None:
+    """Notify a staff member that a colleague handed a case over to them. `mark` is the id of the audit entry."""
+    text = f"A colleague handed a case over to you: {inside(case.get_kind_display())}."
+    write(None, [NewNotice(holder.pk, CASE_HANDED_OVER, text)], now=now, mark=mark)
+
+
+def settled_again(case: Case, *, mark: int, now: datetime) -> None:
+    """Notify everyone who reported in this case that it was closed again. `mark` is the id of the audit entry."""
+    _drop_earlier(case, now)
+    _outcome(case, OUTCOME_CHANGED, SETTLED, mark=mark, now=now)
+
+
+def case_reopened(case: Case, *, mark: int, now: datetime) -> None:
+    """Notify everyone who reported in this case that staff opened it again. `mark` is the id of the audit entry."""
+    _drop_earlier(case, now)
+    text = "Staff are looking at your report again. The earlier outcome does not count any more."
+    write(None, [NewNotice(pk, OUTCOME_CHANGED, text) for pk in _reporters_in(case)], now=now, mark=mark)
+
+
 def outcome_changed(case: Case, *, new_outcome: bool, mark: int, now: datetime) -> None:
     """Notify everyone who reported in this case of its new outcome, or of a new answer, instead of what was before.
 
-    Drops the notices about the case that wait, and marks those on the site as read. `mark` is the id of the act's audit
-    entry.
+    `mark` is the id of the act's audit entry.
     """
-    earlier = Notice.objects.filter(
-        Q(kind=REPORT_SETTLED, mark=case.pk) | Q(kind=OUTCOME_CHANGED, mark__in=conduct.changes_of(case).values("pk")),
-        user__in=Report.objects.filter(case=case).values("reporter"),
-    )
-    waiting = earlier.filter(state=Notice.State.WAITING)
-    untold = set(waiting.values_list("kind", flat=True))
-    waiting.update(state=Notice.State.DROPPED, reason=Reason.NEWER, since=now)
-    earlier.filter(channel=SITE, state=Notice.State.SENT, read_at=None).update(read_at=now)
+    untold = _drop_earlier(case, now)
     if new_outcome or OUTCOME_CHANGED in untold:
         start = "Staff have changed the outcome of your report"
     elif untold:
@@ -178,10 +214,31 @@ def outcome_changed(case: Case, *, new_outcome: bool, mark: int, now: datetime) 
     _outcome(case, OUTCOME_CHANGED, start, mark=mark, now=now)
 
 
+def _drop_earlier(case: Case, now: datetime) -> set[str]:
+    """Drop the notices about the outcome of a case that wait, and mark those on the site as read.
+
+    Returns the kinds of those that waited.
+    """
+    earlier = Notice.objects.filter(
+        Q(kind=REPORT_SETTLED, mark=case.pk) | Q(kind=OUTCOME_CHANGED, mark__in=conduct.changes_of(case).values("pk")),
+        user__in=Report.objects.filter(case=case).values("reporter"),
+    )
+    waiting = earlier.filter(state=Notice.State.WAITING)
+    untold = set(waiting.values_list("kind", flat=True))
+    waiting.update(state=Notice.State.DROPPED, reason=Reason.NEWER, since=now)
+    earlier.filter(channel=SITE, state=Notice.State.SENT, read_at=None).update(read_at=now)
+    return untold
+
+
 def _outcome(case: Case, kind: str, start: str, *, mark: int, now: datetime) -> None:
-    people = Report.objects.filter(case=case, reporter__isnull=False).values_list("reporter_id", flat=True)
     text = f"{start}: {inside(case.get_outcome_display())}."
-    write(None, [NewNotice(pk, kind, text) for pk in sorted({*people} - {None})], now=now, mark=mark)
+    write(None, [NewNotice(pk, kind, text) for pk in _reporters_in(case)], now=now, mark=mark)
+
+
+def _reporters_in(case: Case) -> list[int]:
+    """Return the numbers of the people who reported in a case."""
+    people = User.objects.filter(reports__case=case).order_by("pk")
+    return list(people.values_list("pk", flat=True).distinct())
 
 
 def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:

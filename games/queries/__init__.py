@@ -6,7 +6,7 @@ a `GameView`, which `view_of` makes.
 - `tables`, `views`, `legal`: one table, what one viewer may see of it, and what a seat may do
 - `players`: the people who have or had a seat at a table
 - `lists`, `front_page`: lists of games; `profiles`: what people see of each other
-- `records`, `replays`, `verify`: finished games
+- `records`, `replays`, `key_moments`, `verify`: finished games
 - `conduct`: warnings, suspensions, reports and cases
 - `backlog`, `due_bots`: what is due; `page_state`: what open pages need to know
 """
@@ -34,12 +34,13 @@ from games.queries.tables import (
     visible_to,
     with_tables,
 )
-from games.queries.views import GameView, LastHand, LogLine, SeatView, hands_after, log_of, view_of
+from games.queries.views import GameView, LastHand, LogLine, LostHand, SeatView, hands_after, log_of, view_of
 
 __all__ = [
     "GameView",
     "LastHand",
     "LogLine",
+    "LostHand",
     "Playing",
     "RoundResult",
     "SeatView",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 
 from accounts.models import AccountMail
-from games.models import Game, Heartbeat, Notice, Outbox
+from games.models import Game, Heartbeat, Move, Notice, Outbox
 from games.queries import due_bots
 
 LATE: Final = timedelta(minutes=10)
@@ -82,6 +82,12 @@ def backlog(now: datetime, *, grace: timedelta) -> Backlog:
 def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
     found = rows.aggregate(count=Count("pk"), first=Min(column))
     return Overdue(found["count"], timedelta() if found["first"] is None else now - found["first"])
+
+
+def moves_so_far() -> int:
+    """Return the highest number of a move. It rises with each move, and sometimes by one that was rolled back."""
+    highest: int | None = Move.objects.aggregate(highest=Max("pk"))["highest"]
+    return highest or 0
 
 
 def is_frozen() -> bool:

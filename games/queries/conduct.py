@@ -10,28 +10,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from django.db.models import BigIntegerField, Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 
 from accounts.models import User
-from games.models import Appeal, AuditEntry, Case, Game, Report, Seat, Suspension, Warned
+from games.models import Appeal, AuditEntry, Case, Game, Move, PersonName, Report, Seat, Suspension, Warned
 from games.models.log_rows import EventRow, read_between_moves
 from games.models.moderation import (
     CHANGE_OUTCOME,
     CLOSE,
+    CLOSE_CASE,
     LOOK,
     MOVE_SEAT,
+    NAMES_IN_DETAILS,
     REMOVE,
-    RENAME,
+    REOPEN_CASE,
     SUSPEND,
     SUSPEND_FOR_GOOD,
     VOID_GAME,
 )
 
 M = TypeVar("M", bound=Model)
+
+BAD_FAITH_COUNTS: Final = 3
+"""How many unfounded reports a report in bad faith counts as in the trust in its reporter."""
 
 
 def suspension_of(user: User, now: datetime) -> Suspension | None:
@@ -111,14 +116,38 @@ def unread_answers_of(person_id: int) -> list[Report]:
 
 def outcome_changes(cases: Iterable[Case]) -> dict[int, datetime]:
     """Return when the outcomes of these cases were last changed, by the number of the case. Runs one query."""
-    people = {case.person_id for case in cases if case.closed_at is not None and case.person_id is not None}
-    entries = AuditEntry.objects.filter(person__in=people, act=CHANGE_OUTCOME).order_by("pk")
-    return {entry.details["case"]: entry.at for entry in entries} if people else {}
+    people, closed = set[int](), dict[int, datetime]()
+    for case in cases:
+        if case.closed_at is not None and case.person_id is not None:
+            people.add(case.person_id)
+            closed[case.pk] = case.closed_at
+    entries = AuditEntry.objects.filter(person__in=people, act=CHANGE_OUTCOME).order_by("pk") if people else ()
+    changed = {entry.details["case"]: entry.at for entry in entries}
+    # A case can have been reopened and closed again after a change.
+    return {pk: at for pk, at in changed.items() if pk in closed and at >= closed[pk]}
 
 
 def changes_of(case: Case) -> QuerySet[AuditEntry]:
-    """Return the audit entries of the acts that changed the outcome of a case or its answer."""
-    return AuditEntry.objects.filter(person=case.person_id, act=CHANGE_OUTCOME, details__case=case.pk)
+    """Return the audit entries of the acts on a case whose notices are about its outcome."""
+    acts = (CLOSE_CASE, CHANGE_OUTCOME, REOPEN_CASE)
+    return AuditEntry.objects.filter(person=case.person_id, act__in=acts, details__case=case.pk)
+
+
+def was_reopened(case: Case) -> bool:
+    """Return True if staff have opened this case again after it was closed."""
+    return changes_of(case).filter(act=REOPEN_CASE).exists()
+
+
+def open_cases(*, reader: int) -> QuerySet[Case]:
+    """Return the open cases that are not about the reader."""
+    return _without_rows_about(Case.objects.filter(closed_at=None), reader, "person_id")
+
+
+def other_open_cases(case: Case, *, reader: int) -> QuerySet[Case]:
+    """Return the other open cases about the person of a case, newest first."""
+    if case.person is None:
+        return Case.objects.none()
+    return cases_of(case.person, reader=reader).filter(closed_at=None).exclude(pk=case.pk)
 
 
 def only_changed_outcomes(user: User) -> bool:
@@ -258,10 +287,23 @@ def with_person_before() -> QuerySet[AuditEntry]:
     return AuditEntry.objects.annotate(before_id=number)
 
 
-def formerly_called(text: str) -> QuerySet[AuditEntry, int | None]:
-    """Return the numbers of the people whose former username, which staff corrected, contains this text."""
-    corrected = AuditEntry.objects.filter(act=RENAME, person__isnull=False, details__before__username__icontains=text)
-    return corrected.values_list("person_id", flat=True)
+def formerly_called(text: str) -> QuerySet[PersonName, int]:
+    """Return the numbers of the people with a name in the audit log, current or former, that contains this text."""
+    return PersonName.objects.filter(name__icontains=text).values_list("person_id", flat=True)
+
+
+def details_with_names(entry: AuditEntry) -> dict[str, Any]:
+    """Return the details of an entry with names instead of their numbers. Runs one query at most."""
+    listed = {key: entry.details[key] for key in NAMES_IN_DETAILS.get(entry.act, ()) if key in entry.details}
+    numbers = {n for value in listed.values() for n in (value.values() if isinstance(value, dict) else [value]) if n}
+    names = {name.pk: str(name) for name in PersonName.objects.filter(pk__in=numbers)} if numbers else {}
+
+    def named(value: Any) -> Any:
+        return (
+            {key: names.get(n, n) for key, n in value.items()} if isinstance(value, dict) else names.get(value, value)
+        )
+
+    return {**entry.details, **{key: named(value) for key, value in listed.items()}}
 
 
 def audit_of_person(person: User) -> Q:
@@ -315,7 +357,7 @@ def has_viewed_hands(game: Game, user: User) -> bool:
 
 def reports_of_game(game: Game, *, reader: int | None) -> QuerySet[Report]:
     """Return the reports about a game, newest first."""
-    reports = _without_rows_about(Report.objects.filter(game=game), reader)
+    reports = with_move(_without_rows_about(Report.objects.filter(game=game), reader))
     return reports.select_related("case__person", "reporter").order_by("-pk")
 
 
@@ -352,15 +394,17 @@ def _settled_cases(outcome: str, reader: int | None) -> Subquery:
 def _with_record(reports: QuerySet[Report], reader: int | None) -> QuerySet[Report]:
     """Annotate each report with the record of its reporter.
 
-    `acted` and `nothing` are the numbers of their other cases with that outcome. `trust` follows from them: between 0
-    and 2, and 1 for a new reporter.
+    `acted`, `nothing` and `bad_faith` are the numbers of their other cases with that outcome. `trust` follows from
+    them: between 0 and 2, and 1 for a new reporter. A report in bad faith counts as much as `BAD_FAITH_COUNTS`
+    unfounded ones.
     """
     # The report's own case does not count: closing it would change its weight. Cases about the reader do not count,
     # because the change would tell the reader who had reported them.
     return reports.annotate(
         acted=Coalesce(_settled_cases(Case.Outcome.ACTED, reader), 0),
         nothing=Coalesce(_settled_cases(Case.Outcome.NOTHING, reader), 0),
-    ).annotate(trust=(F("acted") + 1) * 2.0 / (F("acted") + F("nothing") + 2))
+        bad_faith=Coalesce(_settled_cases(Case.Outcome.BAD_FAITH, reader), 0),
+    ).annotate(trust=(F("acted") + 1) * 2.0 / (F("acted") + F("nothing") + F("bad_faith") * BAD_FAITH_COUNTS + 2))
 
 
 def with_weight(cases: QuerySet[Case], *, reader: int | None) -> QuerySet[Case]:
@@ -379,6 +423,13 @@ def with_weight(cases: QuerySet[Case], *, reader: int | None) -> QuerySet[Case]:
     )
 
 
+def with_move(reports: QuerySet[Report]) -> QuerySet[Report]:
+    """Annotate each report with `move`, the number of the last move of its game when it was made, or None."""
+    moves = Move.objects.filter(game=OuterRef("game"), at__lte=OuterRef("at")).order_by("-n")
+    return reports.annotate(move=Subquery(moves.values("n")[:1]))
+
+
 def reports_of(case: Case, *, reader: int | None) -> QuerySet[Report]:
     """Return the reports of a case, oldest first, each with the record of its reporter."""
-    return _with_record(Report.objects.filter(case=case), reader).select_related("reporter", "game").order_by("pk")
+    reports = with_move(_with_record(Report.objects.filter(case=case), reader))
+    return reports.select_related("reporter", "game").order_by("pk")

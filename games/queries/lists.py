@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, Self
 
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 
 from accounts.models import User
 from games.models import Game, Hand, Seat
@@ -104,6 +104,22 @@ def games_to_act_in(user: User, *, now: datetime) -> QuerySet[Game]:
     inside = inside.exclude(game__round__out__contains=[F("index")])
     can_catch = Q(Exists(open_windows), Exists(inside), paused_at=None)
     return _by_urgency(running_games_of(user), user).filter(can_catch | Q(waiting=1))
+
+
+def states_of_games(user: User, *, now: datetime) -> QuerySet[Game, tuple[str, int, str, int, bool]]:
+    """Return the code, version, status and taken seats of a person's open and running tables, and whether it is up to
+    them to act.
+
+    They come in the order in which they were made.
+    """
+    mine = Game.objects.filter(
+        seats__user=user, seats__left=False, status__in=(Game.Status.OPEN, Game.Status.PLAYING)
+    ).order_by("pk")
+    urgent = Exists(games_to_act_in(user, now=now).filter(pk=OuterRef("pk")))
+    taken = Seat.objects.filter(game=OuterRef("pk")).order_by().values("game").annotate(n=Count("pk")).values("n")
+    return mine.annotate(urgent=urgent, taken=Subquery(taken)).values_list(
+        "code", "version", "status", "taken", "urgent"
+    )
 
 
 def _by_urgency(games: QuerySet[Game], user: User) -> QuerySet[Game]:

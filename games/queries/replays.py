@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import structlog
 
@@ -17,6 +17,7 @@ from games.models.owner_changes import read_owner_changes
 from games.models.positions import position_of
 from games.queries import GameView, LogLine, RoundResult, Table
 from games.queries.former_holders import holders_of, names_at
+from games.queries.key_moments import key_moments_of
 from games.refusals import Denied, busy, does_not_replay
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ class Span:
     end: int
 
 
+class Counts(NamedTuple):
+    """How many cards each seat holds after move `n`, and how many are owed (`stack`)."""
+
+    n: int
+    cards: tuple[int, ...]
+    stack: int
+
+
 @dataclass(frozen=True, slots=True)
 class ReplayFrame:
     """A game after its first `n` moves.
@@ -41,7 +50,8 @@ class ReplayFrame:
     Where one round ends and the next begins, `round` says which of the two is shown. `lines` are the last `SHOWN` moves
     of the round so far, oldest first, with all their cards. `left` are the seats whose players had left by then, and
     `results` the rounds that had ended. `former` has the names of the seats that somebody else has today. `last` is the
-    number of moves of the whole game.
+    number of moves of the whole game. `course` has the counts after each move of this round, empty for a round with
+    `LONG` or more moves. `moments` are the key moments of the whole game.
     """
 
     n: int
@@ -53,6 +63,8 @@ class ReplayFrame:
     left: frozenset[int]
     former: Mapping[int, str]
     results: tuple[RoundResult, ...]
+    course: tuple[Counts, ...]
+    moments: tuple[rules.KeyMoment, ...]
 
     @property
     def span(self) -> Span:
@@ -76,7 +88,7 @@ class ReplayFrame:
 
 
 def frame_at(table: Table, n: int, round_number: int | None = None) -> ReplayFrame:
-    """Return the frame after move `n`, or the nearest one. Runs three queries.
+    """Return the frame after move `n`, or the nearest one. Runs five queries.
 
     Where two rounds meet, `round_number` chooses between the end of one and the deal of the next.
 
@@ -99,7 +111,12 @@ def _frame(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Spa
     game, round_ = table.game, next(round_ for round_ in rounds if round_.number == span.number)
     moves = Move.objects.filter(round_id=round_.pk, n__lte=n)
     newest = reversed(moves.order_by("-n")[:SHOWN])
-    played = moves.order_by("n").values_list("seat", "text")  # read once, for both uses
+    long = span.end - span.start >= LONG
+    # Replay the whole round for its counts, unless that takes long.
+    last = n if long else span.end
+    lines = Move.objects.filter(round_id=round_.pk, n__lte=last).order_by("n").values_list("n", "seat", "text")
+    position, course = _replayed_to(table, round_, list(lines), n)
+    played = [(seat, text) for at, seat, text in lines if at <= n]
     ended = [row for row in rounds if row.number < span.number + (n == span.end)]
     holders = holders_of(table.seats, read_owner_changes(game.pk))
     return ReplayFrame(
@@ -107,7 +124,7 @@ def _frame(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Spa
         round=span.number,
         last=game.version,
         spans=spans,
-        position=_last_position(table, round_, played),
+        position=position,
         lines=tuple(_line(span.number, move).made_by(holders) for move in newest),
         former=names_at(holders, max(n, 1)),
         left=frozenset(round_.absent).union(seat for seat, text in played if text == "leave"),
@@ -116,6 +133,8 @@ def _frame(table: Table, rounds: list[Round], spans: tuple[Span, ...], span: Spa
             for row in ended
             if (outcome := rules.outcome(position_of(row))) is not None
         ),
+        course=() if long else course,
+        moments=tuple(key_moments_of(table, rounds)),
     )
 
 
@@ -149,11 +168,34 @@ def replayed(
         yield position
 
 
-def _last_position(table: Table, round_: Round, lines: Iterable[tuple[int, str]]) -> rules.Position:
+def last_position(table: Table, round_: Round, lines: Iterable[tuple[int, str]]) -> rules.Position:
+    """Replay these lines, which are tuples of seat and text, and return the position after the last.
+
+    :raises Denied: a line does not replay.
+    """
     with refuse_if_faulty(table.game):
         # Keep only the last position: a long round has tens of thousands.
         (last,) = deque(replayed(round_, lines, options=table.options, players=len(table.seats)), maxlen=1)
     return last
+
+
+def _replayed_to(
+    table: Table, round_: Round, lines: Sequence[tuple[int, int, str]], n: int
+) -> tuple[rules.Position, tuple[Counts, ...]]:
+    """Replay these lines, which are tuples of `n`, seat and text. Return the position after `n`, and the counts."""
+    numbers = [round_.from_version, *(at for at, _, _ in lines)]
+    moves = [(seat, text) for _, seat, text in lines]
+    course: list[Counts] = []
+    with refuse_if_faulty(table.game):
+        # Keep one position: a long round has tens of thousands.
+        for at, position in zip(
+            numbers, replayed(round_, moves, options=table.options, players=len(table.seats)), strict=True
+        ):
+            owed = position.pending.total if position.pending else 0
+            course.append(Counts(at, tuple(map(len, position.hands)), owed))
+            if at == n:
+                here = position
+    return here, tuple(course)
 
 
 SHOWN: Final = 10

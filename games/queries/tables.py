@@ -133,6 +133,7 @@ def _with_names(seats: Iterable[Seat]) -> list[Seat]:
     for seat in found:
         if seat.user is not None:
             seat.name, seat.username, seat.rest = seat.user.name, seat.user.username, seat.user.rest
+            seat.avatar, seat.is_program = seat.user.avatar_shown, seat.user.is_program
     return found
 
 

@@ -29,13 +29,16 @@ class SeatView:
     """What everybody sees of one seat.
 
     `owner` is True if a bot plays for the owner, who can take the seat back. `away_until` is the end of the owner's
-    vacation, which may have passed. `username` is empty for a bot without an owner and for a deleted person.
+    vacation, which may have passed. `username` and `avatar` are empty for a bot without an owner and for a deleted
+    person.
     `catch_until` is the end of the callout window of an `exposed` hand, None if none is open (CLOCK-2).
     """
 
     seat: int
     name: str
     username: str
+    avatar: str
+    is_program: bool
     bot: str
     cards: int
     uno: bool
@@ -50,13 +53,21 @@ class SeatView:
     catch_until: datetime | None
 
 
+class LostHand(NamedTuple):
+    """The faces of the hand that a player was knocked out with, as they saw them. `side` is the side in force then."""
+
+    faces: tuple[str, ...]
+    side: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class GameView:
     """A table as one viewer may see it.
 
     `you` is the viewer's seat, None for a spectator. `view` is None while the table is open. `pause_ends` is when the
     pause ends by itself, None if it does not. `looked` is True if staff viewed hands while the game was running; it is
-    shown once the game is over. `orders` are the viewer's own standing orders, None at a table without them.
+    shown once the game is over. `orders` are the viewer's own standing orders, None at a table without them. `lost`
+    is the hand that the viewer was knocked out with in this round, None if they were not.
     """
 
     id: str
@@ -69,6 +80,7 @@ class GameView:
     players: int
     bot_pause: float
     public: bool
+    programs: bool
     hosting: bool
     round: int
     you: int | None
@@ -88,6 +100,7 @@ class GameView:
     results: tuple[RoundResult, ...]
     commitment: str | None
     orders: Orders | None = None
+    lost: LostHand | None = None
 
     @property
     def names(self) -> list[str]:
@@ -182,6 +195,8 @@ def _seat_view(seat: Seat, playing: Playing | None, view: rules.View | None) -> 
         seat=n,
         name=seat.name,
         username=seat.username,
+        avatar=seat.avatar,
+        is_program=seat.is_program,
         bot=seat.bot,
         cards=view.counts[n] if view else 0,
         uno=bool(view and n in view.declared),
@@ -195,6 +210,14 @@ def _seat_view(seat: Seat, playing: Playing | None, view: rules.View | None) -> 
         away_until=seat.rest.vacation_until if seat.rest else None,
         catch_until=playing.hands[n].callout_until if playing else None,
     )
+
+
+def _lost_hand(playing: Playing | None, mine: Seat | None) -> LostHand | None:
+    """Return the hand that the player of a seat lost in the last round, if they play on in the match."""
+    if playing is None or mine is None or mine.left or mine.index not in playing.position.out:
+        return None
+    hand = playing.hands[mine.index]
+    return LostHand(tuple(hand.lost), hand.lost_side or None) if hand.lost else None
 
 
 def view_of(table: Table, user: User | None) -> GameView:
@@ -221,6 +244,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         players=game.players,
         bot_pause=game.bot_pause,
         public=game.is_public,
+        programs=game.programs,
         hosting=user is not None and game.host_id == user.pk,
         round=playing.round.number if playing else 0,
         you=you,
@@ -239,6 +263,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         points=results[-1].outcome.points if results else None,
         results=results,
         commitment=playing.round.commitment if playing else None,
+        lost=_lost_hand(playing, mine),
         orders=orders_of(mine) if mine is not None and has_orders(table) else None,
     )
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from games import rules
 from games.models import Game
@@ -89,7 +90,7 @@ def _what(view: GameView, now: datetime) -> str:
     sentence = words.headline(replace(view, deadline=None), now)
     if sentence.startswith(YOUR_TURN):
         what = sentence.removeprefix(YOUR_TURN)
-        sentence = what[:1].upper() + what[1:]
+        sentence = capfirst(what)
     if view.bot_for_me:
         return "A bot plays for you." if view.turn == view.you else f"A bot plays for you. {sentence}"
     return sentence

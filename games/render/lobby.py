@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.conf import settings
+from django import forms
 from django.urls import reverse
 
 from games.bots import BOTS
@@ -15,6 +15,7 @@ from games.queries import GameView, SeatView, Table
 from games.refusals import Denied
 from games.render import words
 from games.render.action import Action, action_at
+from games.render.invitations import invites, link_of, qr_code
 from games.render.orders import OrdersForm, orders_of
 from games.render.rulebook import table_rules_url
 
@@ -29,22 +30,24 @@ class Closed(NamedTuple):
 class LobbyRequest(NamedTuple):
     """What the request asks the page to show.
 
-    `path` is the page's address. `key` is that of the invitation for a reader who sees the table only by it, else
-    empty. `refresh`: without scripts, the page may reload itself.
+    `path` is the page's address. `key` is that of the invitation for a reader at its address, else empty. `refresh`:
+    without scripts, the page may reload itself. `name_form` asks a visitor for a name.
     """
 
     path: str
     key: str = ""
     refresh: bool = True
     refusal: Denied | None = None
+    name_form: forms.Form | None = None
 
 
 class LobbySeat(NamedTuple):
-    """A seat and its player. A free seat has no name, and a bot no `url`."""
+    """A seat and its player. A free seat has no name, and a bot no `url` and no `avatar`."""
 
     name: str
     url: str
     note: str
+    avatar: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,9 @@ class LobbyPage:
     """The page of a table that has not started.
 
     `url` is its address. `refreshing`: it reloads itself without scripts. `fragment_url` is where it fetches its next
-    state. `invite_url` is empty for readers without a seat, `report_url` if there is nobody to report. `private`: only
+    state. `invite_url` is empty for readers without a seat, and so are `qr_code`, an image of it, and `share_text`, the
+    words to share it with. `name_form` asks a visitor for a name, None if the reader is none or cannot sit down.
+    `report_url` is empty if there is nobody to report. `private`: only
     people with the link can see the table. `options` are its options in words, and `rules_url` leads to its rules.
     `refusal_url` leads to the rule of `refusal`, and is empty without one. `orders` is None if the reader cannot set
     standing orders.
@@ -66,6 +71,9 @@ class LobbyPage:
     detail: str
     seats: Sequence[LobbySeat]
     invite_url: str
+    qr_code: str
+    share_text: str
+    name_form: forms.Form | None
     report_url: str
     private: bool
     options: str
@@ -111,10 +119,9 @@ def lobby_of(
     more.
     """
     free = view.players - len(view.seats) if closed is None else 0
-    invite_url = ""
-    if closed is None and view.you is not None:
-        invite_url = settings.SITE_URL + reverse("invite", args=[table.game.invite_key])
+    invite_url = link_of(table.game.invite_key) if closed is None and view.you is not None else ""
     actions = _actions(view, free, usual_bot) if closed is None and not barred else []
+    name_form = asked.name_form if any(action.id == "join" for action in actions) else None
     invitation = reverse("invite", args=[asked.key]) if asked.key else ""
     if invitation:
         actions = [action._replace(url=invitation) for action in actions]
@@ -126,10 +133,16 @@ def lobby_of(
         headline="This table was closed before it started." if closed else words.headline(view, now),
         detail=_why_closed(view, closed) if closed else barred or _detail(view, free),
         seats=[
-            *(LobbySeat(seat.name, words.profile_url(seat.username), _note(table, view, seat)) for seat in view.seats),
+            *(
+                LobbySeat(seat.name, words.profile_url(seat.username), _note(table, view, seat), seat.avatar)
+                for seat in view.seats
+            ),
             *[LobbySeat("", "", "waiting for a player")] * free,
         ],
         invite_url=invite_url,
+        qr_code=qr_code(invite_url) if invite_url else "",
+        share_text=f"{invites(table, view)}." if invite_url else "",
+        name_form=name_form,
         report_url=reverse("report", args=[view.id]) if reportable and not invitation else "",
         private=not view.public,
         options=words.options_prose(view),
@@ -138,7 +151,7 @@ def lobby_of(
         orders=orders_of(view),
         actions=actions,
         url=asked.path,
-        refreshing=asked.refresh,
+        refreshing=asked.refresh and name_form is None,  # a reload would lose the name
         fragment_url=invitation or f"{reverse('game', args=[view.id])}?lobby=1",
         refusal=asked.refusal,
     )
@@ -171,7 +184,11 @@ def _note(table: Table, view: GameView, seat: SeatView) -> str:
     if seat.bot:
         return f"bot, plays {BOTS[seat.bot].label.lower()}"
     row = next(row for row in table.seats if row.index == seat.seat)
-    notes = ("host" if row.user_id == table.game.host_id else "", "you" if seat.seat == view.you else "")
+    notes = (
+        "host" if row.user_id == table.game.host_id else "",
+        "you" if seat.seat == view.you else "",
+        "program" if seat.is_program else "",
+    )
     return ", ".join(filter(None, notes)) or "seated"
 
 

@@ -9,6 +9,8 @@ from math import inf
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from django.utils.text import capfirst
+
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.former_holders import FORMER_PLAYER
@@ -22,7 +24,7 @@ TAKEN_OUT: Final = "Staff took {} out of the game."
 
 def sentence_case(text: str) -> str:
     """Return a sentence with a capital letter, unless it starts with a name that people chose."""
-    return f"{text[0].upper()}{text[1:]}" if text.startswith(_LOWER_CASE) else text
+    return capfirst(text) if text.startswith(_LOWER_CASE) else text
 
 
 # Cached because most lines of a page were on the page before. The arguments decide the sentence.
@@ -82,8 +84,8 @@ class LogRow(NamedTuple):
 class LogNote(NamedTuple):
     """A note in the log after move `version`, such as a pause. `ends_round`: the event ended the round.
 
-    `in_news`: “Since your last move” says it, too. `seats_reader`: it gave the reader a seat that was not theirs
-    before.
+    `in_news`: “Since your last move” says it, too. `said`: staff said it to the players, who see that also while it is
+    not their turn. `seats_reader`: it gave the reader a seat that was not theirs before.
     """
 
     version: int
@@ -92,6 +94,7 @@ class LogNote(NamedTuple):
     ends_round: bool = False
     in_news: bool = False
     seats_reader: bool = False
+    said: bool = False
 
 
 def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Sequence[LogNote] = ()) -> list[LogRow]:

@@ -17,10 +17,13 @@ from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
+from games.render.key_moments import MomentList, moments_of
 from games.render.log_rows import LogNote, LogRow, log_of, new_cards, since_your_move
+from games.render.lost_hand import ShownLoss, lost_hand_of
 from games.render.move import YourMove, move_of
 from games.render.orders import OrdersForm, orders_of
 from games.render.resign import may_leave
+from games.render.round_end import EndedRound, LastRound, round_end
 from games.render.rulebook import table_rules_url
 from games.render.table import (
     SORTS,
@@ -28,13 +31,11 @@ from games.render.table import (
     Hand,
     Player,
     ScoreRow,
-    ShownHand,
     Stage,
     due_of,
     hand_of,
     players_of,
     scores_of,
-    shown_hands,
     stage_of,
 )
 
@@ -65,15 +66,6 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class LastRound:
-    """The round that ended last, shown until the reader has moved in the next."""
-
-    number: int
-    outcome: rules.Outcome
-    hands: Sequence[LastHand]
-
-
-@dataclass(frozen=True, slots=True)
 class RematchState:
     """The rematch of a finished game.
 
@@ -90,7 +82,8 @@ class Over(NamedTuple):
 
     `rematch` is the label of the rematch button and `note` the sentence beside it. `rematch_url` is empty if the reader
     gets no button. `looked` says that staff looked at hands, if they did. `unseen`: the reader's visit to the end is
-    not stored yet. `guest`: the reader is a guest, who can sign up to keep the game.
+    not stored yet. `moments` are the key moments of the game. `guest`: the reader is a guest, who can sign up to keep
+    the game.
     """
 
     rematch_url: str
@@ -99,15 +92,9 @@ class Over(NamedTuple):
     looked: str
     replay_url: str
     record_url: str
+    moments: MomentList
     unseen: bool
     guest: bool
-
-
-class EndedRound(NamedTuple):
-    """A round that has ended: its result and the hands at its end."""
-
-    result: str
-    hands: Sequence[ShownHand]
 
 
 class SpokenKey(NamedTuple):
@@ -126,6 +113,7 @@ class GamePage:
     just ended.
 
     - `deal` is the number of the deal, which a move sends along.
+    - `lost` is the hand that the reader was knocked out with, None if they were not.
     - `unversioned`: no move is due, so the page can change while `version` stays the same.
     - `token` is the idempotency token of the next move.
     - `fragment_url` is where the page fetches its next state.
@@ -158,6 +146,7 @@ class GamePage:
     brief: str
     move: YourMove | None
     hand: Hand | None
+    lost: ShownLoss | None
     table: Stage
     players: Sequence[Player]
     scores: Sequence[ScoreRow]
@@ -184,18 +173,24 @@ def page_of(
     now: datetime,
     notes: Sequence[LogNote] = (),
     ended: LastRound | None = None,
+    moments: Sequence[rules.KeyMoment] = (),
     rematch: RematchState | None = None,
     unseen: bool = False,
     guest: bool = False,
     unseated: str = "",
     called_off_by_staff: bool = False,
+    earlier: bool = False,
+    turn_waits: bool = False,
 ) -> GamePage:
     """Return the page of a game that has started, for the reader of `view`.
 
     `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
-    before this one, if the page still shows it. `rematch` is the rematch, if any. `unseen`: the reader has not
-    seen the end of the game. `guest`: the reader is a guest who plays here and can sign up. `unseated` is the act by
+    before this one, if the page still shows it. `moments` are the key moments of the round whose end is shown, or of
+    the whole game once it is over. `rematch` is the rematch, if any. `unseen`: the reader has not seen the end of the
+    game. `guest`: the reader is a guest who plays here and can sign up. `unseated` is the act by
     which staff took the reader's seat, if they did. `called_off_by_staff`: staff ended the game without a winner.
+    `earlier`: a reader who is out watches an earlier moment than the present. `turn_waits`: by now they are on turn in
+    the next round.
     """
     seen = view.view
     assert seen is not None
@@ -207,8 +202,10 @@ def page_of(
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
     news = since_your_move(view, lines, notes)
-    cancelled = [words.round_cancelled(number) for number in view.cancelled]
-    if not (view.my_turn or view.status == "over" or any(line in cancelled for line in news)):
+    from_staff = {words.round_cancelled(number) for number in view.cancelled} | {
+        note.text for note in notes if note.said
+    }
+    if not (view.my_turn or view.status == "over" or any(line in from_staff for line in news)):
         news = []
     return GamePage(
         code=view.id,
@@ -227,16 +224,17 @@ def page_of(
         refreshing=others_move and asked.refresh,
         refusal=asked.refusal,
         news=news,
-        brief=next((line for line in reversed(news) if line in cancelled), news[-1] if news else ""),
+        brief=next((line for line in reversed(news) if line in from_staff), news[-1] if news else ""),
         move=move,
         hand=hand,
+        lost=lost_hand_of(view, sort=sort, earlier=earlier, my_turn=turn_waits),
         table=stage,
         players=players,
         scores=scores_of(view, players),
         columns=tuple(player.name for player in players),
         log=log_of(view, lines[-LOG_LINES:], now, notes),
-        ended=_ended(view, seen, ended),
-        over=_over(view, rematch, unseen=unseen, guest=guest),
+        ended=_ended(view, seen, ended, moments),
+        over=_over(view, rematch, moments, unseen=unseen, guest=guest),
         report_url=words.table_url("report", view.id),
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view),
@@ -259,7 +257,9 @@ def _fragment_url(here: str, view: GameView, choose: str) -> str:
     return f"{here}?{urlencode(query)}"
 
 
-def _over(view: GameView, rematch: RematchState | None, *, unseen: bool, guest: bool) -> Over | None:
+def _over(
+    view: GameView, rematch: RematchState | None, moments: Sequence[rules.KeyMoment], *, unseen: bool, guest: bool
+) -> Over | None:
     if not view.ended:
         return None
     label, note = _rematch(rematch)
@@ -271,6 +271,7 @@ def _over(view: GameView, rematch: RematchState | None, *, unseen: bool, guest: 
         looked=LOOKED if view.looked else "",
         replay_url=words.table_url("replay", view.id),
         record_url=words.table_url("record", view.id),
+        moments=moments_of(view, moments),
         unseen=unseen,
         guest=guest,
     )
@@ -290,7 +291,9 @@ def _rematch(rematch: RematchState | None) -> tuple[str, str]:
     return "", "The rematch has started without you, or was closed."
 
 
-def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRound | None:
+def _ended(
+    view: GameView, seen: rules.View, ended: LastRound | None, moments: Sequence[rules.KeyMoment]
+) -> EndedRound | None:
     over = next((result for result in view.results if result.number == view.round), None)
     if seen.hands is not None and over is not None:
         hands = [
@@ -300,11 +303,7 @@ def _ended(view: GameView, seen: rules.View, ended: LastRound | None) -> EndedRo
         ended = LastRound(over.number, over.outcome, hands)
     if ended is None:
         return None
-    event = rules.Event("won", ended.outcome.winner, points=ended.outcome.points)
-    result = f"Round {ended.number}: {rules.sentence(event, view.you, view.names)}"
-    return EndedRound(
-        result if view.options.is_match else "Everyone’s cards at the end", shown_hands(view, ended.hands)
-    )
+    return round_end(view, ended, [moment for moment in moments if moment.round == ended.number])
 
 
 def _hand_in_words(hand: Hand, new: Sequence[str]) -> str:

@@ -67,9 +67,10 @@ TELLINGS: Final[dict[str, Telling]] = {
     "picked": Telling("involved", seat="Chance picked you", others="Chance picked {seat}"),
     "won": Telling("all", seat="You win the round", others="{seat} wins the round"),
 }
-"""How each kind of event is told, and `picked`, a player whom a lottery found to be the slowest.
+"""How each kind of event is told.
 
-Kinds without a row are said, unless much else happened, and have no banner.
+`picked` stands for `slowest` where a lottery picks the player because nobody presses. Kinds without a row are said,
+unless much else happened, and have no banner.
 """
 
 PLAIN: Final = Telling()

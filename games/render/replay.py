@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from django.urls import reverse
-from django.utils.http import urlencode
-
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.replays import ReplayFrame
 from games.render import words
+from games.render.chart import Chart, chart_of
+from games.render.key_moments import MomentList, moments_of, replay_url
 from games.render.log_rows import LogRow, log_of, sentences
 from games.render.table import Card, Player, Stage, players_of, shown_cards, stage_of
 
@@ -43,6 +42,8 @@ class ReplayPage:
 
     `done` is what this move did, `now` what must be done next. `n` is the number of moves so far, out of `last`. `seat`
     is the seat whose view is shown; None shows all hands. `steps`, `rounds` and `seats` link to other steps and views.
+    `moments` are the key moments of the match, and `marked` the numbers of this round's moves with one. `chart` is None
+    if the round is too long for one, or has no moves.
     """
 
     code: str
@@ -62,6 +63,9 @@ class ReplayPage:
     seats: Sequence[Link]
     log: Sequence[LogRow]
     url: str
+    chart: Chart | None
+    moments: MomentList
+    marked: frozenset[int]
 
 
 def replay_of(
@@ -71,6 +75,7 @@ def replay_of(
     seen = view.view
     assert seen is not None
     lines = [_as_known(line, seat) for line in step.lines]
+    players = players_of(view, now)
     return ReplayPage(
         code=view.id,
         title=f"Move {step.n} of {step.last}" if lines else f"Round {step.round} is dealt",
@@ -82,13 +87,16 @@ def replay_of(
         round=step.round,
         seat=seat,
         table=stage_of(view, seen),
-        players=players_of(view, now),
+        players=players,
         hands=_hands(step, view, seat, options),
         steps=_steps(step, view.id, seat),
         rounds=_rounds(step, view.id, seat),
         seats=_seats(step, view, seat),
         log=log_of(view, lines, now),
-        url=_url(view.id),
+        url=replay_url(view.id),
+        chart=chart_of(step, view, players, seat=seat, options=options),
+        moments=moments_of(view, step.moments, seat=seat, at=(step.n, step.round)),
+        marked=frozenset(moment.n for moment in step.moments if moment.round == step.round),
     )
 
 
@@ -127,11 +135,6 @@ def _hands(step: ReplayFrame, view: GameView, from_seat: int | None, options: ru
     ]
 
 
-def _url(code: str, **query: int | None) -> str:
-    chosen = {name: value for name, value in query.items() if value is not None}
-    return reverse("replay", args=[code]) + (f"?{urlencode(chosen)}" if chosen else "")
-
-
 def _steps(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
     first, final = step.spans[0], step.spans[-1]
     places: Sequence[tuple[str, str, tuple[int, int] | None]] = (
@@ -140,7 +143,9 @@ def _steps(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
         ("on", "Next", step.after),
         ("last", "Last", (step.last, final.number) if step.after else None),
     )
-    return [Link(name, label, _url(code, n=to[0], round=to[1], seat=seat) if to else "") for name, label, to in places]
+    return [
+        Link(name, label, replay_url(code, n=to[0], round=to[1], seat=seat) if to else "") for name, label, to in places
+    ]
 
 
 def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
@@ -150,7 +155,7 @@ def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
         Link(
             f"round-{span.number}",
             f"Round {span.number}",
-            _url(code, n=span.start, round=span.number, seat=seat),
+            replay_url(code, n=span.start, round=span.number, seat=seat),
             span.number == step.round,
         )
         for span in step.spans
@@ -159,8 +164,10 @@ def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
 
 def _seats(step: ReplayFrame, view: GameView, chosen: int | None) -> list[Link]:
     here = {"n": step.n, "round": step.round}
-    links = [Link("seat-all", "Everyone’s hands", _url(view.id, **here), chosen is None)]
+    links = [Link("seat-all", "Everyone’s hands", replay_url(view.id, **here), chosen is None)]
     for seat in view.seats:
         label = f"{seat.name} (you)" if seat.seat == view.you else seat.name
-        links.append(Link(f"seat-from-{seat.seat}", label, _url(view.id, **here, seat=seat.seat), seat.seat == chosen))
+        links.append(
+            Link(f"seat-from-{seat.seat}", label, replay_url(view.id, **here, seat=seat.seat), seat.seat == chosen)
+        )
     return links

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from games import rules
-from games.queries import GameView, LastHand, SeatView
+from games.queries import GameView, SeatView
 from games.render.straight import BETWEEN, opening_cards
 from games.render.words import cards, color, counted, locked, owed_and_answers, profile_url, short_time, time_left
 
@@ -141,16 +141,17 @@ class Player(NamedTuple):
     """A player at the table.
 
     `place` is their place around the table as the reader sees it: 0 for the reader, then clockwise from 1 to `places`.
-    It stays the same when the direction changes. `now`: it is their turn, and `due` is the deadline then. `cards` is
-    the size of their hand, and `fan` has as many items as its picture has cards. `limit` is the mercy limit (0 for
-    none), `low` and `high` are the thresholds of the meter. `warm` and `hot`: they are above `low`, or close to the
-    limit. `tags` are labels. `state` is the score and how close they are to the limit, as text. `backs` are the hidden
-    faces of their cards, if the reader sees them (FLIP-6).
+    It stays the same when the direction changes. `avatar` is empty for a bot. `now`: it is their turn, and `due` is the
+    deadline then. `cards` is the size of their hand, and `fan` has as many items as its picture has cards. `limit` is
+    the mercy limit (0 for none), `low` and `high` are the thresholds of the meter. `warm` and `hot`: they are above
+    `low`, or close to the limit. `tags` are labels. `state` is the score and how close they are to the limit, as text.
+    `backs` are the hidden faces of their cards, if the reader sees them (FLIP-6).
     """
 
     seat: int
     name: str
     url: str
+    avatar: str
     you: bool
     now: bool
     cards: int
@@ -167,15 +168,6 @@ class Player(NamedTuple):
     warm: bool
     due: Due | None
     backs: tuple[Card, ...] = ()
-
-
-class ShownHand(NamedTuple):
-    """A player's cards at the end of a round. `none` says why there are none."""
-
-    name: str
-    url: str
-    cards: Sequence[Card]
-    none: str
 
 
 SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
@@ -329,6 +321,7 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
         seat=seat.seat,
         name=seat.name,
         url=profile_url(seat.username),
+        avatar=seat.avatar,
         you=seat.seat == view.you,
         now=turn,
         cards=seat.cards,
@@ -374,6 +367,8 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
         yield Tag("fined", f" {counted(seen.fines[seat.seat], 'point')}")
     if seat.bot and not seat.owner:
         yield Tag("bot", f", {seat.bot}")
+    if seat.is_program:
+        yield Tag("program")
 
 
 def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
@@ -428,17 +423,4 @@ def shown_cards(
             back_side,
         )
         for face, hidden in sorted(both, key=lambda pair: _by_color(pair[0]))
-    ]
-
-
-def shown_hands(view: GameView, hands: Sequence[LastHand]) -> list[ShownHand]:
-    """Return the hands at the end of a round, one for each seat of `view`."""
-    return [
-        ShownHand(
-            name=seat.name,
-            url=profile_url(seat.username),
-            cards=shown_cards(hand.cards, view.options, hand.side),
-            none="left the game" if hand.left else "out by the mercy rule" if hand.out else "no cards left",
-        )
-        for seat, hand in zip(view.seats, hands, strict=True)
     ]

@@ -10,6 +10,7 @@ from typing import Final
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.timesince import timesince
 
 from games import rules
@@ -141,6 +142,8 @@ def round_cancelled(number: int) -> str:
 
 def headline(view: GameView, now: datetime) -> str:
     """Return one sentence that says who must do what and by when, or how the game ended."""
+    if view.view is None and view.status == "void":
+        return "This table was closed before it started."
     if view.view is None:
         return f"{table_name(view)}: {free_seats(view.players - len(view.seats))}."
     if view.status == "void":
@@ -293,9 +296,9 @@ def _what_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> s
     count = f"{fits or 'None'} of your {cards(held)} can answer" if how else ""
     if not ways:
         payment = f"take {pending.total}" if pending.value else until_the_color(seen)
-        return f"{count or 'Nothing answers these cards'}. {payment[0].upper()}{payment[1:]}."
+        return f"{count or 'Nothing answers these cards'}. {capfirst(payment)}."
     text = _either(ways, "take them all")
-    return ". ".join(filter(None, (count, f"{text[0].upper()}{text[1:]}.")))
+    return ". ".join(filter(None, (count, f"{capfirst(text)}.")))
 
 
 def _challenge(view: GameView, seen: rules.View) -> list[str]:
@@ -400,9 +403,11 @@ def options_prose(view: GameView) -> str:
         f"{pace.label} pace: {pace.help}.",
         "Anyone can watch." if view.public else "Only people with the link can see it.",
     ]
+    if not view.programs:
+        parts.append("No programs play here, except the site’s own bots.")
     many = f"{view.misses_allowed} missed turns in a row" if view.misses_allowed > 1 else "one missed turn"
     then = Game.AfterMisses(view.after_misses).label
-    parts.append(f"After {many}, {then[0].lower()}{then[1:]}.")
+    parts.append(f"After {many}, {inside(then)}.")
     if any(seat.bot for seat in view.seats):
         parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
     parts += [differences(view), rules.warning(view.options)]

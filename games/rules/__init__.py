@@ -11,7 +11,9 @@ from games.rules.deal import deal, deal_cards, is_deck, shuffled_cards
 from games.rules.effects import is_bluff, more_cards_by_challenge
 from games.rules.errors import REFUSALS, BadInput, Refused
 from games.rules.events import EVENTS, Event, EventSpec, redact
+from games.rules.key_moments import TELLING, KeyMoment, LoggedMove, LoggedRound, key_moments
 from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
+from games.rules.lost_hands import lost_hands
 from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
 from games.rules.narration import example, sentence
@@ -65,6 +67,7 @@ __all__ = [
     "REFUSALS",
     "RULEBOOK",
     "SPECS",
+    "TELLING",
     "TURN_MOVES",
     "BadInput",
     "Buzz",
@@ -74,8 +77,11 @@ __all__ = [
     "Event",
     "EventSpec",
     "Face",
+    "KeyMoment",
     "Kind",
     "Line",
+    "LoggedMove",
+    "LoggedRound",
     "Match",
     "Move",
     "OptionSpec",
@@ -114,7 +120,9 @@ __all__ = [
     "is_of_deal",
     "is_step",
     "key_from_seed",
+    "key_moments",
     "legal_moves",
+    "lost_hands",
     "more_cards_by_challenge",
     "most_held",
     "next_steps",

@@ -17,14 +17,15 @@ from accounts.actions import revoke_tokens
 from accounts.models import User
 from accounts.names import NAME_TAKEN, clean_display_name, username_validators
 from games import announce
+from games.actions.names import erase_old_name
 from games.models import AuditEntry
 from games.notices import staff_notices
 from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct, may_change_account
-from games.staff.audit import check, check_person, record
+from games.staff.audit import check, check_person, record, stored_name
 from games.staff.forms import Outdated
-from games.staff.people import erase_old_name, lock_or_deny
+from games.staff.people import lock_or_deny
 from games.staff.roles import ROLES
 
 
@@ -69,7 +70,15 @@ def rename(
         after = {"username": username.strip(), "display_name": clean_display_name(display_name)}
         if before == after:
             raise Denied("malformed", "These are their current names. Change at least one.")
-        entry = record(acts.RENAME, by=by, reason=reason, now=now, person=person, before=before, after=after)
+        entry = record(
+            acts.RENAME,
+            by=by,
+            reason=reason,
+            now=now,
+            person=person,
+            before={field: stored_name(person, name) for field, name in before.items()},
+            after={field: stored_name(person, name) for field, name in after.items()},
+        )
         for field, name in after.items():
             if name != before[field]:
                 _set_name(person, field, name)
@@ -183,7 +192,7 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
 
 
 def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Remove the authenticator app and the recovery codes of a person who lost them, and notify the person.
+    """Remove the app, the passkeys and the recovery codes of a person who lost them, and notify the person.
 
     :raises Denied: `forbidden`, `malformed`; `not_found` also if the person has no second factor.
     """

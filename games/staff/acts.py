@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 from allauth.mfa.utils import is_mfa_enabled
 
+from accounts import invitations
 from accounts.models import User
-from games.models import Appeal, AuditEntry, Case, Game, Seat
+from games.models import Announcement, Appeal, AuditEntry, Case, Game, Seat
 from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
 from games.queries import conduct
@@ -51,6 +52,7 @@ class StaffAct(Generic[Subject]):
     consequences: The sentences under "What will happen" on the act's page.
     for_guests: The consequences for a guest, if they differ.
     told: More such sentences: what the person is told. Left out if the account is closed. The page adds how.
+    ready: Ready-made reasons, which its page offers.
     done: The message after the act. `{about}` is the subject. It must not start with `{about}`, because the
         admin's base template capitalizes the first letter of a message, and a name may start with a small one.
     done_instead: Return another message for an act that did not do all that `done` says, or "".
@@ -62,6 +64,8 @@ class StaffAct(Generic[Subject]):
     offered: Return True if a page offers it to this staff member now.
     reason_is_shown: Whether the person concerned reads the reason.
     reason_required: Whether it needs a reason.
+    final: Why it cannot be undone, in a sentence for its page, or "". The buttons of such an act are red and apart.
+    named: The title on the button that confirms it, with the `{name}` of the subject, if it is not just `title`.
     one_click: Whether its button performs it, without a page in between.
     log_sentence: Return the sentence in the table's log, in the past tense, or "" if a line says it already. If None,
         the log does not show the act.
@@ -85,8 +89,11 @@ class StaffAct(Generic[Subject]):
     form: type[ReasonForm] = ReasonForm
     statuses: frozenset[str] = frozenset()
     offered: Callable[[Subject, User, datetime], bool] = _always
+    ready: tuple[str, ...] = field(default=(), kw_only=True)
     reason_is_shown: bool = False
     reason_required: bool = True
+    final: str = field(default="", kw_only=True)
+    named: str = field(default="", kw_only=True)
     one_click: bool = False
     log_sentence: Callable[[DoneAct], str] | None = None
     after_the_end: bool = False
@@ -137,8 +144,13 @@ def _still_paused(entry: AuditEntry) -> str:
     return f"The {'agreed pause' if agreed else 'pause by staff'} has ended. The game is still paused: see its status."
 
 
+def _closed_with_an_act(entry: AuditEntry) -> str:
+    also = entry.details.get("also")
+    return f"The case is closed. {ACTS[also].done.format(about=entry.person_name)}" if also else ""
+
+
 def _extended(done: DoneAct) -> str:
-    return f"Staff gave {_who(done.person)} {counted(done.details['minutes'], 'more minute')} for the turn."
+    return f"Staff gave {_who(done.person)} {in_one_unit(done.details['minutes'])} more for the turn."
 
 
 def _forgiven(done: DoneAct) -> str:
@@ -202,11 +214,27 @@ def _seats_to_give(table: Table) -> list[Seat]:
     return [row for row in seats if not row.left]
 
 
+_FAULT: Final = "A fault of the site affected this game."
+_WARNINGS: Final = (
+    "Please make your moves in time. Others wait for you when your time runs out.",
+    "Please do not leave games that have just begun. Others would like to finish them.",
+    "Please choose a name that offends nobody.",
+    "Please play with one account only. Two accounts of one person at a table are against our rules.",
+)
+_SUSPENSIONS: Final = (
+    "You went on after we had warned you.",
+    "You played with two accounts at one table.",
+    "You chose an offensive name again.",
+)
+"""Ready-made reasons. The person reads those of warnings and suspensions."""
+
+
 def may_change_account(person: User, by: User) -> bool:
     """Return True if `by` may change this account: accounts of staff are for superusers only."""
     return by.is_superuser or not person.is_staff
 
 
+_CANNOT_BE_UNDONE: Final = "This cannot be undone."
 PAUSE: Final[StaffAct[Table]] = StaffAct(
     "pause",
     "Pause the game",
@@ -214,9 +242,26 @@ PAUSE: Final[StaffAct[Table]] = StaffAct(
     ("The clock stops, bots wait, and moves are refused until staff resume the game.",),
     "The game is paused.",
     "paused the game",
+    form=forms.SaidForm,
+    ready=("We are looking at what happened in this game.", _FAULT),
     statuses=PLAYING,
     offered=_is_not_paused_by_staff,
     log_sentence=_text("Staff paused the game."),
+)
+SAY: Final[StaffAct[Table]] = StaffAct(
+    "say",
+    "Say something to the table",
+    MODERATOR,
+    (
+        "Everyone who sees the table reads it in the log, and players under “Since your last move”.",
+        "Every player is told by the bell. It cannot be taken back.",
+    ),
+    "The table can read it.",
+    "said something to the table",
+    form=forms.SayForm,
+    statuses=OPEN | PLAYING,
+    reason_required=False,
+    log_sentence=_text(""),
 )
 RESUME: Final[StaffAct[Table]] = StaffAct(
     "resume",
@@ -237,11 +282,12 @@ EXTEND: Final[StaffAct[Table]] = StaffAct(
     "extend",
     "Extend the clock",
     MODERATOR,
-    ("The current turn gets this many more minutes.",),
+    ("The current turn gets this much more time.",),
     "The turn has more time.",
     "extended the clock by {minutes}",
     detail=", {minutes}",
-    form=forms.MinutesForm,
+    form=forms.TimeForm,
+    ready=("The site could not be reached for a while.",),
     statuses=PLAYING,
     offered=_has_a_clock,
     log_sentence=_extended,
@@ -253,7 +299,9 @@ FORGIVE: Final[StaffAct[Table]] = StaffAct(
     ("The missed turns no longer count against the seat, and its time bank is refilled.",),
     "The missed turns no longer count.",
     "forgiven the missed turns of {person}",
+    detail=": {misses}",
     form=forms.SeatForm,
+    ready=("The site could not be reached for a while.",),
     statuses=PLAYING,
     seats=_seats_with_misses,
     seat_title="Forgive {name}, seat {number}",
@@ -273,6 +321,8 @@ REMOVE: Final[StaffAct[Table]] = StaffAct(
     ),
     "The player has been removed.",
     "removed {person}",
+    detail="{instead}",
+    final="A hand that is set aside cannot be given back.",
     form=forms.RemoveForm,
     statuses=OPEN | PLAYING,
     seats=_seats_of_people,
@@ -292,6 +342,7 @@ MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
     ),
     "The seat has a new owner.",
     "given the seat of {before} to {person}",
+    final="The new person has then seen the hand, even if the seat is given back.",
     form=forms.MoveSeatForm,
     statuses=OPEN | PLAYING,
     seats=_seats_to_give,
@@ -309,7 +360,11 @@ VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
     ),
     "The round is void and has been dealt again.",
     "voided round {round}",
-    forms.RoundForm,
+    detail=", round {round}",
+    form=forms.RoundForm,
+    final=_CANNOT_BE_UNDONE,
+    named="Void the round of game {name}",
+    ready=(_FAULT,),
     statuses=PLAYING,
     offered=_is_in_a_round,
     log_sentence=_voided,
@@ -319,9 +374,13 @@ VOID_GAME: Final[StaffAct[Table]] = StaffAct(
     stored.VOID_GAME,
     "Void the game",
     ADMIN,
-    ("The game ends immediately, without a winner. This cannot be undone.",),
+    ("The game ends immediately, without a winner.",),
     "The game has ended without a winner.",
     "voided the game",
+    final=_CANNOT_BE_UNDONE,
+    named="Void game {name}",
+    form=forms.SaidForm,
+    ready=(_FAULT,),
     statuses=PLAYING,
     log_sentence=_text("Staff ended the game without a winner."),
 )
@@ -332,6 +391,9 @@ CLOSE: Final[StaffAct[Table]] = StaffAct(
     ("The table is closed before the game starts, and everyone there is notified.",),
     "The table is closed.",
     "closed the table",
+    final=_CANNOT_BE_UNDONE,
+    named="Close table {name}",
+    form=forms.SaidForm,
     statuses=OPEN,
     log_sentence=_text("Staff closed the table before the game started."),
 )
@@ -346,6 +408,8 @@ LOOK: Final[StaffAct[Table]] = StaffAct(
     ),
     "You have looked at the hands.",
     "looked at the hands",
+    final="You will have seen the hands, and the players will be told.",
+    named="Look at the hands of game {name}",
     statuses=PLAYING,
     log_sentence=_text("Staff looked at the hands."),
     after_the_end=True,
@@ -362,6 +426,7 @@ WARN: Final[StaffAct[User]] = StaffAct(
         "The reason is shown to this person word for word.",
         "Every page links to it until they confirm that they have read it.",
     ),
+    ready=_WARNINGS,
     reason_is_shown=True,
 )
 MUTE: Final[StaffAct[User]] = StaffAct(
@@ -375,10 +440,23 @@ MUTE: Final[StaffAct[User]] = StaffAct(
     "You have muted {about}.",
     "muted {person} for {days}",
     told=("They are told until when, without your reason.",),
+    ready=("The name at the table is offensive.", "They chose an offensive name again."),
     detail=", {days}",
     form=forms.DaysForm,
 )
 _WITHOUT_REASON: Final = "They are told, without your reason."
+REVOKE_INVITATIONS: Final[StaffAct[User]] = StaffAct(
+    "revoke_invitations",
+    "Revoke the invitations",
+    MODERATOR,
+    (
+        "The links of all their invitations that nobody has used stop working.",
+        "They can make new ones. To prevent that, suspend them.",
+    ),
+    "The unused invitations of {about} are revoked.",
+    "revoked the invitations of {person}",
+    offered=lambda person, by, now: invitations.open_ones(person, now).exists(),
+)
 UNMUTE: Final[StaffAct[User]] = StaffAct(
     "unmute",
     "End the mute",
@@ -390,7 +468,7 @@ UNMUTE: Final[StaffAct[User]] = StaffAct(
     offered=lambda person, by, now: person.muted(now),
 )
 NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
-    "neutral_name",
+    stored.NEUTRAL_NAME,
     "Replace the username",
     MODERATOR,
     (
@@ -402,11 +480,12 @@ NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
     "The username is replaced.",
     "replaced the username of {person}",
     told=("They are told the name and your reason.",),
+    ready=("Your username offends others.", "Your username could be mistaken for another person’s."),
     offered=lambda person, by, now: not person.neutral_name,
     reason_is_shown=True,
 )
 END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
-    "end_neutral_name",
+    stored.END_NEUTRAL_NAME,
     "Restore the username",
     MODERATOR,
     ("They are shown by their username again, unless they have a name at the table.",),
@@ -431,6 +510,7 @@ SUSPEND: Final[StaffAct[User]] = StaffAct(
     "You have suspended {about}.",
     "suspended {person} for {days}",
     told=_ONE_PAGE,
+    ready=_SUSPENSIONS,
     detail=", {days}",
     form=forms.DaysForm,
     reason_is_shown=True,
@@ -447,6 +527,7 @@ SUSPEND_FOR_GOOD: Final[StaffAct[User]] = StaffAct(
     "You have suspended {about} for good.",
     "suspended {person} for good",
     told=_ONE_PAGE,
+    ready=_SUSPENSIONS,
     reason_is_shown=True,
 )
 LIFT: Final[StaffAct[User]] = StaffAct(
@@ -519,7 +600,7 @@ REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
 )
 SET_ROLE: Final[StaffAct[User]] = StaffAct(
     "set_role",
-    "Change the role",
+    "Give a role",
     SUPERUSER,
     (
         "With a role, they can use the staff pages as soon as they have logged in with a second factor.",
@@ -538,14 +619,27 @@ DROP_FACTOR: Final[StaffAct[User]] = StaffAct(
     "Remove the lost second factor",
     SUPERUSER,
     (
-        "Their authenticator app and recovery codes are removed, so they log in with their password alone.",
+        "Their authenticator app, passkeys and recovery codes are removed, so they log in with their password alone.",
         "Make sure that the request really comes from them.",
         "They cannot use the staff pages until they have set up another second factor.",
     ),
     "The second factor of {about} has been removed.",
     "removed the second factor of {person}",
+    final=_CANNOT_BE_UNDONE,
+    named="Remove the second factor of {name}",
     told=(_WITHOUT_REASON,),
     offered=lambda person, by, now: is_mfa_enabled(person),
+)
+
+_NOTE_IS_FOR_STAFF: Final = "Staff read the note here and in the audit log. Nobody else does."
+NOTE_PERSON: Final[StaffAct[User]] = StaffAct(
+    "note_person",
+    "Write a note",
+    MODERATOR,
+    (_NOTE_IS_FOR_STAFF,),
+    "The note is on the page of {about}.",
+    "written a note about {person}",
+    form=forms.NoteForm,
 )
 
 HOLD: Final[StaffAct[Case]] = StaffAct(
@@ -559,18 +653,56 @@ HOLD: Final[StaffAct[Case]] = StaffAct(
     reason_required=False,
     one_click=True,
 )
+HAND_OVER: Final[StaffAct[Case]] = StaffAct(
+    "hand_over",
+    "Hand the case over",
+    MODERATOR,
+    ("The case is your colleague’s. They are told by the bell, and by mail if they have switched that on.",),
+    "The case is your colleague’s now.",
+    "handed the case over to {colleague}",
+    detail=": {colleague}",
+    form=forms.ColleagueForm,
+    offered=lambda case, by, now: case.closed_at is None,
+)
+GIVE_BACK: Final[StaffAct[Case]] = StaffAct(
+    "give_back",
+    "Give the case back",
+    MODERATOR,
+    ("Nobody works on the case then, and reporters see that it waits for staff.",),
+    "The case waits for somebody to take it.",
+    "given the case back",
+    offered=lambda case, by, now: case.closed_at is None and case.holder_id == by.pk,
+    reason_required=False,
+    one_click=True,
+)
+NOTE_CASE: Final[StaffAct[Case]] = StaffAct(
+    "note_case",
+    "Write a note",
+    MODERATOR,
+    (_NOTE_IS_FOR_STAFF,),
+    "The note is on the page of the case.",
+    "written a note in the case",
+    form=forms.NoteForm,
+)
 CLOSE_CASE: Final[StaffAct[Case]] = StaffAct(
-    "close_case",
+    stored.CLOSE_CASE,
     "Close the case",
     MODERATOR,
     (
         "The case is closed. Everyone who reported is told the outcome and your answer.",
-        "This does nothing to the person. To warn, mute or suspend them, use the person’s page first.",
+        "If you choose so, the person is warned, muted or suspended at the same time, for the same reason.",
     ),
     "The case is closed.",
     "closed the case: {outcome}",
     detail=": {outcome}",
-    form=forms.OutcomeForm,
+    done_instead=_closed_with_an_act,
+    form=forms.CloseForm,
+    ready=(
+        "It can be seen in the log of the game.",
+        "Nothing in the log of the game supports it.",
+        *_WARNINGS,
+        *_SUSPENSIONS,
+    ),
     offered=lambda case, by, now: case.closed_at is None,
 )
 CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
@@ -581,11 +713,24 @@ CHANGE_OUTCOME: Final[StaffAct[Case]] = StaffAct(
         "This outcome and this answer replace the old ones. Everyone who reported is told.",
         "If you change only the answer, the outcome stays. An empty answer removes the earlier one.",
         "The weight of their reports in other cases changes with the outcome.",
+        "What staff did to the person stays. End a mute or a suspension on their page.",
     ),
     "The outcome or the answer has been changed.",
     "changed the outcome of the case: {outcome}",
     detail=": {outcome}",
     form=forms.OutcomeForm,
+    offered=lambda case, by, now: case.closed_at is not None,
+)
+REOPEN_CASE: Final[StaffAct[Case]] = StaffAct(
+    stored.REOPEN_CASE,
+    "Reopen the case",
+    MODERATOR,
+    (
+        "The case is open again, without an outcome, and it is yours.",
+        "Everyone who reported is told that staff are looking at it again.",
+    ),
+    "The case is open again.",
+    "reopened the case",
     offered=lambda case, by, now: case.closed_at is not None,
 )
 DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
@@ -605,23 +750,77 @@ DECIDE_APPEAL: Final[StaffAct[Appeal]] = StaffAct(
 )
 
 
+ANNOUNCE: Final[StaffAct[Announcement]] = StaffAct(
+    "announce",
+    "Announce",
+    ADMIN,
+    (
+        "Every page shows this line, to visitors as well, within seconds. It takes the place of the line shown now.",
+        "Open pages of games show it with the next move.",
+    ),
+    "The announcement is shown.",
+    "announced something on all pages",
+    detail=": {text}",
+    form=forms.AnnouncementForm,
+    reason_required=False,
+)
+END_ANNOUNCEMENT: Final[StaffAct[Announcement]] = StaffAct(
+    "end_announcement",
+    "End the announcement",
+    ADMIN,
+    ("No page shows it any more.",),
+    "The announcement has ended.",
+    "ended the announcement",
+    offered=lambda announcement, by, now: announcement.is_shown(now),
+    reason_required=False,
+)
+
+
+MAKE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
+    "make_account",
+    "Make an account",
+    SUPERUSER,
+    (
+        "The account has no password. A mail to the address leads to the page that sets one.",
+        "If it does not arrive, “Forgot your password?” on the log-in page sends another.",
+    ),
+    "The account is made.",
+    "made the account of {person}",
+    form=forms.NewAccountForm,
+)
+
+
 def _by_name(*acts: StaffAct[Subject]) -> dict[str, StaffAct[Subject]]:
     return {act.name: act for act in acts}
 
 
 TABLE_ACTS: Final = _by_name(
-    PAUSE, RESUME, EXTEND, FORGIVE, REMOVE, MOVE_SEAT, VOID_ROUND, VOID_GAME, CLOSE, LOOK
+    SAY, PAUSE, RESUME, EXTEND, FORGIVE, REMOVE, MOVE_SEAT, VOID_ROUND, VOID_GAME, CLOSE, LOOK
 )  # fmt: skip
 PERSON_ACTS: Final = _by_name(
     WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME,
-    SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, REOPEN_ACCOUNT, SET_ROLE, DROP_FACTOR
+    SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, REOPEN_ACCOUNT, SET_ROLE, DROP_FACTOR,
+    NOTE_PERSON, REVOKE_INVITATIONS
 )  # fmt: skip
-CASE_ACTS: Final = _by_name(HOLD, CLOSE_CASE, CHANGE_OUTCOME)
+CASE_ACTS: Final = _by_name(HOLD, HAND_OVER, GIVE_BACK, NOTE_CASE, CLOSE_CASE, CHANGE_OUTCOME, REOPEN_CASE)
 APPEAL_ACTS: Final = _by_name(DECIDE_APPEAL)
+ANNOUNCEMENT_ACTS: Final = _by_name(ANNOUNCE, END_ANNOUNCEMENT)
+NEW_ACCOUNT_ACTS: Final = _by_name(MAKE_ACCOUNT)
 """The acts on each subject by name, in the order of its page."""
 
-ACTS: Final[dict[str, StaffAct[Any]]] = {**TABLE_ACTS, **PERSON_ACTS, **CASE_ACTS, **APPEAL_ACTS}
+ACTS: Final[dict[str, StaffAct[Any]]] = {
+    **TABLE_ACTS,
+    **PERSON_ACTS,
+    **CASE_ACTS,
+    **APPEAL_ACTS,
+    **ANNOUNCEMENT_ACTS,
+    **NEW_ACCOUNT_ACTS,
+}
 """Every act by name."""
+
+
+_INSTEAD: Final = {True: ", a bot took the seat", False: ", the hand was set aside"}
+"""What became of the seat of a player who was removed, in lists, by `details["bot"]`."""
 
 
 def facts_of(entry: AuditEntry) -> dict[str, str]:
@@ -630,8 +829,12 @@ def facts_of(entry: AuditEntry) -> dict[str, str]:
     decision = Appeal.Answer.LIFTED if details.get("lifted") else Appeal.Answer.UPHELD
     return {
         "person": entry.person_name,
-        "before": str(details.get("before", "")),
+        "text": str(details.get("text", "")),
+        "before": entry.before_name,
+        "colleague": entry.before_name,
         "round": str(details.get("round", "")),
+        "misses": counted(details.get("misses") or 0, "missed turn"),
+        "instead": _INSTEAD.get(details.get("bot"), ""),
         "days": counted(details.get("days") or 0, "day"),
         "minutes": in_one_unit(details.get("minutes") or 0),
         "role": details.get("role") or "none",

@@ -7,8 +7,8 @@ from typing import Any
 
 from accounts.models import User
 from games import queries
-from games.models import AuditEntry
-from games.models.moderation import REASON_LENGTH, SHORTEST_REASON
+from games.models import AuditEntry, PersonName
+from games.models.moderation import REASON_LENGTH, SAID_LENGTH, SHORTEST_REASON, SHORTEST_SAID
 from games.queries import Table, conduct
 from games.refusals import Denied
 from games.staff.acts import SUSPEND_FOR_GOOD, StaffAct
@@ -27,6 +27,17 @@ def check(act: StaffAct[Any], *, by: User, reason: str, now: datetime) -> str:
     if given and not SHORTEST_REASON <= len(reason) <= REASON_LENGTH:
         raise Denied("malformed", f"Give a reason of {SHORTEST_REASON} to {REASON_LENGTH} characters.")
     return reason
+
+
+def clean_said(text: str) -> str:
+    """Return what staff say to a table in its stored form, or "" if they say nothing.
+
+    :raises Denied: `malformed` if it is too short or too long.
+    """
+    text = " ".join(text.split())
+    if text and not SHORTEST_SAID <= len(text) <= SAID_LENGTH:
+        raise Denied("malformed", f"Say something of {SHORTEST_SAID} to {SAID_LENGTH} characters to the players.")
+    return text
 
 
 def check_person(person: User, *, by: User) -> None:
@@ -69,23 +80,53 @@ def record(
     table: Table | None = None,
     seat: int | None = None,
     person: User | None = None,
+    other: tuple[int, str] | None = None,
     **details: Any,
 ) -> AuditEntry:
-    """Write the audit entry of an act, with the table's current version. The caller holds the lock of a given table."""
+    """Write the audit entry of an act, with the table's current version. The caller holds the lock of a given table.
+
+    :param other: the number and the name of another person: who had the seat that was given away, or had it before its
+        bot, or the colleague to whom a case was handed over.
+    """
     game = table.game if table else None
+    of_actor, of_person = (by.pk, by.name), (person.pk, person.name) if person else None
+    called = _called({name for name in (of_actor, of_person, other) if name})
     if person is not None and by.is_superuser and queries.plays_with(by, [person.pk]):
         details["plays_with"] = True
     return AuditEntry.objects.create(
         at=now,
         act=act.name,
         actor=by,
-        actor_name=by.name,
+        actor_called=called[of_actor],
         reason=reason,
         game=game,
         game_code=game.code if game else "",
         version=game.version if game else None,
         seat=seat,
         person=person,
-        person_name=person.name if person else "",
+        person_called=called[of_person] if of_person else None,
+        before_called=called[other] if other else None,
         details=details,
     )
+
+
+def stored_name(person: User, name: str) -> int | str:
+    """Return what `AuditEntry.details` has for a name of this person: the number of a `PersonName`, or "" for none."""
+    return _called({(person.pk, name)})[person.pk, name].pk if name else ""
+
+
+def _called(wanted: set[tuple[int, str]]) -> dict[tuple[int, str], PersonName]:
+    """Return the rows of these names, each with the number of its person. Rows that are missing are written."""
+    found = _stored(wanted)
+    if missing := sorted(wanted - found.keys()):  # sorted, so that two acts at once do not deadlock
+        PersonName.objects.bulk_create(
+            (PersonName(person_id=number, name=name) for number, name in missing), ignore_conflicts=True
+        )
+        found = _stored(wanted)
+    return found
+
+
+def _stored(wanted: set[tuple[int, str]]) -> dict[tuple[int, str], PersonName]:
+    people, names = {number for number, _ in wanted}, {name for _, name in wanted}
+    rows = PersonName.objects.filter(person__in=people, name__in=names)
+    return {(row.person_id, row.name): row for row in rows}

@@ -12,6 +12,7 @@ from django.db import connection
 from accounts.models import name_sql
 from games.batch import run_all
 from games.models import BrowserMark, Case, Report
+from games.models.moderation import MARKS_KEPT
 from games.refusals import Denied
 from games.render.words import counted
 from games.staff.cases import report_sign
@@ -19,7 +20,6 @@ from games.staff.cases import report_sign
 log = structlog.get_logger(__name__)
 
 DAYS: Final = timedelta(days=7)
-MARKS_KEPT: Final = timedelta(days=30)
 MANY_TIMEOUTS: Final = 12
 MANY_RESIGNATIONS: Final = 3
 MOVES_BEFORE_RESIGNING: Final = 2

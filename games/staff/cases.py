@@ -12,12 +12,12 @@ from accounts.actions import lock_person
 from accounts.models import User
 from games import announce, queries
 from games.models import AuditEntry, Case, Report
-from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS, WORDS_LENGTH
+from games.models.moderation import LONGEST_DAYS, REASON_LENGTH, SHORTEST_WORDS, WORDS_LENGTH
 from games.notices import preferences, staff_notices
 from games.notices.kinds import OUTCOME_CHANGED, REPORT_SETTLED
 from games.queries import Viewer, conduct, players
 from games.refusals import Denied
-from games.staff import acts
+from games.staff import acts, people
 from games.staff.acts import StaffAct
 from games.staff.audit import check, check_person, record
 
@@ -67,7 +67,7 @@ def report(
         sent = None if form is None else Report.objects.filter(reporter=reporter, form=form).first()
         if sent is not None:
             return sent
-        case = _open_case(person_id, kind, now)
+        case = _open_case(person_id, kind, now, reporter_id=reporter.pk)
         filed, new = Report.objects.get_or_create(
             case=case,
             reporter=reporter,
@@ -93,15 +93,19 @@ def _lock_reported(person_id: int, *others: int) -> User:
     return found[person_id]
 
 
-def _open_case(person_id: int, kind: str, now: datetime) -> Case:
-    """Lock and return the open case about this person and kind; create it if there is none.
+def _open_case(person_id: int, kind: str, now: datetime, *, reporter_id: int | None = None) -> Case:
+    """Lock and return the open case about this person and kind; create it and tell staff if there is none.
 
     The caller has locked the person.
     """
     # The lock keeps the case open. A case that is being closed is not found once the lock is taken.
     mine = Case.objects.filter(person_id=person_id, kind=kind, closed_at=None)
     open_ = mine.select_for_update(of=("self",), no_key=True)
-    return open_.first() or Case.objects.create(person_id=person_id, kind=kind, opened_at=now)
+    case = open_.first()
+    if case is None:
+        case = Case.objects.create(person_id=person_id, kind=kind, opened_at=now)
+        staff_notices.case_opened(case, reporter_id=reporter_id, now=now)
+    return case
 
 
 def report_sign(*, person_id: int, kind: str, sign: Report.Sign, game_id: int, text: str, now: datetime) -> bool:
@@ -182,25 +186,166 @@ def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEnt
         reason = check(acts.HOLD, by=by, reason=reason, now=now)
         case = lock_case(case_id)
         check_case(case, by=by)
-        case.holder = by
-        case.save(update_fields=["holder"])
+        _give_to(case, by, now)
         return record(acts.HOLD, by=by, reason=reason, now=now, person=case.person, case=case.pk)
 
 
-def close_case(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
+def _give_to(case: Case, holder: User | None, now: datetime) -> None:
+    case.holder, case.held_at = holder, None if holder is None else now
+    case.save(update_fields=["holder", "held_at"])
+
+
+def colleagues_for(case: Case, *, by: User, now: datetime) -> list[User]:
+    """Return the staff members to whom `by` can hand this case over, by name."""
+    staff = User.objects.filter(is_staff=True, is_active=True).exclude(pk__in=(by.pk, case.holder_id or 0))
+    return [one for one in staff.order_by("username") if not _unfit(case, one, now)]
+
+
+def _unfit(case: Case, colleague: User, now: datetime) -> str:
+    """Return why this person cannot work on the case, or ""."""
+    if not colleague.is_active or colleague.suspended(now) or not colleague.has_perm(acts.HOLD.permission):
+        return f"{colleague.name} cannot work on cases now."
+    try:
+        check_no_part(case, colleague)
+    except Denied:
+        return f"{colleague.name} cannot work on this case, because it is about a person or a game of theirs."
+    return ""
+
+
+def hand_over(*, case_id: int, by: User, colleague: int, reason: str, now: datetime) -> AuditEntry:
+    """Give a case to another staff member, and notify them. `colleague` is their number.
+
+    :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if the colleague cannot work on the case.
+    """
+    with transaction.atomic():
+        reason = check(acts.HAND_OVER, by=by, reason=reason, now=now)
+        case = lock_case(case_id)
+        check_case(case, by=by)
+        holder = User.objects.filter(pk=colleague, is_staff=True).first()
+        if holder is None:
+            raise Denied("malformed", "Choose a colleague.")
+        if holder.pk in (by.pk, case.holder_id):
+            raise Denied("forbidden", "The case is theirs already. Choose another colleague.")
+        if unfit := _unfit(case, holder, now):
+            raise Denied("forbidden", unfit)
+        _give_to(case, holder, now)
+        details: dict[str, Any] = {"case": case.pk, "colleague_id": holder.pk}
+        to = (holder.pk, holder.name)
+        entry = record(acts.HAND_OVER, by=by, reason=reason, now=now, person=case.person, other=to, **details)
+        staff_notices.case_handed_over(case, holder, mark=entry.pk, now=now)
+        return entry
+
+
+def give_back(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEntry:
+    """Give a case back that `by` has taken, so that nobody works on it.
+
+    :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if the case is not theirs.
+    """
+    with transaction.atomic():
+        reason = check(acts.GIVE_BACK, by=by, reason=reason, now=now)
+        case = lock_case(case_id)
+        check_case(case, by=by)
+        if case.holder_id != by.pk:
+            raise Denied("forbidden", "You do not work on this case.")
+        _give_to(case, None, now)
+        return record(acts.GIVE_BACK, by=by, reason=reason, now=now, person=case.person, case=case.pk)
+
+
+def note(*, case_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Write a note in a case, open or closed, which is the reason of the audit entry. Only staff read it.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    with transaction.atomic():
+        reason = check(acts.NOTE_CASE, by=by, reason=reason, now=now)
+        case = lock_case(case_id)
+        check_no_part(case, by)
+        return record(acts.NOTE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk)
+
+
+def close_case(
+    *,
+    case_id: int,
+    by: User,
+    outcome: str,
+    answer: str,
+    reason: str,
+    now: datetime,
+    also: str = "",
+    days: int | None = None,
+) -> AuditEntry:
     """Close a case, and notify everyone who reported. They can read the outcome and the answer.
 
-    :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
+    :param also: an act of `_ALSO` on the person, for the same reason, or "". A mute or a suspension needs `days`.
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `over`, also as the act on the person.
     """
     with transaction.atomic():
         reason = check(acts.CLOSE_CASE, by=by, reason=reason, now=now)
         case = lock_case(case_id)
         check_case(case, by=by)
+        if also:
+            _do_also(case, also, days, by=by, reason=reason, now=now)
         case.closed_at = now
         _set_outcome(case, outcome, answer)
-        staff_notices.settled(case, now=now)
         details: dict[str, Any] = {"case": case.pk, "outcome": outcome, "answer": case.answer}
-        return record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, **details)
+        if also:
+            details["also"] = also
+        entry = record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, **details)
+        if conduct.was_reopened(case):
+            staff_notices.settled_again(case, mark=entry.pk, now=now)
+        else:
+            staff_notices.settled(case, now=now)
+        return entry
+
+
+_ALSO: Final[Mapping[str, Callable[..., AuditEntry]]] = {
+    acts.WARN.name: people.warn,
+    acts.MUTE.name: people.mute,
+    acts.SUSPEND.name: people.suspend,
+}
+"""The acts on the person with which a case can be closed."""
+
+
+def _do_also(case: Case, act: str, days: int | None, *, by: User, reason: str, now: datetime) -> None:
+    """Perform an act on the person of a case that is being closed.
+
+    :raises Denied: `malformed`, and as the act.
+    """
+    if act not in _ALSO:
+        raise Denied("malformed", "Choose what to do to the person.")
+    if case.person_id is None:
+        raise Denied("malformed", "The guest has been deleted. Close the case without doing anything to them.")
+    more: dict[str, Any] = {}
+    if act != acts.WARN.name:
+        if days is None:
+            raise Denied("malformed", f"Choose 1 to {LONGEST_DAYS} days.")
+        more["days"] = days
+    _ALSO[act](person_id=case.person_id, by=by, reason=reason, now=now, **more)
+
+
+def reopen_case(*, case_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Open a closed case again for `by`, without its outcome and answer, and notify everyone who reported.
+
+    :raises Denied: `malformed`, `not_found`; `over` if the guest it is about has been deleted; `forbidden` also if the
+        case is open, or another open case is about this person and kind.
+    """
+    with transaction.atomic():
+        reason = check(acts.REOPEN_CASE, by=by, reason=reason, now=now)
+        case = lock_case(case_id)
+        check_outcome_change(case, by=by)
+        if Case.objects.filter(person=case.person, kind=case.kind, closed_at=None).exists():
+            raise Denied("forbidden", f"Another case of this kind about {case.about} is open. Work on that one.")
+        details: dict[str, Any] = {"case": case.pk, "before": case.outcome}
+        case.closed_at, case.outcome, case.answer = None, "", ""
+        case.save(update_fields=["closed_at", "outcome", "answer"])
+        _give_to(case, by, now)
+        entry = record(acts.REOPEN_CASE, by=by, reason=reason, now=now, person=case.person, **details)
+        for reporter in User.objects.filter(reports__case=case).distinct():
+            reporter.answered = bool(conduct.unread_answers_of(reporter.pk))
+            reporter.save(update_fields=["answered"])
+            announce.person_news(reporter.pk)
+        staff_notices.case_reopened(case, mark=entry.pk, now=now)
+        return entry
 
 
 def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason: str, now: datetime) -> AuditEntry:
@@ -261,7 +406,11 @@ def mark_answers_read(*, person_id: int, shown: Collection[str], now: datetime) 
 
 PERFORM: Final[Mapping[StaffAct[Any], Callable[..., object]]] = {
     acts.HOLD: hold,
+    acts.HAND_OVER: hand_over,
+    acts.GIVE_BACK: give_back,
+    acts.NOTE_CASE: note,
     acts.CLOSE_CASE: close_case,
     acts.CHANGE_OUTCOME: change_outcome,
+    acts.REOPEN_CASE: reopen_case,
 }
 """The function of each act. It takes what the act's form asks for."""

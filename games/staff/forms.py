@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django import forms
 
+from accounts.addresses import LONGEST_ADDRESS
 from accounts.names import DISPLAY_NAME_LENGTH
 from games.clocks.pausing import LONGEST_EXTENSION
 from games.models import Appeal, Case
+from games.models.announcement import LONGEST as LONGEST_ANNOUNCEMENT
 from games.models.moderation import (
     ADMIN,
     LONGEST_DAYS,
     MODERATOR,
     REASON_LENGTH,
+    SAID_LENGTH,
     SHORTEST_REASON,
+    SHORTEST_SAID,
     SHORTEST_WORDS,
 )
 from games.refusals import Denied
@@ -55,6 +59,51 @@ class ReasonForm(forms.Form):
         return dict(self.cleaned_data)
 
 
+class NoteForm(ReasonForm):
+    """The form of a note, which is stored as the reason of the act."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].label = "Note"
+        self.fields["reason"].help_text = "Only staff read it. Stays in the audit log permanently."
+
+
+class ColleagueForm(ReasonForm):
+    """The form to hand a case over. `colleagues` are the numbers and names of the staff members who can take it."""
+
+    colleague = forms.TypedChoiceField(
+        coerce=int,
+        widget=forms.RadioSelect,
+        error_messages={"invalid_choice": "This colleague works on the case already, or may not work on it any more."},
+    )
+
+    def __init__(self, *args: Any, colleagues: Sequence[tuple[int, str]] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cast("forms.TypedChoiceField", self.fields["colleague"]).choices = colleagues
+
+
+class SaidForm(ReasonForm):
+    """The form of an act at a table with which staff can say something to its players."""
+
+    said = forms.CharField(
+        label="Say to the players",
+        required=False,
+        min_length=SHORTEST_SAID,
+        max_length=SAID_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
+        help_text="Optional. Everyone who sees the table can read it.",
+    )
+
+
+class SayForm(SaidForm):
+    """The form to say something to a table."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["said"].required = True
+        self.fields["said"].help_text = "Everyone who sees the table can read it."
+
+
 class SeatForm(ReasonForm):
     """The form of an act on one seat, which was chosen on the page before.
 
@@ -65,7 +114,7 @@ class SeatForm(ReasonForm):
     owner = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
 
-class RemoveForm(SeatForm):
+class RemoveForm(SaidForm, SeatForm):
     """The form to remove a player. It asks what happens to the seat only if the game has started.
 
     `known_winner` is who wins if the hand is set aside, as its page said, or empty.
@@ -93,25 +142,62 @@ class RemoveForm(SeatForm):
         return more | {"bot": more.pop("instead") == "bot" if "instead" in more else None}
 
 
+class NewAccountForm(ReasonForm):
+    username = forms.CharField(max_length=30)
+    email = forms.EmailField(label="Email address", max_length=LONGEST_ADDRESS)
+
+
+class AnnouncementForm(ReasonForm):
+    text = forms.CharField(
+        label="Text",
+        max_length=LONGEST_ANNOUNCEMENT,
+        widget=forms.TextInput(attrs={"size": 80}),
+        help_text="One line of plain text, shown on all pages. Addresses do not become links.",
+    )
+    until = forms.DateTimeField(
+        label="End",
+        required=False,
+        widget=forms.DateTimeInput({"type": "datetime-local"}, "%Y-%m-%dT%H:%M"),
+        help_text="In your time zone. Without an end it is shown until staff end it.",
+    )
+
+
 class MoveSeatForm(SeatForm):
     username = forms.CharField(label="New owner (username)", max_length=150)
 
 
-class RoundForm(ReasonForm):
+class RoundForm(SaidForm):
     """The form of an act on the current round. `deal` is its number: the act is refused if another one is played."""
 
     deal = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
 
-class MinutesForm(ReasonForm):
-    """The form of an act on the current turn.
+class TimeForm(ReasonForm):
+    """The form of an act that gives the current turn more time.
 
     The hidden fields say whose turn its page showed: the index of the seat, and the id of its owner, 0 for a bot.
     """
 
     seat = forms.IntegerField(required=False, widget=forms.HiddenInput)
     owner = forms.IntegerField(required=False, widget=forms.HiddenInput)
-    minutes = forms.IntegerField(label="Minutes", min_value=1, max_value=LONGEST_MINUTES, initial=60)
+    amount = forms.IntegerField(label="How much", min_value=1, max_value=LONGEST_MINUTES, initial=1)
+    unit = forms.ChoiceField(
+        choices=[(1, "minutes"), (60, "hours"), (24 * 60, "days")],
+        initial=60,
+        required=False,
+        help_text=f"At most {LONGEST_MINUTES // (24 * 60)} days.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Return the time in minutes instead of its two fields.
+
+        :raises ValidationError: it is longer than `LONGEST_MINUTES`.
+        """
+        values = dict(self.cleaned_data)
+        values["minutes"] = values.pop("amount", 0) * int(values.pop("unit", "") or 1)
+        if values["minutes"] > LONGEST_MINUTES:
+            raise forms.ValidationError(f"Give at most {LONGEST_MINUTES // (24 * 60)} days.")
+        return values
 
 
 class DaysForm(ReasonForm):
@@ -147,6 +233,21 @@ class OutcomeForm(ReasonForm):
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 2, "cols": 60}),
         help_text="Optional. Everyone who reported can read it.",
+    )
+
+
+class CloseForm(OutcomeForm):
+    """The form to close a case, and to warn, mute or suspend its person at once, for the same reason."""
+
+    also = forms.ChoiceField(
+        label="Do to the person",
+        choices=[("", "Nothing more"), ("warn", "Warn"), ("mute", "Mute"), ("suspend", "Suspend")],
+        required=False,
+        widget=forms.RadioSelect,
+        help_text="Whom you warn or suspend reads the reason below word for word.",
+    )
+    days = forms.IntegerField(
+        label="Days of a mute or suspension", min_value=1, max_value=LONGEST_DAYS, initial=7, required=False
     )
 
 

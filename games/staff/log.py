@@ -36,7 +36,7 @@ def notes_of(
     you = table.seat_of(reader)
     # Events that a staff act caused have the same time. The merge is stable, so they follow the act.
     notes = heapq.merge(
-        (note for note in map(_note_of_act, done) if note.text),
+        (note for one in done for note in (_note_of_act(one), _words_of(one)) if note.text),
         (_note_of_event(table, event, you) for event in events),
         key=attrgetter("version", "at"),
     )
@@ -57,6 +57,14 @@ def _note_of_act(done: DoneAct) -> LogNote:
         in_news=(moved and not given) or (act is acts.REMOVE and bool(done.details.get("bot"))),
         seats_reader=given and not done.details.get("back"),
     )
+
+
+def _words_of(done: DoneAct) -> LogNote:
+    """Return the note with what staff said to the table, without a text if they said nothing."""
+    said = done.details.get("said", "")
+    text = f"Staff say: “{said}”" if said else ""
+    ends_round = TABLE_ACTS[done.act].ends_round
+    return LogNote(done.version, done.at, text, ends_round=ends_round, in_news=True, said=True)
 
 
 def _note_of_event(table: Table, event: EventRow, you: int | None) -> LogNote:

@@ -18,11 +18,11 @@ from django.db.models import Q, QuerySet
 from accounts.models import User
 from games import queries
 from games.locks import lock_game
-from games.models import Appeal, AuditEntry, Report
+from games.models import Appeal, AuditEntry, Case, Report
 from games.queries import conduct
 from games.refusals import Denied
 from games.render.words import waited
-from games.staff import acts, appeals, cases, people
+from games.staff import acts, announcement, appeals, cases, people
 from games.staff.audit import check_outside, check_person
 
 News: TypeAlias = Report | Appeal
@@ -61,6 +61,10 @@ def _lock_case(number: int, by: User) -> None:
     cases.check_no_part(cases.lock_case(number), by)
 
 
+def _lock_announcement(number: int, by: User) -> None:
+    announcement.lock()
+
+
 def _reports_in(number: int) -> QuerySet[Report]:
     return Report.objects.filter(case=number).select_related("reporter", "game")
 
@@ -77,7 +81,17 @@ _KINDS: Final[Mapping[str, _Kind]] = {
         _lock_appeal,
         lambda number: _OF_PEOPLE & Q(person_id__in=User.objects.filter(suspensions__appeal=number).values("pk")),
     ),
-    "case_id": _Kind(_lock_case, lambda number: Q(act__in=acts.CASE_ACTS, details__case=number), _reports_in),
+    # Acts on the person of a case count, so that it is not closed with a warning that a colleague has just sent.
+    "case_id": _Kind(
+        _lock_case,
+        lambda number: (
+            Q(act__in=acts.CASE_ACTS, details__case=number)
+            | (_OF_PEOPLE & Q(person_id__in=Case.objects.filter(pk=number).values("person")))
+        ),
+        _reports_in,
+    ),
+    "new_account_id": _Kind(lambda number, by: None, lambda number: Q(pk__in=[])),  # there is nothing yet
+    "announcement_id": _Kind(_lock_announcement, lambda number: Q(act__in=acts.ANNOUNCEMENT_ACTS)),
 }
 """The kinds by the argument that names the subject to the function of an act."""
 

@@ -8,19 +8,19 @@ from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
 
 from accounts.actions import free_neutral_name, lock_person
 from accounts.models import FOR_GOOD, User
 from games import announce
-from games.models import Appeal, AuditEntry, Game, Seat, Suspension, Warned
-from games.models.moderation import LONGEST_DAYS, REMOVE
-from games.notices import player_notices, staff_notices
-from games.queries import conduct, profiles
+from games.actions.names import erase_old_name
+from games.models import Appeal, AuditEntry, Suspension, Warned
+from games.models.moderation import LONGEST_DAYS
+from games.notices import staff_notices
+from games.queries import conduct
 from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct
-from games.staff.audit import check, check_person, record
+from games.staff.audit import check, check_person, record, stored_name
 
 
 def lock_or_deny(person_id: int) -> User:
@@ -55,6 +55,18 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         staff_notices.warned(person, reason, mark=entry.pk, now=now)
         announce.person_news(person.pk)
         return entry
+
+
+def note(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Write a note about this person, which is the reason of the audit entry. Only staff read it.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    with transaction.atomic():
+        reason = check(acts.NOTE_PERSON, by=by, reason=reason, now=now)
+        person = lock_or_deny(person_id)
+        check_person(person, by=by)
+        return record(acts.NOTE_PERSON, by=by, reason=reason, now=now, person=person)
 
 
 def acknowledge(*, person_id: int, newest: int, now: datetime) -> bool:
@@ -109,7 +121,8 @@ def replace_username(*, person_id: int, by: User, reason: str, now: datetime) ->
         if person.neutral_name:
             raise Denied("forbidden", f"Their username is already replaced by “{person.neutral_name}”.")
         name = free_neutral_name(person)
-        entry = record(acts.NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=name)
+        given = stored_name(person, name)
+        entry = record(acts.NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=given)
         person.display_name, person.neutral_name = "", name
         _save_shown_name(person)
         staff_notices.username_replaced(person, reason, mark=entry.pk, now=now)
@@ -127,7 +140,8 @@ def restore_username(*, person_id: int, by: User, reason: str, now: datetime) ->
         check_person(person, by=by)
         if not person.neutral_name:
             raise Denied("forbidden", "Their username is not replaced.")
-        entry = record(acts.END_NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=person.neutral_name)
+        name = stored_name(person, person.neutral_name)
+        entry = record(acts.END_NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=name)
         person.neutral_name = ""
         _save_shown_name(person)
         staff_notices.username_restored(person, mark=entry.pk, now=now)
@@ -137,26 +151,6 @@ def restore_username(*, person_id: int, by: User, reason: str, now: datetime) ->
 def _save_shown_name(person: User) -> None:
     erase_old_name(person)
     person.save(update_fields=["display_name", "neutral_name"])
-
-
-def erase_old_name(person: User) -> None:
-    """Replace the name in all seats that this person has, or had when staff removed them, and in notices about those
-    games, and update open pages.
-
-    Seats store a name for when the account is deleted or staff have given the seat to a bot. The caller has locked the
-    person and saves them afterwards.
-    """
-    before, games = User.objects.get(pk=person.pk).name, Game.objects.filter(pk__in=profiles.games_ever_of(person))
-    # Seats are updated before the person is saved. A move locks seats first and the person when it commits, so a
-    # changed username that waited for seats could deadlock with it.
-    Seat.objects.filter(user=person).update(name=person.name)
-    removed = AuditEntry.objects.filter(act=REMOVE, seat__isnull=False)
-    last = removed.filter(game=OuterRef("game"), seat=OuterRef("index")).order_by("-pk").values("person_id")[:1]
-    theirs = Seat.objects.filter(user=None, game__in=removed.filter(person_id=person.pk).values("game"))
-    theirs.alias(last=Subquery(last)).filter(last=person.pk).update(name=person.name)
-    player_notices.replace_name(games, before=before, after=person.name)
-    for game in games.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING)):
-        announce.after_commit(game, wake=False)
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -184,7 +178,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
     keep running. The suspension replaces one in force, and closes the appeal against that.
 
     :raises Denied: `malformed`, `not_found`; `forbidden` also if it ends sooner than the one in force and `by` may not
-        lift that.
+        lift that, or if an appeal waits that `by` may not decide.
     """
     act = acts.SUSPEND_FOR_GOOD if days is None else acts.SUSPEND
     with transaction.atomic():
@@ -202,6 +196,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
             and not by.has_perm(acts.LIFT.permission)
         ):
             raise Denied("forbidden", f"{person.name} is already suspended for longer. Only an admin can shorten that.")
+        _check_no_appeal(person, by=by, now=now)
         closed = _close_suspensions(person, Appeal.Answer.REPLACED, now)
         suspension = Suspension.objects.create(person=person, at=now, until=until, reason=reason)
         person.suspended_until = until or FOR_GOOD
@@ -237,13 +232,31 @@ def end_suspensions(person: User, now: datetime) -> None:
     person.save(update_fields=["suspended_until"])
 
 
+def _waiting_appeal(person: User, now: datetime) -> Appeal | None:
+    """Return the appeal that waits against a suspension in force, or None."""
+    in_force = conduct.suspensions_in_force(person, now)
+    return Appeal.objects.filter(suspension__in=in_force, decided_at=None).select_related("suspension").first()
+
+
+def _check_no_appeal(person: User, *, by: User, now: datetime) -> None:
+    """Check that a new suspension closes no appeal which somebody else must decide.
+
+    :raises Denied: `forbidden`.
+    """
+    appeal = _waiting_appeal(person, now)
+    if appeal is None:
+        return
+    if conduct.suspended_by(appeal.suspension) == by.pk or not by.has_perm(acts.DECIDE_APPEAL.permission):
+        sentence = f"{person.name} has appealed, and a new suspension would close the appeal. Have it decided first."
+        raise Denied("forbidden", sentence)
+
+
 def _close_suspensions(person: User, decision: Appeal.Answer, now: datetime) -> dict[str, Any]:
     """End all suspensions in force, close the appeal that waits against one of them, and notify the person.
 
     Returns the details of the audit entry: the number of the appeal, if there is one.
     """
-    in_force = conduct.suspensions_in_force(person, now)
-    appeal = Appeal.objects.filter(suspension__in=in_force, decided_at=None).first()
+    appeal = _waiting_appeal(person, now)
     end_suspensions(person, now)
     if appeal is None:
         return {}
@@ -262,5 +275,6 @@ PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
     acts.SUSPEND: suspend,
     acts.SUSPEND_FOR_GOOD: partial(suspend, days=None),
     acts.LIFT: lift,
+    acts.NOTE_PERSON: note,
 }
 """The function of each act. It takes what the act's form asks for."""

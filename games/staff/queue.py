@@ -10,10 +10,16 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from games.models import Appeal, Case, Game, Report
 from games.queries import conduct
+from games.refusals import Denied
+from games.staff import cases
 
 if TYPE_CHECKING:
     from accounts.models import User
 
+HELD_TOO_LONG: Final = timedelta(days=3)
+"""After how long an open case that somebody works on counts as held too long."""
+MOST_TRIED: Final = 60
+"""How many cases `cases_to_close` looks at."""
 LATE: Final = timedelta(minutes=2)
 """How late a clock or a bot may be before the game counts as overdue or stuck. The sweep runs every few seconds."""
 
@@ -37,6 +43,52 @@ def with_problem(games: QuerySet[Game], problem: str | None, *, reader: int | No
     return games
 
 
+def held_too_long(now: datetime) -> Q:
+    """Return the condition for open cases that somebody has had for too long."""
+    return Q(closed_at=None, held_at__lt=now - HELD_TOO_LONG)
+
+
+def cases_to_close(reader: User, *, now: datetime) -> list[Case]:
+    """Return the open cases that the reader may close and no colleague works on, the oldest first."""
+    found = _free_for(reader, now).select_related("person", "holder").order_by("opened_at", "pk")
+    return [case for case in found[:MOST_TRIED] if _may_close(case, reader)]
+
+
+def _may_close(case: Case, reader: User) -> bool:
+    try:
+        cases.check_case(case, by=reader)
+    except Denied:
+        return False
+    return True
+
+
+def _free_for(reader: User, now: datetime) -> QuerySet[Case]:
+    """Return the open cases that no colleague of the reader works on.
+
+    Leaves out cases about the reader and those that they reported.
+    """
+    others = Case.objects.filter(conduct.has_worker(now)).exclude(holder=reader)
+    reported = Report.objects.filter(reporter=reader).values("case")
+    found = Case.objects.filter(closed_at=None).exclude(person=reader)
+    return found.exclude(pk__in=others.values("pk")).exclude(pk__in=reported)
+
+
+def unheld_count(reader: User, *, now: datetime) -> int:
+    """Count the open cases that nobody works on and the reader may take. Runs one query."""
+    taken = Case.objects.filter(conduct.has_worker(now))
+    return _free_for(reader, now).exclude(pk__in=taken.values("pk")).count()
+
+
+def next_case(reader: User, *, after: Case, now: datetime) -> Case | None:
+    """Return the case to work on after this one: the next in the order of the list that no colleague works on.
+
+    After the last one comes the first.
+    """
+    waiting = _free_for(reader, now).exclude(pk=after.pk).order_by("opened_at", "pk")
+    later = Q(opened_at__gt=after.opened_at) | Q(opened_at=after.opened_at, pk__gt=after.pk)
+    return waiting.filter(later).first() or waiting.first()
+
+
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
     """How much waits for a staff member, without cases about them."""
@@ -44,6 +96,7 @@ class QueueCounts:
     cases: int
     held: int  # cases that somebody works on
     mine: int
+    held_long: int  # by anybody, for too long
     oldest_case: datetime | None
     appeals: int
     oldest_appeal: datetime | None
@@ -64,6 +117,7 @@ def queue_counts(reader: User, *, now: datetime) -> QueueCounts:
         cases=Count("pk"),
         held=Count("pk", filter=conduct.has_worker(now)),
         mine=Count("pk", filter=Q(holder=reader)),
+        held_long=Count("pk", filter=held_too_long(now) & conduct.has_worker(now)),
         oldest_case=Min("opened_at"),
     )
     appeals = Appeal.objects.filter(decided_at=None).aggregate(appeals=Count("pk"), oldest_appeal=Min("at"))

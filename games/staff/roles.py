@@ -32,6 +32,8 @@ VIEW_PERMISSIONS: Final = (
     "view_suspension",
     "view_auditentry",
     "view_notice",
+    "view_announcement",
+    "view_signupinvitation",
 )
 
 ROLES: Final = {

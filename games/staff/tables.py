@@ -25,7 +25,7 @@ from games.render.resign import may_leave
 from games.render.words import possessive, winner_of_all_by_leaving
 from games.staff import acts
 from games.staff.acts import StaffAct
-from games.staff.audit import check, check_outside, check_person, record
+from games.staff.audit import check, check_outside, check_person, clean_said, record
 from games.staff.forms import CHOOSE_FOR_THE_SEAT, Outdated
 
 
@@ -67,15 +67,43 @@ def _row_to_change(table: Table, seat: int, owner: int | None, by: User) -> Seat
     return row
 
 
-def pause(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Stop the clock and all moves until staff resume the game.
+def _record_said(act: StaffAct[Table], table: Table, said: str, *, also: User | None = None, **more: Any) -> AuditEntry:
+    """Write the audit entry of an act with what staff say to the table, and notify the people there of that.
+
+    `also`: see `staff_notices.said`. The others are arguments of `audit.record`.
+    """
+    said = clean_said(said)
+    if said:
+        more["said"] = said
+    entry = record(act, table=table, **more)
+    staff_notices.said(table, said, also=also, mark=entry.pk, now=more["now"])
+    return entry
+
+
+def say(*, game_id: int, by: User, said: str, reason: str = "", now: datetime) -> AuditEntry:
+    """Say something to everyone who sees a table, in its log, and notify its players.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
+    """
+    with _table(acts.SAY, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
+        if table.game.ended:
+            raise over(table.game.version, begun=table.game.started_at is not None)
+        if not said.strip():
+            raise Denied("malformed", "Write what you want to say.", version=table.game.version)
+        entry = _record_said(acts.SAY, table, said, by=by, reason=why, now=now)
+        announce.after_commit(table.game, wake=False)
+        return entry
+
+
+def pause(*, game_id: int, by: User, reason: str, now: datetime, said: str = "") -> AuditEntry:
+    """Stop the clock and all moves until staff resume the game. `said` is for its players, or "".
 
     :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `forbidden` also if staff have paused it already.
     """
     with _table(acts.PAUSE, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         if not pausing.pause(table, reason=Game.PAUSED_BY_STAFF, now=now):
             raise Denied("forbidden", "Staff have already paused this game.", version=table.game.version)
-        return record(acts.PAUSE, by=by, reason=why, now=now, table=table)
+        return _record_said(acts.PAUSE, table, said, by=by, reason=why, now=now)
 
 
 def resume(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -153,10 +181,13 @@ def forgive(*, game_id: int, by: User, seat: int, reason: str, now: datetime, ow
         )
 
 
-def void_round(*, game_id: int, by: User, reason: str, now: datetime, deal: int | None = None) -> AuditEntry:
+def void_round(
+    *, game_id: int, by: User, reason: str, now: datetime, deal: int | None = None, said: str = ""
+) -> AuditEntry:
     """Void the current round, deal it again and notify every player.
 
     :param deal: the number of the deal that the page showed, if known.
+    :param said: what staff say to the players, or "".
     :raises Denied: `malformed`, `not_found`, `not_started`, `over`; `stale` if another deal is played by now;
         `forbidden` also during a pause or between rounds.
     """
@@ -169,11 +200,11 @@ def void_round(*, game_id: int, by: User, reason: str, now: datetime, deal: int 
             message = f"Round {number} is being played now. Look at the game before you void it."
             raise Denied("stale", message, version=table.game.version)
         deal_again(table, now=now)
-        return record(acts.VOID_ROUND, by=by, reason=why, now=now, table=table, round=number)
+        return _record_said(acts.VOID_ROUND, table, said, by=by, reason=why, now=now, round=number)
 
 
-def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """End a running game without a winner.
+def void_game(*, game_id: int, by: User, reason: str, now: datetime, said: str = "") -> AuditEntry:
+    """End a running game without a winner. `said` is for its players, or "".
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `not_started`, `over`.
     """
@@ -181,11 +212,11 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEnt
         pausing.require_playing(table)
         rounds.call_off(table.game, now=now)
         staff_notices.called_off(table, now=now)
-        return record(acts.VOID_GAME, by=by, reason=why, now=now, table=table)
+        return _record_said(acts.VOID_GAME, table, said, by=by, reason=why, now=now)
 
 
-def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    """Close a table that has not started.
+def close(*, game_id: int, by: User, reason: str, now: datetime, said: str = "") -> AuditEntry:
+    """Close a table that has not started. `said` is for its players, or "".
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `already_started`, `over`.
     """
@@ -196,7 +227,7 @@ def close(*, game_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
             raise over(table.game.version, begun=table.game.started_at is not None)
         rounds.call_off(table.game, now=now)
         staff_notices.called_off(table, now=now)
-        return record(acts.CLOSE, by=by, reason=why, now=now, table=table)
+        return _record_said(acts.CLOSE, table, said, by=by, reason=why, now=now)
 
 
 def winner_by_removing(table: Table, seat: Seat) -> str:
@@ -215,6 +246,7 @@ def remove(
     now: datetime,
     owner: int | None = None,
     known_winner: str | None = None,
+    said: str = "",
 ) -> AuditEntry:
     """Remove a person from a table. They lose access to a private table, which gets a new link (decision 88).
 
@@ -224,6 +256,7 @@ def remove(
         None if the game had not started when staff decided.
     :param known_winner: who wins if the hand is set aside, as the page said, or "" if the game goes on. None if that is
         unknown.
+    :param said: what staff say to the players, also to the one who is removed, or "".
     :raises Outdated: the hand is to be set aside, and by now somebody else wins by that.
     :raises Denied: `malformed`, `not_found`, `over`; `already_started` if `bot` is None and the game has started;
         `forbidden` also if no person has this seat.
@@ -240,10 +273,11 @@ def remove(
             then = f"the game ends and {winner} wins" if winner else "the game goes on"
             message = f"The game has changed since you opened this page: if the hand is set aside, {then}."
             raise Outdated(message, {"known_winner": winner})
-        details = {"bot": bot} if game.status == Game.Status.PLAYING else {}
+        details: dict[str, Any] = {"bot": bot} if game.status == Game.Status.PLAYING else {}
         if not game.is_public:
             details["new_link"] = True
-        entry = record(acts.REMOVE, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
+        more = {"by": by, "reason": why, "now": now, "seat": seat, "person": person, **details}
+        entry = _record_said(acts.REMOVE, table, said, also=person, **more)
         _close_to(game, person)
         if game.status == Game.Status.OPEN:
             host_id = game.host_id
@@ -318,12 +352,25 @@ def move_seat(
         before, name = row.user, row.name
         seating.change_owner(table, row, person=person, now=now)
         announce.access_changed(table.game.code)
-        details: dict[str, Any] = {"before": name, "before_id": before.pk if before else None}
+        details: dict[str, Any] = {"before_id": before.pk if before else None}
         removed = None if before else conduct.replaced_by_bots(table.game).get(seat)
+        had_it = before or removed
+        if had_it is None:
+            details["before"] = name  # a bot's
         back = removed == person
         if back:
             details["back"] = True
-        entry = record(acts.MOVE_SEAT, by=by, reason=why, now=now, table=table, seat=seat, person=person, **details)
+        entry = record(
+            acts.MOVE_SEAT,
+            by=by,
+            reason=why,
+            now=now,
+            table=table,
+            seat=seat,
+            person=person,
+            other=(had_it.pk, name) if had_it else None,
+            **details,
+        )
         staff_notices.seat_moved(table, row, before=before, removed=removed, name=name, mark=entry.pk, now=now)
         return entry
 
@@ -372,6 +419,7 @@ def view_hands(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[A
 
 
 PERFORM: Final[Mapping[StaffAct[Table], Callable[..., object]]] = {
+    acts.SAY: say,
     acts.PAUSE: pause,
     acts.RESUME: resume,
     acts.EXTEND: extend,

@@ -1,12 +1,14 @@
-"""Template tags for cards, the shapes of colours, the logo, numbers and cached fragments."""
+"""Template tags for cards, the shapes of colours, the logo, players, numbers and cached fragments."""
 
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
 
 from django import template
 from django.template import Context, Engine
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from accounts.avatars import picture
 from games.render import faces
 
 register = template.Library()
@@ -43,6 +45,17 @@ def card_back(side: str | None = None) -> SafeString:
 def logo() -> SafeString:
     """``{% logo %}``: the logo of the site as inline SVG."""
     return mark_safe(faces.LOGO)  # noqa: S308 (constant markup)
+
+
+@register.simple_tag
+def avatar(chosen: str, name: str) -> SafeString:
+    """``{% avatar player.avatar player.name %}``: a person's picture or, for a bot, the first letter of the name.
+
+    A free seat, which has neither, gets a question mark. Screen readers skip it: put the name beside it.
+    """
+    if chosen:
+        return picture(chosen)
+    return format_html('<span class="avatar" aria-hidden="true">{}</span>', name[:1] or "?")
 
 
 @register.simple_tag

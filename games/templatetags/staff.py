@@ -8,11 +8,12 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 
 from games.models import AuditEntry
 from games.render import words
 from games.staff.acts import summary_of
-from games.staff.queue import queue_counts
+from games.staff.queue import queue_counts, unheld_count
 
 register = template.Library()
 
@@ -22,6 +23,12 @@ def staff_queue(context: template.Context) -> dict[str, Any]:
     """``{% staff_queue %}``: what waits for staff, as the user may see it."""
     now = timezone.now()
     return {"queue": queue_counts(context["user"], now=now), "now": now}
+
+
+@register.simple_tag(takes_context=True)
+def unheld_cases(context: template.Context) -> int:
+    """``{% unheld_cases as count %}``: how many open cases wait for the user, a staff member, to take them."""
+    return unheld_count(context["user"], now=timezone.now())
 
 
 @register.filter
@@ -43,7 +50,7 @@ def under(cells: Iterable[SafeString], headers: Sequence[dict[str, Any]]) -> lis
 
 
 def _labelled(cell: SafeString, text: str) -> SafeString:
-    label = format_html(' role="cell" data-label="{}"', text[:1].upper() + text[1:])
+    label = format_html(' role="cell" data-label="{}"', capfirst(text))
     for tag in ("<td", "<th"):
         if cell.startswith(tag):
             return mark_safe(tag + label + cell[len(tag) :])  # noqa: S308  # both parts are escaped

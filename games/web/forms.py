@@ -287,6 +287,18 @@ class NewTableForm(forms.Form):
         required=False,
         empty_value=None,
     )
+    programs = _radio(
+        "Programs",
+        [
+            (1, words.choice("May sit down", "")),
+            (0, words.choice("May not sit down", "no programs")),
+        ],
+        1,
+        lambda text: text != "0",
+        required=False,
+        empty_value=True,
+        help_text="Accounts that say that a program plays for them. The site’s own bots are no such programs.",
+    )
     bot_pause = forms.FloatField(
         label="Bot delay in seconds",
         initial=USUAL.bot_pause,
@@ -387,7 +399,11 @@ class NewTableForm(forms.Form):
         ]
         game = rules.PRESET_TITLES.get(self["preset"].value(), "chosen above")
         return [
-            Fold("Seats", [self["players"], self["bots"], self["bot"], self["public"]], [self["bot_pause"]]),
+            Fold(
+                "Seats",
+                [self["players"], self["bots"], self["bot"], self["public"], self["programs"]],
+                [self["bot_pause"]],
+            ),
             Fold("Length", [self["target"]], wide=True),
             Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
             Fold("Rules", inner_folds=groups, nothing_chosen=f"As {game}", is_rules=True, also=self._also),

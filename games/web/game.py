@@ -29,7 +29,8 @@ from games.clocks.turn_clock import moment_of
 from games.models import Game
 from games.notices import inbox
 from games.notices.inbox import Badges
-from games.queries import GameView, LogLine, Table, conduct, records
+from games.queries import GameView, LogLine, Table, conduct, key_moments, records, watching
+from games.queries.watching import Watched
 from games.refusals import Denied
 from games.render import BETWEEN, LastRound, LogNote, PageRequest, RematchState
 from games.staff.log import notes_of
@@ -87,11 +88,20 @@ def game(request: HtmxRequest, code: str) -> HttpResponse:
         refresh=request.GET.get("refresh") != "off",
     )
     since, ended = (number(request.GET.get(name)) for name in ("since", "ended"))
-    response = _show(request, table, asked, since=since, ended=ended)
+    watched = None if "skip" in request.GET else _watched(request, table, since)
+    response = _show(request, table, asked, since=since, ended=ended, watched=watched)
     if request.GET.get("sort") in rendering.SORTS:
         sort, secure = request.GET["sort"], settings.HTTPS
         response.set_cookie(SORT_COOKIE, sort, max_age=SORT_SECONDS, samesite="Lax", httponly=True, secure=secure)
     return response
+
+
+def _watched(request: HtmxRequest, table: Table, since: int | None) -> Watched | None:
+    """Return the next step of a round that the reader is out of, if their page has not shown it yet."""
+    seat, deal = table.seat_of(person(request)), _deal_shown(request)
+    if not request.htmx or table.playing is None or seat is None or since is None or deal is None:
+        return None
+    return watching.next_step(table, seat, since=since, deal=deal, now=moment_of(table.game, timezone.now()))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -178,12 +188,14 @@ def _show(
     status: int = 200,
     view: GameView | None = None,
     last: int = READ_LINES,
+    watched: Watched | None = None,
 ) -> HttpResponse:
     """Return the whole page, or its fragment for HTMX with the events after version `since`.
 
     `ended` is the round whose end the page showed, if any. `last` is how many of the newest lines of the log are read.
-    The lobby is shown if the game has not started.
+    With `watched` that earlier moment is shown. The lobby is shown if the game has not started.
     """
+    table = table if watched is None else watched.table
     user, now = person(request), moment_of(table.game, timezone.now())
     view = view or queries.view_of(table, user)
     if view.view is None:  # it has not started, or was closed before it did
@@ -191,13 +203,17 @@ def _show(
     if user is not None and view.you is not None and IN_BACKGROUND not in request.headers:
         presence.mark_viewing(game_id=table.game.pk, user_id=user.pk)
     lines = queries.log_of(table, user, last=last)
+    last_round = _ended_before(table, view, lines)
     page = rendering.page_of(
         view,
         lines,
         asked=asked,
         now=now,
         notes=_notes_beside(table, lines, user),
-        ended=_ended_before(table, view, lines),
+        ended=last_round,
+        moments=_moments_shown(table, view, last_round),
+        earlier=watched is not None,
+        turn_waits=watched is not None and watched.my_turn,
         rematch=_rematch_state(table, view, user),
         unseen=queries.unseen_end(table, user),
         guest=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
@@ -254,6 +270,15 @@ def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> LastRou
     if last is None:  # staff voided it
         return None
     return LastRound(last.number, last.outcome, queries.hands_after(table, last.number))
+
+
+def _moments_shown(table: Table, view: GameView, last_round: LastRound | None) -> list[rules.KeyMoment]:
+    """Return the key moments of a finished game, or of the round whose end the page shows, if any."""
+    if view.ended:
+        return key_moments.key_moments_of(table)
+    if view.turn is None:
+        return key_moments.moments_of_round(table, view.round)
+    return [] if last_round is None else key_moments.moments_of_round(table, last_round.number)
 
 
 def _rematch_state(table: Table, view: GameView, user: User | None) -> RematchState | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Final
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +19,8 @@ from accounts.limits import GUESTS
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.queries import guest_with_id
+from accounts.zones import zone_of_browser
+from common.htmx import HtmxRequest, login_redirect
 from games.actions import guests
 from games.queries import lists
 from games.render.words import counted
@@ -36,6 +39,18 @@ def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
     :raises TooManyTries: the address has made as many guests as allowed.
     """
     return tries.begin(tries.Key.of_address(address_of(request), GUESTS), timezone.now())
+
+
+def time_zone_of(request: HttpRequest) -> str:
+    """Return the time zone for a new guest: the one that the browser has put into the form, or UTC."""
+    return zone_of_browser(request.POST.get("browser_zone", ""))
+
+
+def log_in_first(request: HtmxRequest, page: str) -> HttpResponse | None:
+    """Return what leads a visitor to the log-in page and then to `page`, where nobody can become a guest, else None."""
+    if settings.GUESTS or person(request) is not None:
+        return None
+    return login_redirect(page, htmx=bool(request.htmx))
 
 
 def left_guest(request: HttpRequest) -> User | None:

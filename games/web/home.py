@@ -8,10 +8,12 @@ from typing import Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
+from common.htmx import HtmxRequest
 from games import queries
 from games.actions import lobby
 from games.queries import GameView, Table, front_page, lists
@@ -20,7 +22,7 @@ from games.render.game_cards import open_card
 from games.render.home import Part, current_groups, finished_group, home_page
 from games.render.rulebook import new_table_links
 from games.web.browser_marks import marks
-from games.web.guests import left_guest
+from games.web.guests import left_guest, log_in_first
 from games.web.http import SeeOther
 from games.web.idempotent_forms import create_table_of_form
 from games.web.viewer import number, person
@@ -64,11 +66,13 @@ def _views(tables: list[Table], user: User | None) -> list[GameView]:
 
 @require_POST
 @marks
-def play_now(request: HttpRequest) -> HttpResponse:
+def play_now(request: HtmxRequest) -> HttpResponse:
     """Start a table with three bots. A visitor becomes a guest.
 
     A refusal, such as a limit on tables, is shown on the front page.
     """
+    if first := log_in_first(request, reverse("home")):
+        return first
     try:
         table = create_table_of_form(request, PLAY_NOW)
     except Denied as denied:

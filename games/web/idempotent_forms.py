@@ -16,7 +16,7 @@ from accounts.limits import TooManyTries
 from games.actions.create_once import Created, create_table_once, find_created
 from games.actions.lobby import TableOptions
 from games.queries import Table
-from games.web.guests import guest_allowed
+from games.web.guests import guest_allowed, time_zone_of
 from games.web.http import SeeOther
 from games.web.viewer import BACKEND, person
 
@@ -56,7 +56,7 @@ def refuse_outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse
 def _create_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Created:
     try:
         with guest_allowed(request) as one:
-            made = create_table_once(user=None, options=options, form=form, now=now)
+            made = create_table_once(user=None, options=options, form=form, now=now, time_zone=time_zone_of(request))
             if made.new:
                 one.count()
             return made

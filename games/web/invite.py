@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRefresh
@@ -14,6 +15,7 @@ from common.htmx import HtmxRequest
 from games import queries
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.render.invitations import preview_of
 from games.render.lobby import invitation_of
 from games.render.rulebook import table_page
 from games.web import seats, table
@@ -21,10 +23,12 @@ from games.web.http import SeeOther
 from games.web.viewer import SEAT_TAKEN, person, remember_link, viewer
 
 
+@cache_control(no_store=True, private=True)  # the address has a secret
 @require_http_methods(["GET", "HEAD", "POST"])
 @vary_on_headers("HX-Request")
 def invite(request: HtmxRequest, key: str) -> HttpResponse:
-    """Show the table of this link to a visitor who cannot see it otherwise. POST sits down, or watches with `watch`.
+    """Show the table of this link to visitors, and to others who cannot see it otherwise. POST sits down, or watches
+    with `watch`.
 
     After the POST this browser may see the table at its own address.
 
@@ -34,7 +38,9 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
     if request.method == "POST":
         remember_link(request, key)
         return SeeOther.to("game", found.game.code) if "watch" in request.POST else seats.join(request, found.game.code)
-    known = queries.may_see(found, viewer(request))
+    asker = viewer(request)
+    # A visitor stays here even if the table is public: only this address has the preview of the link.
+    known = queries.may_see(found, asker) and (asker.user is not None or key in asker.links)
     is_open = found.game.status == found.game.Status.OPEN
     if request.htmx and (known or not is_open):
         return HttpResponseClientRefresh()
@@ -45,6 +51,7 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
     return table.lobby_page(request, found, queries.view_of(found, person(request)), key=key)
 
 
+@cache_control(no_store=True, private=True)
 @require_safe
 def rules(request: HttpRequest, key: str) -> HttpResponse:
     """Show the rules of the table of this link.
@@ -68,5 +75,6 @@ def _table_of(request: HttpRequest, key: str) -> Table:
 
 
 def _not_open(request: HttpRequest, found: Table) -> HttpResponse:
-    page = invitation_of(queries.view_of(found, None))
-    return render(request, "games/invite.html", {"page": page, "login_next": request.path})
+    view = queries.view_of(found, None)
+    context = {"page": invitation_of(view), "login_next": request.path, "preview": preview_of(found, view)}
+    return render(request, "games/invite.html", context)

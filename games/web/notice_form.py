@@ -8,7 +8,8 @@ from django import forms
 from django.forms import BoundField
 
 from games.models.notices import NoticeSettings
-from games.notices.kinds import CHANNELS, SWITCHED, wants
+from games.notices.kinds import CHANNELS, switched_for, wants
+from games.render import words
 
 
 class Row(NamedTuple):
@@ -20,14 +21,15 @@ class Row(NamedTuple):
 
 
 class NoticeForm(forms.Form):
-    """The notice settings. `chosen` are the person's current ones."""
+    """The notice settings. `chosen` are the person's current ones, and `staff` is whether they have a role."""
 
-    def __init__(self, *args: Any, chosen: NoticeSettings, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, chosen: NoticeSettings, staff: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind in SWITCHED:
+        self.kinds = switched_for(staff=staff)
+        for kind in self.kinds:
             for channel, name in CHANNELS.items():
                 self.fields[f"{kind.name}.{channel}"] = forms.BooleanField(
-                    label=f"{kind.title}, {name[0].lower()}{name[1:]}",
+                    label=f"{kind.title}, {words.inside(name)}",
                     required=False,
                     initial=wants(chosen, kind.name, channel),
                 )
@@ -42,7 +44,7 @@ class NoticeForm(forms.Form):
     @property
     def rows(self) -> list[Row]:
         return [
-            Row(kind.title, kind.help, [self[f"{kind.name}.{channel}"] for channel in CHANNELS]) for kind in SWITCHED
+            Row(kind.title, kind.help, [self[f"{kind.name}.{channel}"] for channel in CHANNELS]) for kind in self.kinds
         ]
 
     @property

@@ -70,7 +70,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     """Show and save the notice settings."""
     user = cast("User", request.user)
     chosen = inbox.settings_of(user)
-    form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen)
+    form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen, staff=user.is_staff)
     if form.is_valid():
         preferences.choose(user=user, choices=form.choices(), digest_hour=form.digest_hour(), now=timezone.now())
         messages.success(request, "Saved.")

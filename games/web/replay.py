@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,6 +16,9 @@ from games.queries import replays
 from games.refusals import RETRY_SECONDS, Denied
 from games.render.replay import replay_of
 from games.web.viewer import number, person, table_for
+
+AUTOPLAY: Final = "X-Autoplay"
+"""The header of a fetch by a replay that moves on by itself."""
 
 
 @require_safe
@@ -35,7 +40,8 @@ def replay(request: HtmxRequest, code: str) -> HttpResponse:
     page = replay_of(step, view, seat=seat, options=table.options, now=timezone.now())
     response = render(request, "games/replay.html", {"page": page})
     if request.htmx:
-        sentences = [f"{page.title}.", page.done, page.now]
+        # A replay that moves on by itself says only what happens.
+        sentences = [page.done] if AUTOPLAY in request.headers else [f"{page.title}.", page.done, page.now]
         trigger_client_event(response, "announce", {"sentences": sentences})
     return response
 

@@ -8,12 +8,14 @@ from typing import Protocol
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.forms import GuestNameForm
 from accounts.models import User
 from common.htmx import HtmxRequest
 from games import queries
@@ -25,8 +27,8 @@ from games.render.resign import may_leave, resign_page_of
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.browser_marks import marks
-from games.web.guests import guest_allowed
-from games.web.http import SeeOther
+from games.web.guests import guest_allowed, log_in_first, time_zone_of
+from games.web.http import SeeOther, form_status
 from games.web.viewer import BACKEND, person, table_for, viewer, viewer_as
 
 
@@ -39,16 +41,24 @@ class Act(Protocol):
 @require_POST
 @marks
 def join(request: HtmxRequest, code: str) -> HttpResponse:
-    """Sit down. A visitor who may see the table and gets a seat becomes a guest."""
+    """Sit down. A visitor who may see the table and gets a seat becomes a guest, or must log in without guests.
+
+    A form that asks for the guest's name sends it as `name`. Without that field the guest gets a name of the site's.
+    """
     now = timezone.now()
     if person(request) is not None:
         return _done(request, code, partial(lobby.join, code=code, now=now))
+    if first := log_in_first(request, reverse("game", args=[code])):
+        return first
     try:
         with guest_allowed(request) as one:
-            table, guest = lobby.join_as_guest(code=code, now=now, links=viewer(request).links)
+            zone, links, name = time_zone_of(request), viewer(request).links, request.POST.get("name")
+            table, guest = lobby.join_as_guest(code=code, now=now, links=links, name=name, time_zone=zone)
             one.count()
     except Denied as denied:
         return _refused(request, code, denied)
+    except ValidationError as why:
+        return _name_refused(request, code, why)
     login(request, guest, backend=BACKEND)
     return SeeOther.to("game", table.game.code)
 
@@ -130,6 +140,17 @@ def _done(request: HtmxRequest, code: str, act: Act) -> HttpResponse:
         return SeeOther.to("game", act(viewer=viewer_as(request, user)).game.code)
     except Denied as denied:
         return _refused(request, code, denied)
+
+
+def _name_refused(request: HtmxRequest, code: str, why: ValidationError) -> HttpResponse:
+    """Return the table as it is now, with the name that a visitor has entered and why it was refused."""
+    table = table_for(request, code)
+    view = queries.view_of(table, None)
+    if view.view is not None:  # it has started meanwhile
+        return SeeOther.to("game", code)
+    form = GuestNameForm(request.POST)
+    form.refuse(why)
+    return table_views.lobby_page(request, table, view, form_status(form), name_form=form)
 
 
 def _refused(request: HtmxRequest, code: str, denied: Denied) -> HttpResponse:

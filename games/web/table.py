@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from http import HTTPStatus
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
+from accounts.forms import GuestNameForm
 from common.htmx import HtmxRequest
 from games import rules
 from games.actions.housekeeping import time_waited
@@ -20,10 +22,12 @@ from games.models import Game
 from games.queries import GameView, Table, conduct
 from games.queries.players import others_of
 from games.refusals import Denied
+from games.render.invitations import preview_of
 from games.render.lobby import Closed, LobbyRequest, lobby_of
 from games.render.new_table import WAYS
 from games.web.browser_marks import marks
 from games.web.forms import NewTableForm
+from games.web.guests import log_in_first
 from games.web.http import SeeOther, form_status
 from games.web.idempotent_forms import create_table_of_form
 from games.web.viewer import person
@@ -31,8 +35,10 @@ from games.web.viewer import person
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @marks
-def new_table(request: HttpRequest) -> HttpResponse:
+def new_table(request: HtmxRequest) -> HttpResponse:
     """Show the form for a new table. POST creates the table, and a guest for a visitor."""
+    if first := log_in_first(request, request.get_full_path()):
+        return first
     form = NewTableForm(request.POST) if request.method == "POST" else NewTableForm(initial=_preselected(request))
     status = form_status(form)
     if form.is_valid():
@@ -66,12 +72,16 @@ def lobby_page(
     refusal: Denied | None = None,
     *,
     key: str = "",
+    name_form: GuestNameForm | None = None,
 ) -> HttpResponse:
     """Return the page of a table that has not started, or was closed before it did. HTMX gets the part that changes.
 
-    `key` is given if the page is at the address of an invitation, because its reader sees the table only by that link.
+    `key` is given if the page is at the address of an invitation. `name_form` is the form for a visitor's name if it
+    was refused.
     """
     user = person(request)
+    if user is None and settings.GUESTS:
+        name_form = name_form or GuestNameForm()
     is_open = view.status == Game.Status.OPEN
     barred = is_open and view.you is None and user is not None and conduct.removed_by_staff(table.game.code, user)
     asked = LobbyRequest(
@@ -79,6 +89,7 @@ def lobby_page(
         key=key,
         refresh=request.GET.get("refresh") != "off",
         refusal=refusal,
+        name_form=name_form,
     )
     page = lobby_of(
         table,
@@ -91,4 +102,5 @@ def lobby_page(
         closed=None if is_open else Closed(conduct.closed_by_staff(table.game), time_waited(table.game)),
     )
     template = "games/_lobby.html" if request.htmx else "games/lobby.html"
-    return render(request, template, {"lobby": page, "login_next": key and request.path}, status=status)
+    context = {"lobby": page, "login_next": key and request.path, "preview": preview_of(table, view) if key else None}
+    return render(request, template, context, status=status)

@@ -5,11 +5,14 @@ from django.urls import URLPattern, path
 from games.web import game as game_views
 from games.web import guests as guest_views
 from games.web import home as home_views
+from games.web import installed_app as app_views
 from games.web import invite as invite_views
 from games.web import log as log_views
+from games.web import my_data as my_data_views
 from games.web import notices as notice_views
 from games.web import pages as page_views
 from games.web import profile as profile_views
+from games.web import programs as program_views
 from games.web import replay as replay_views
 from games.web import reports as report_views
 from games.web import rest as rest_views
@@ -20,10 +23,23 @@ from games.web import table as table_views
 urlpatterns: list[URLPattern] = [
     path("", home_views.home, name="home"),
     path("about/", page_views.about, name="about"),
+    path("privacy/", page_views.privacy, name="privacy"),
+    path(".well-known/security.txt", page_views.security_txt, name="security-txt"),
+    path("robots.txt", page_views.robots_txt, name="robots-txt"),
+    path("favicon.ico", page_views.favicon, name="favicon"),
+    path("manifest.webmanifest", app_views.manifest, name="manifest"),
+    path("service-worker.js", app_views.service_worker, name="service-worker"),
+    path("offline/", app_views.offline, name="offline"),
     path("rules/", page_views.rulebook, name="rules"),
+    path("notation/", page_views.notation, name="notation"),
     path("play-now/", home_views.play_now, name="play-now"),
     path("next/", home_views.next_game, name="next-game"),
     path("accounts/me/", rest_views.me, name="me"),
+    path("accounts/me/data/", my_data_views.data, name="my-data"),
+    path("accounts/me/data/download/", my_data_views.download, name="my-data-download"),
+    path("accounts/me/delete/", my_data_views.delete_account, name="delete-account"),
+    path("accounts/me/keep/", my_data_views.keep_account, name="keep-account"),
+    path("accounts/me/program/", program_views.program, name="program"),
     path("accounts/me/rest/", rest_views.rest, name="rest"),
     path("accounts/me/rest/vacation/", rest_views.begin_vacation, name="vacation"),
     path("accounts/me/rest/vacation/end/", rest_views.end_vacation, name="vacation-end"),

@@ -5,16 +5,23 @@ many open requests is refused. Only a few of its requests are in threads at once
 """
 
 import asyncio
-from contextlib import nullcontext, suppress
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import structlog
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from accounts.origin import address_of_scope
+from games.api.waits import KNOWN
 from nomercy.server.bridge import Answer, Bridge
+from nomercy.server.connections import connections
 from nomercy.server.limits import LIMITS, Limits, widened
 from nomercy.server.refusals import refusal
+from nomercy.server.waits import GoneError, first_news, wait_of
 from nomercy.storms import warn
 
 log = structlog.get_logger(__name__)
@@ -22,10 +29,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class Address:
-    """What one address has open: a semaphore for threads, the number of requests, and the bytes of their bodies."""
+    """What one address has open: a semaphore for threads, the number of requests, and the bytes of their bodies.
+
+    `waits` is the number of its waiting calls, which are not among its `requests`.
+    """
 
     threads: asyncio.Semaphore | None
     requests: int = 0
+    waits: int = 0
     held: int = 0
 
 
@@ -36,10 +47,6 @@ class RefusedError(Exception):
         self.status = status
 
 
-class GoneError(Exception):
-    """The client hung up."""
-
-
 @dataclass
 class Admission:
     """Passes complete requests to the bridge, and answers 400, 408, 413 or 429 to the others."""
@@ -47,6 +54,8 @@ class Admission:
     bridge: Bridge
     limits: Limits = LIMITS
     addresses: dict[str, Address] = field(default_factory=dict)
+    waits: Counter[str] = field(default_factory=Counter)
+    """The number of waiting calls of each person."""
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         name = address_of_scope(scope)
@@ -58,7 +67,7 @@ class Admission:
             await self._serve(scope, receive, send, address)
         finally:
             address.requests -= 1
-            if not address.requests:
+            if not address.requests and not address.waits:
                 del self.addresses[name]
 
     async def _serve(
@@ -70,8 +79,12 @@ class Admission:
             await self._read(scope, receive, address, parts)
             body = b"".join(parts)
             parts[:] = [body]  # or the body would be in memory twice
-            async with address.threads or nullcontext():
-                answer = await self.bridge.answer(scope, body)
+            ask = partial(self._run, scope, body, address)
+            answer = await ask("")
+            wait = wait_of(answer)
+            if wait is not None:
+                with self._waiting(address, person=wait.groups[0]):
+                    answer = await first_news(wait, ask, receive, connections(self.limits).stopping)
             await _send(send, answer)
         except RefusedError as refused:
             await self._refuse(refused.status, scope, receive, send)
@@ -79,6 +92,43 @@ class Admission:
             pass
         finally:
             address.held -= sum(map(len, parts))
+
+    async def _run(
+        self,
+        scope: HTTPScope,
+        body: bytes,
+        address: Address,
+        known: str | None,
+        gone: asyncio.Future[Any] | None = None,
+    ) -> Answer:
+        """Return the app's answer. `known` is as in `games.api.waits`, or None for an answer at once.
+
+        :raises GoneError: the client had hung up (`gone` is done) when there was a thread for it.
+        """
+        async with address.threads or nullcontext():
+            if gone is not None and gone.done():
+                raise GoneError
+            return await self.bridge.answer(scope, body, {} if known is None else {KNOWN: known})
+
+    @contextmanager
+    def _waiting(self, address: Address, *, person: str) -> Iterator[None]:
+        """Count a request as a waiting call during a block.
+
+        :raises RefusedError: its address or the person has too many.
+        """
+        _check(address.waits + 1, self.limits.waiting_calls)
+        _check(self.waits[person] + 1, self.limits.waiting_calls_of_one)
+        address.requests -= 1
+        address.waits += 1
+        self.waits[person] += 1
+        try:
+            yield
+        finally:
+            address.waits -= 1
+            address.requests += 1
+            self.waits[person] -= 1
+            if not self.waits[person]:
+                del self.waits[person]
 
     async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable, address: Address, parts: list[bytes]) -> None:
         """Read the body into `parts`.

@@ -7,7 +7,9 @@ slowly or does not read, and would pass every part through the event loop.
 import asyncio
 import io
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 from wsgiref.types import WSGIApplication
@@ -35,11 +37,11 @@ class Bridge:
         self._app = app
         self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="page")
 
-    async def answer(self, scope: HTTPScope, body: bytes) -> Answer:
-        """Return the app's response to this request."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, scope, body)
+    async def answer(self, scope: HTTPScope, body: bytes, more: Mapping[str, str] = MappingProxyType({})) -> Answer:
+        """Return the app's response to this request. `more` is added to its WSGI environment."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, scope, body, more)
 
-    def _run(self, scope: HTTPScope, body: bytes) -> Answer:
+    def _run(self, scope: HTTPScope, body: bytes, more: Mapping[str, str]) -> Answer:
         status, headers, parts = "", list[tuple[str, str]](), list[bytes]()
 
         def start_response(line: str, fields: list[tuple[str, str]], exc_info: object = None) -> Any:
@@ -47,7 +49,7 @@ class Bridge:
             status, headers = line, fields
             return parts.append
 
-        chunks = self._app(environ_of(scope, body), start_response)
+        chunks = self._app({**environ_of(scope, body), **more}, start_response)
         try:
             parts.extend(chunks)
         finally:

@@ -14,7 +14,9 @@ import signal
 import socket
 import stat
 import sys
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -57,7 +59,16 @@ def main() -> None:
     elif settings.WEB_CONCURRENCY == 1:
         Server(pages_config()).run(sockets)
     else:
-        Multiprocess(pages_config(), sockets=sockets).run()
+        with shared_counts() if settings.METRICS_TOKEN else nullcontext():
+            Multiprocess(pages_config(), sockets=sockets).run()
+
+
+@contextmanager
+def shared_counts() -> Iterator[None]:
+    """Let the processes that are started in this block count together, in a folder that `prometheus_client` reads."""
+    with tempfile.TemporaryDirectory(prefix="nomercy-metrics-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        yield
 
 
 def pages_config() -> Config:

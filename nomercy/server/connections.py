@@ -49,6 +49,8 @@ class Connections:
 
     def __init__(self, limits: Limits) -> None:
         self.waiting = Waiting(each=widened(limits.waiting_connections))
+        self.stopping = asyncio.Event()
+        """Set when the server stops, so that waiting calls are answered."""
         self._open: set[Checked] = set()
         self._to_check: list[Checked] = []
         self._next_check: asyncio.TimerHandle | None = None
@@ -148,6 +150,11 @@ class Connection(H11Protocol):
         self._pending.clear()
         self._connections.remove(self)
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Close the connection because the server stops, if no request is being answered."""
+        self._connections.stopping.set()
+        super().shutdown()
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()

@@ -25,6 +25,10 @@ class Limits:
     """Connections of one address that have no request, only a part of one, or an unread answer."""
     open_requests: int = 100
     """Requests of one address that are being read, waiting or being answered. A browser has 6 connections."""
+    waiting_calls: int = 100
+    """Waiting calls of one address. They do not count for `open_requests` while they wait."""
+    waiting_calls_of_one: int = 20
+    """Waiting calls of one person."""
     held_bytes: int = 4 * body_bytes
     """Bytes of the bodies of those requests."""
     in_threads: int = 4

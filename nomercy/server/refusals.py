@@ -24,7 +24,10 @@ DENIED: Final = {
     408: Denied("timed_out", f"The request did not arrive within {LIMITS.body_seconds:.0f} seconds: send it again."),
     411: Denied("length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."),
     413: too_large(),
-    429: Denied("too_many_requests", f"Your address has too many requests open: try again in {RETRY_SECONDS} seconds."),
+    429: Denied(
+        "too_many_requests",
+        f"Your address or account has too many requests open: try again in {RETRY_SECONDS} seconds.",
+    ),
     431: Denied("malformed", "The headers are too long. Delete this site's cookies and try again. Nothing was done."),
 }
 PAGES: Final = {408, 413, 429}

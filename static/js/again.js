@@ -1,4 +1,4 @@
-// On the 503 page of a GET: checks the health of the site until it is up, then reloads the page.
+// On the 503 page of a GET and on the offline page: checks the health of the site until it is up, then reloads the page.
 
 const FIRST_WAIT = 2000;
 const LONGEST_WAIT = 30000;
@@ -29,4 +29,5 @@ function later() {
 }
 
 document.getElementById("by-itself").hidden = false;
+window.addEventListener("online", () => location.reload());
 later();

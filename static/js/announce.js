@@ -8,7 +8,8 @@ const CLEAR_AFTER = 10000; // ms, so that nobody who explores the page finds an 
 const ONE_AFTER_THE_OTHER = "live-polite";
 const AT_ONCE = "live-assertive";
 
-// Objects {text, at, move, version}. Routine news has a `move`. A sentence with a `version` is untrue in a newer one.
+// Objects {text, at, move, version, page}. Routine news has a `move`. A sentence with a `version` is untrue in a newer one.
+// What a response says of its `page` goes when the next response comes.
 const queue = [];
 const fading = {};
 let speaking = false;
@@ -62,11 +63,11 @@ async function speak() {
 
 // Adds a sentence to the queue. Sentences of more than 25 words become several announcements.
 // `first`: the reader has asked for it, so it is said before the sentences that wait.
-export function say(text, { move = 0, version = "", first = false } = {}) {
+export function say(text, { move = 0, version = "", first = false, page = false } = {}) {
   const all = words(text);
   const parts = [];
   for (let at = 0; at < all.length; at += MOST_WORDS) {
-    parts.push({ text: all.slice(at, at + MOST_WORDS).join(" "), at: performance.now(), move, version });
+    parts.push({ text: all.slice(at, at + MOST_WORDS).join(" "), at: performance.now(), move, version, page });
   }
   if (first) queue.unshift(...parts);
   else queue.push(...parts);
@@ -85,38 +86,7 @@ export function update(version, leader) {
   queue.splice(0, queue.length, ...queue.filter((item) => !item.version || item.version === version));
 }
 
-function trouble(text) {
-  const note = document.getElementById("trouble");
-  if (note) {
-    note.textContent = text;
-    note.hidden = !text;
-  }
-  if (text) interrupt(text);
-}
-
-document.body.addEventListener("announce", (event) => event.detail.sentences.forEach((text) => say(text)));
-
-// live.js retries background fetches that fail. Only a failed POST of the player is reported.
-const asked = (event) => event.detail.requestConfig?.verb === "post";
-for (const name of ["htmx:sendError", "htmx:timeout"]) {
-  document.body.addEventListener(name, (event) => {
-    if (asked(event)) trouble("The server didn’t answer. Try again: a move never counts twice.");
-  });
-}
-// A refusal comes as a fragment and is swapped in. Of a whole error page, such as "This page is out of date", only the
-// reason is shown.
-const isWhole = (xhr) => /^\s*<!doctype/i.test(xhr.responseText);
-function reason(xhr) {
-  const found = isWhole(xhr) && new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .lead");
-  return found ? found.textContent : `The server couldn’t do that (error ${xhr.status}). Reload the page.`;
-}
-document.body.addEventListener("htmx:beforeSwap", (event) => {
-  const { xhr } = event.detail;
-  if (xhr.status < 400 || !isWhole(xhr)) return;
-  event.detail.shouldSwap = false;
-  event.detail.isError = true;
+document.body.addEventListener("announce", (event) => {
+  queue.splice(0, queue.length, ...queue.filter((item) => !item.page));
+  event.detail.sentences.forEach((text) => say(text, { page: true }));
 });
-document.body.addEventListener("htmx:responseError", (event) => {
-  if (asked(event)) trouble(reason(event.detail.xhr));
-});
-document.body.addEventListener("htmx:afterSwap", () => trouble(""));

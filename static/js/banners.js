@@ -70,6 +70,12 @@ export function show(text, { seconds = 0, kept = false } = {}) {
   next();
 }
 
+// Drops what the end of a round says too. A missing UNO call stays.
+export function dismiss() {
+  waiting.splice(0, waiting.length, ...waiting.filter(({ seconds }) => seconds));
+  if (shown && !("catch" in shown.dataset)) close();
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && shown) close();
 });

@@ -1,4 +1,5 @@
-// <button data-copy="id-of-a-field" hidden> copies the field's text. It stays hidden if the browser cannot copy.
+// <button data-copy="id-of-a-field" hidden> copies the field's text, and <button data-share="id-of-a-link" hidden> opens
+// the device's own way to share the link. A button stays hidden if the browser cannot do it.
 import { say } from "./announce.js";
 
 const copied = new Set(); // ids of buttons that say "Copied", also after an update of the page
@@ -8,16 +9,29 @@ function show() {
     button.hidden = !navigator.clipboard;
     if (copied.has(button.id)) button.textContent = "Copied";
   }
+  for (const button of document.querySelectorAll("[data-share]")) button.hidden = !navigator.share;
 }
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
+async function copy(button) {
   const field = document.getElementById(button.dataset.copy);
   await navigator.clipboard.writeText(field.value ?? field.textContent);
   copied.add(button.id);
   show();
   say("Copied.");
+}
+
+async function share(button) {
+  const { href: url } = document.getElementById(button.dataset.share);
+  try {
+    await navigator.share({ title: document.title, text: button.dataset.text, url });
+  } catch (error) {
+    if (error.name !== "AbortError") throw error; // the reader has closed it without sharing
+  }
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy], [data-share]");
+  if (button) await ("copy" in button.dataset ? copy : share)(button);
 });
 document.body.addEventListener("htmx:afterSwap", show);
 show();

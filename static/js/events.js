@@ -46,11 +46,6 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   const { version, deal } = document.getElementById("main").dataset;
   update(`${version}.${deal}`, list.dataset.lead);
   const refusal = event.detail.requestConfig.verb === "post" && document.getElementById("refusal");
-  if (refusal) {
-    const { top, bottom } = refusal.getBoundingClientRect();
-    interrupt(refusal.textContent);
-    if (bottom < 0 || top > innerHeight) show(refusal.firstElementChild.firstChild.textContent);
-  }
   const events = [...list.children].filter(({ dataset }) => !told.has(dataset.key));
   events.forEach(({ dataset }) => told.add(dataset.key));
   tell(events);

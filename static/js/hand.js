@@ -75,7 +75,9 @@ function playable(step) {
   const fits = (card) => card.getAttribute("aria-disabled") !== "true";
   const all = step > 0 ? cards() : cards().reverse();
   const here = all.indexOf(cards()[slot]);
-  return all.slice(here + 1).find(fits) ?? (!all[here] || fits(all[here]) ? undefined : all.find(fits));
+  const rest = all.slice(here + 1);
+  if (all[here] && !fits(all[here])) rest.push(...all.slice(0, here));
+  return rest.find(fits);
 }
 
 document.addEventListener("keydown", (event) => {

@@ -25,7 +25,8 @@ document.addEventListener("keydown", (event) => {
   if (key === "space" ? event.target.closest(PRESSED_BY_SPACE) : scope() === "off") return;
   if (!listens(event.target)) return;
   const control = document.querySelector(`[data-key~="${CSS.escape(key)}"]`);
-  if (!control) return;
+  // What the end of a round covers is not pressed blindly, but its keys still speak.
+  if (!control || (control.closest("[inert]") && !control.dataset.say)) return;
   event.preventDefault();
   control.click();
   if (control.matches("summary")) control.focus();

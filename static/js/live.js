@@ -1,12 +1,17 @@
 // Keeps the page up to date. A socket says that there is a new version, and the page fetches it. While the socket is down,
-// the page polls.
+// the page polls. A page that gets no answer says so. New markup is morphed into the page.
 
 const POLL = 10000;
 const POLL_ANYWAY = 6; // with an open socket, only every sixth poll
 const LONGEST_WAIT = 30000;
+const SILENT = 12000; // the server sends something every 10 s (games/live/consumer.py)
+const LATE = 3000; // ms without an answer after which the page says so
 const NOT_FOR_YOU = 4404;
 const SHUT_OUT = 4403;
 const main = () => document.getElementById("main");
+// A player who is out sees the moves that are left one a second, however fast bots make them.
+const watches = () => "watches" in main().dataset;
+const WATCH = 1000;
 const shown = () => Number(main().dataset.version);
 // Versions count moves. While no move is due, the page can change without one (a seat taken, the next deal, a rematch), so
 // each message about the shown version may be a change. Otherwise the first message with a version means its move, and any
@@ -21,32 +26,77 @@ let messaged = false; // a message came since the last request
 let busy = false;
 let settling = false; // htmx has swapped in a response, and still uses the addresses of the page before it
 let ticks = 0;
+let late = 0; // timer
+let silent = 0; // timer
+const chip = document.getElementById("connection");
 
-const behind = () => newest > shown() || (messaged && unversioned()) || otherChange;
+let swappedAt = 0;
+let waiting = 0;
+
+const behind = () => newest > shown() || "more" in main().dataset || (messaged && unversioned()) || otherChange;
 
 function refetch() {
   if (busy || settling) return; // the end of the request, or of its settling, checks `behind` again
+  const left = watches() ? swappedAt + WATCH - performance.now() : 0;
+  clearTimeout(waiting);
+  if (left > 0) {
+    waiting = setTimeout(refetch, left);
+    return;
+  }
   htmx.trigger(main(), "refetch");
+}
+
+const lost = () => late || chip.textContent;
+
+function missing() {
+  if (lost()) return;
+  late = setTimeout(() => {
+    late = 0;
+    chip.textContent = "Reconnecting…"; // a live region
+  }, LATE);
+}
+
+function answered() {
+  clearTimeout(late);
+  late = 0;
+  chip.textContent = "";
 }
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${scheme}://${location.host}/ws/games/${main().dataset.game}/`);
-  socket.addEventListener("message", (event) => {
+  const opened = new WebSocket(`${scheme}://${location.host}/ws/games/${main().dataset.game}/`);
+  let heard = false;
+  socket = opened;
+  // The browser may take minutes to close a broken connection.
+  function giveUp() {
+    missing();
+    connect();
+    opened.close();
+  }
+  opened.addEventListener("message", (event) => {
+    if (socket !== opened) return;
     attempts = 0;
-    const { version } = JSON.parse(event.data);
+    heard = true;
+    answered();
+    clearTimeout(silent);
+    silent = setTimeout(giveUp, SILENT);
+    const { version, beat } = JSON.parse(event.data);
+    if (beat) return;
     newest = Math.max(newest, version);
     messaged ||= version >= shown();
     otherChange ||= version === lastHeard;
     lastHeard = version;
     if (behind()) refetch();
   });
-  socket.addEventListener("close", (event) => {
+  opened.addEventListener("close", (event) => {
+    if (socket !== opened) return;
+    clearTimeout(silent);
     if (event.code === NOT_FOR_YOU) return;
     if (event.code === SHUT_OUT) {
       location.reload(); // the new page says why
       return;
     }
+    if (heard) missing(); // while the socket stays down, polls tell whether the server answers
     const wait = Math.min(1000 * 2 ** attempts, LONGEST_WAIT);
     attempts += 1;
     setTimeout(connect, wait * (0.5 + Math.random())); // jitter, so that not all pages reconnect at once
@@ -60,16 +110,21 @@ document.body.addEventListener("htmx:configRequest", (event) => {
 
 document.body.addEventListener("htmx:beforeRequest", () => {
   busy = true;
+  missing();
   messaged = otherChange = false; // messages from here on may be newer than the response
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   busy = false;
+  const { status } = event.detail.xhr;
+  if (status && status < 500) answered();
+  else missing();
   const asked = event.detail.requestConfig.verb === "post";
   if (behind() && (asked || event.detail.successful)) refetch(); // after a failed fetch the poll retries
 });
 
 document.body.addEventListener("htmx:afterSwap", () => {
   settling = true;
+  swappedAt = performance.now();
 });
 document.body.addEventListener("htmx:afterSettle", () => {
   settling = false;
@@ -88,9 +143,11 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
 // Poll now and then with an open socket too, because the channel layer can lose messages.
 setInterval(() => {
   ticks += 1;
-  const due = socket.readyState !== WebSocket.OPEN || behind() || ticks % POLL_ANYWAY === 0;
+  const due = socket.readyState !== WebSocket.OPEN || lost() || behind() || ticks % POLL_ANYWAY === 0;
   if (!document.hidden && due) refetch();
 }, POLL);
+window.addEventListener("offline", missing);
+window.addEventListener("online", refetch);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) refetch();
 });
@@ -99,3 +156,19 @@ document.addEventListener("woke-up", () => {
   refetch();
 });
 connect();
+
+// Attributes that a morph keeps, because scripts or the browser set them and the server's markup lacks them.
+
+const KEPT = {
+  DETAILS: ["open"],
+  BUTTON: ["role", "tabindex", "aria-selected", "aria-pressed", "hidden"],
+  DIV: ["role", "tabindex", "aria-activedescendant"],
+  P: ["hidden"],
+};
+
+// What the reader has filled in and not sent yet. The markup has what is stored.
+const isField = (name, node) =>
+  (name === "checked" || (name === "value" && node.type === "text")) && node.form?.hasAttribute("data-keep-fields");
+
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+  !KEPT[node.tagName]?.includes(name) && !isField(name, node);

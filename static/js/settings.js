@@ -4,7 +4,7 @@ import { recall, remember } from "./store.js";
 function show() {
   for (const choice of document.querySelectorAll("[data-setting]")) {
     choice.closest("[hidden]")?.removeAttribute("hidden");
-    choice.value = recall(choice.dataset.setting, choice.options[0].value);
+    choice.value = recall(choice.dataset.setting, (choice.querySelector("[selected]") ?? choice.options[0]).value);
   }
 }
 document.addEventListener("change", ({ target }) => {

@@ -111,7 +111,7 @@ def test_an_ordinary_username_is_accepted(name: str) -> None:
 def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
 
-    assert actions.use_token(token=token, now=NOW) == alice
+    assert owner_of(token, NOW) == alice
     assert token not in str(ApiToken.objects.values())
 
 
@@ -135,7 +135,7 @@ def test_only_the_owner_can_revoke_a_token(alice: User, bob: User) -> None:
     number = ApiToken.objects.get().pk
 
     assert not actions.revoke_token(user=bob, token_id=number)
-    assert actions.use_token(token=token, now=NOW) == alice
+    assert owner_of(token, NOW) == alice
     assert actions.revoke_token(user=alice, token_id=number)
     assert actions.use_token(token=token, now=NOW) is None
 
@@ -144,9 +144,25 @@ def test_the_last_use_of_a_token_is_stored_at_most_every_ten_minutes(alice: User
     token = actions.create_token(user=alice, name="my bot", now=NOW)
 
     for minutes, noted in [(0, 0), (9, 0), (10, 10)]:
-        assert actions.use_token(token=token, now=NOW + timedelta(minutes=minutes)) == alice
+        assert owner_of(token, NOW + timedelta(minutes=minutes)) == alice
         assert ApiToken.objects.get().last_used_at == NOW + timedelta(minutes=noted)
     assert actions.use_token(token="wrong", now=NOW) is None
+
+
+def test_an_expired_token_does_not_work(alice: User) -> None:
+    token = actions.create_token(user=alice, name="my bot", now=NOW, days=30)
+
+    assert owner_of(token, NOW + timedelta(days=30, seconds=-1)) == alice
+    assert owner_of(token, NOW + timedelta(days=30)) is None
+
+
+def test_create_token_takes_a_scope_and_a_time(alice: User) -> None:
+    create_token("alice", "--only-read", "--days", "7")
+
+    made = ApiToken.objects.get()
+    assert (made.scope, made.expires_at) == (ApiToken.Scope.READ, made.created_at + timedelta(days=7))
+    with pytest.raises(CommandError, match="a number from 1 to"):
+        create_token("alice", "--days", "0")
 
 
 def test_the_number_of_tokens_is_limited(alice: User) -> None:
@@ -158,17 +174,25 @@ def test_the_number_of_tokens_is_limited(alice: User) -> None:
 
 
 def test_create_token_prints_the_token_last(alice: User) -> None:
-    assert actions.use_token(token=create_token("Alice").split()[-1], now=NOW) == alice
+    assert owner_of(create_token("Alice").split()[-1], NOW) == alice
 
 
 def test_create_token_creates_a_person_only_with_create(db: None) -> None:
     with pytest.raises(CommandError, match=r"There is no user tess\. Use --create"):
         create_token("tess")
-    user = actions.use_token(token=create_token("tess", "--create").split()[-1], now=NOW)
+    user = owner_of(create_token("tess", "--create").split()[-1], NOW)
 
     assert user is not None
     assert user.username == "tess"
     assert not user.has_usable_password()
+
+
+def test_create_token_makes_accounts_of_programs(alice: User) -> None:
+    create_token("robo", "--create", "--program")
+
+    assert User.objects.get(username="robo").is_program
+    with pytest.raises(CommandError, match="There is a user alice"):
+        create_token("alice", "--create", "--program")
 
 
 def test_create_token_refuses_a_bad_username(db: None) -> None:
@@ -183,6 +207,11 @@ def test_create_token_refuses_a_taken_display_name(bob: User) -> None:
     with pytest.raises(CommandError, match="Somebody else goes by this name"):
         create_token("robert", "--create")
     assert User.objects.get() == bob
+
+
+def owner_of(token: str, now: datetime) -> User | None:
+    row = actions.use_token(token=token, now=now)
+    return None if row is None else row.user
 
 
 def create_token(*arguments: str) -> str:

@@ -1,6 +1,7 @@
 """Signing up, logging in and the account page, as a browser sees them."""
 
 import re
+from datetime import timedelta
 from zoneinfo import available_timezones
 
 import pytest
@@ -61,7 +62,8 @@ def test_a_guest_who_signs_up_keeps_the_time_zone_chosen_before(db: None, zone: 
     guest = actions.create_guest()
     actions.choose_time_zone(user=guest, zone=zone, now=timezone.now())
     browser = logged_in(guest)
-    assert zone_shown(browser) == [("offer", ""), ("", zone)]
+    # A guest has UTC without having chosen it if the browser did not tell its zone.
+    assert zone_shown(browser) == [("choose" if zone == "UTC" else "offer", ""), ("", zone)]
 
     assert browser.post("/accounts/signup/", {**SIGN_UP, "time_zone": zone}).status_code == 302
     guest.refresh_from_db()
@@ -78,7 +80,7 @@ def test_the_browser_zone_is_preselected_for_new_visitors(client: Client, db: No
 def test_the_name_fields_explain_the_username(client: Client, as_alice: Client) -> None:
     field = re.search(r'id="id_username_helptext">(.*?)</div>', client.get("/accounts/signup/").content.decode())
     assert field is not None
-    assert "address of your public page, /people/&lt;username&gt;/." in field[1]
+    assert "address of your public page, /people/&lt;username&gt;/, in lowercase." in field[1]
     assert "It is also the name that others see" in field[1]
     account = as_alice.get("/accounts/me/").content.decode()
     assert "address of your public page, /people/alice/." in account
@@ -153,7 +155,7 @@ def test_a_guest_can_sign_up_with_their_own_name(db: None) -> None:
     actions.update_profile(user=guest, display_name="QuietOtter", time_zone="UTC", now=timezone.now())
 
     assert logged_in(guest).post("/accounts/signup/", SIGN_UP).status_code == 302
-    assert User.objects.get().name == "quietotter"
+    assert (User.objects.get().name, User.objects.get().username) == ("QuietOtter", "quietotter")
 
 
 def test_a_guest_who_logs_in_to_an_account_keeps_the_tables_opened_by_link(alice: User) -> None:
@@ -305,11 +307,13 @@ def test_a_refused_name_is_explained_and_changes_nothing(
 
 def test_a_token_is_shown_once_and_can_be_revoked(alice: User) -> None:
     browser = confirmed_browser(alice)
-    made = browser.post("/accounts/me/tokens/", {"name": "my bot"})
+    made = browser.post("/accounts/me/tokens/", {"name": "my bot", "scope": "play", "days": "90"})
     token = made.context["new_token"]
 
     assert token in made.content.decode()
-    assert actions.use_token(token=token, now=timezone.now()) == alice
+    used = actions.use_token(token=token, now=timezone.now())
+    assert used is not None
+    assert (used.user, used.scope, used.expires_at) == (alice, "play", used.created_at + timedelta(days=90))
     later = browser.get("/accounts/me/").content.decode()
     assert "my bot" in later
     assert token not in later

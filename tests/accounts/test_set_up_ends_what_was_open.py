@@ -53,7 +53,7 @@ def test_setting_up_an_app_ends_all_other_sessions(alice: User, bob: User) -> No
     answer = set_up(owner)
     assert (answer.status_code, answer.headers["Location"]) == (302, CODES)
     assert [is_in(browser) for browser in (owner, thief, copy, bobs)] == [True, False, False, True]
-    assert "you are logged out everywhere else" in text_of(owner.get(CODES))
+    assert "You are logged out everywhere else" in text_of(owner.get(CODES))
     assert [session.session_key for session in Session.objects.filter(user=alice)] == [owner.session.session_key]
     assert thief.post(CONFIRM, {"password": "alice"}).headers["Location"].startswith("/accounts/login/")
 
@@ -228,7 +228,7 @@ def test_a_change_that_waits_while_the_app_is_turned_off_leaves_no_codes(
         assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/2fa/")
     else:
         assert answer.status_code == 200
-        assert "Set one up first" in answer.content.decode()
+        assert "Set up an authenticator app or add a passkey first" in answer.content.decode()
     assert not Authenticator.objects.exists()
 
 

@@ -50,7 +50,18 @@ def ask_for_everything(alice: User) -> None:
     change = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
     assert browser.post("/accounts/password/change/", change).status_code == 302
     facts = dict.fromkeys(
-        ("from_email", "to_email", "deleted_email", "added_email", "confirmed_email"), "a@example.org"
+        (
+            "from_email",
+            "to_email",
+            "deleted_email",
+            "added_email",
+            "confirmed_email",
+            "deletes_on",
+            "until",
+            "page",
+            "provider",
+        ),
+        "a@example.org",
     )
     for kind in mails.KINDS.values():
         if kind.sentence and kind.name != "account/email/password_changed":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -120,6 +121,24 @@ def test_an_address_has_ten_wrong_passwords_a_minute(db: None) -> None:
     assert 50 < int(answers[-1]["Retry-After"]) <= 60
     assert "wrong passwords and codes from your network" in answers[-1].content.decode()
     assert guess(11, login="nobody11", address="203.0.113.2").status_code == 200
+
+
+@pytest.mark.parametrize("limit", ["name", "network", "browser", "forms"])
+def test_each_limit_on_log_ins_says_how_long_to_wait(alice: User, settings: Settings, limit: str) -> None:
+    browser = known("alice") if limit == "browser" else Client(REMOTE_ADDR="203.0.113.1")
+    answers = [
+        guess(n, login="alice" if limit in ("name", "browser") else f"nobody{n % 60}", browser=browser)
+        for n in range(11)
+    ]
+    if limit == "forms":  # all forms of one address, right or wrong
+        settings.RATE_LIMITS = 1
+        answers = [guess(n, login=f"somebody{n}", address="203.0.113.9") for n in range(4)]
+    refused = answers[-1]
+    assert refused.status_code == 429
+    stated = re.search(r"Too many .*\. Try again in (\d+) (second|minute)s?\.", refused.content.decode())
+    assert stated is not None
+    wait = int(stated[1]) * (60 if stated[2] == "minute" else 1)
+    assert 0 <= wait - int(refused["Retry-After"]) < 60
 
 
 @pytest.mark.parametrize("login", ["ALICE", " alice ", "Alice"])

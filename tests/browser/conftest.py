@@ -45,7 +45,7 @@ STACK = os.environ.get("NOMERCY_STACK") == "1"
 REFUSALS = tuple(
     f"{report} {status}"
     for report in ("the server responded with a status of", "Response Status Error Code")
-    for status in (400, 403, 404, 409, 422)
+    for status in (400, 403, 404, 409, 410, 422)
 )
 """Errors that Chromium and HTMX log for refusals, which are expected."""
 COVERED = Path(__file__).with_name("test_smoke.py")
@@ -210,7 +210,8 @@ class Visitors:
         return page
 
     def _new_page(self, options: dict[str, Any]) -> Page:
-        context = self._browser.new_context(base_url=self._site, **options)
+        # A page's routes do not see what a service worker fetches, and its caches would outlive the test.
+        context = self._browser.new_context(**{"base_url": self._site, "service_workers": "block", **options})
         context.set_default_timeout(60_000)
         context.on("console", self._console)
         context.on("weberror", lambda error: self.complaints.append(f"{error.error}"))

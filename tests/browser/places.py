@@ -133,6 +133,18 @@ def _log(page: Page, cast: Cast) -> None:
     page.goto(f"/games/{going.game.code}/log/")
 
 
+def _invited(page: Page, cast: Cast) -> None:
+    options = lobby.TableOptions(players=5, bots=1, public=False)
+    page.goto(f"/join/{lobby.create_table(user=cast.alice, options=options, now=timezone.now()).game.invite_key}/")
+
+
+def _name_refused(page: Page, cast: Cast) -> None:
+    _invited(page, cast)
+    page.get_by_label("Your name").fill("alice")
+    page.get_by_role("button", name="Sit down").click()
+    page.locator(".errorlist").wait_for()
+
+
 def _invitation(page: Page, cast: Cast) -> None:
     page.goto(f"/join/{cast.table(MANY, is_public=False).game.invite_key}/")
 
@@ -346,13 +358,20 @@ PLACES: Final = (
     Place("every-rule", at("/rules/?preset=all"), logged_in=False),
     Place("rules-of-a-table", _rules_of_a_table),
     Place("about", at("/about/"), logged_in=False),
+    Place("notation", at("/notation/"), logged_in=False),
+    Place("privacy", at("/privacy/"), logged_in=False),
     Place("api", at("/api/v1/docs"), logged_in=False),
     Place("invitation", _invitation, logged_in=False),
+    Place("invited", _invited, logged_in=False),
+    Place("name-refused", _name_refused, logged_in=False),
     Place("log-in", at("/accounts/login/"), logged_in=False),
     Place("sign-up", at("/accounts/signup/"), logged_in=False),
     Place("account", at("/accounts/me/")),
     Place("time-off", at("/accounts/me/rest/")),
     Place("sessions", at("/accounts/me/sessions/")),
+    Place("my-data", _confirmed("/accounts/me/data/")),
+    Place("program", at("/accounts/me/program/")),
+    Place("delete-account", _confirmed("/accounts/me/delete/")),
     Place("confirm", at("/accounts/reauthenticate/?next=/accounts/email/")),
     Place("addresses", _addresses),
     Place("addresses-to-change", _addresses_to_change),

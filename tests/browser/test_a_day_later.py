@@ -32,7 +32,7 @@ LOG: Final = "{table}log/"
 AT_THE_TABLE: Final[dict[str, tuple[Callable[..., object], ActArguments, tuple[Seen, ...]]]] = {
     "pause": (tables.pause, {}, (("alice", "{table}", "Paused: "), ("bob", "{table}", "Staff have paused the game."))),
     "resume": (tables.resume, {}, (("alice", LOG, "Staff resumed the game."),)),
-    "extend": (tables.extend, {"minutes": 60}, (("bob", LOG, "60 more minutes for the turn."),)),
+    "extend": (tables.extend, {"minutes": 60}, (("bob", LOG, "1 hour more for the turn."),)),
     "forgive": (tables.forgive, {"seat": 1}, (("bob", LOG, "Staff removed 1 missed turn from your count."),)),
     "void_round": (
         tables.void_round,

@@ -25,6 +25,7 @@ def test_a_table_fills_and_starts_without_a_reload(new_page: NewPage, alice: Use
 
     friend = new_page(java_script_enabled=False)
     friend.goto(link)
+    friend.get_by_label("Your name").fill("Fern")
     friend.get_by_role("button", name="Sit down").click()
     expect(friend.get_by_role("heading", level=1)).to_have_text("alice’s table: 1 seat is free.")
     expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 1 seat is free.")

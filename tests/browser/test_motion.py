@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from accounts.models import User
 from games.queries import Table
 from tests.browser.game_page import NewPage, load_game, play, shows
 from tests.browser.speech import MOST_WAITING
+from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 RECORD = """
@@ -27,6 +31,8 @@ Element.prototype.animate = function (frames, options) {
   return animate.call(this, frames, options);
 };
 """
+SLOW = 4
+"""How many times slower than this machine a slow device is (Lighthouse's phone)."""
 HANDS = [["r5", "W6", "b2", "b3"], ["r4", "g3", "g4"]]
 
 
@@ -82,54 +88,54 @@ def test_a_pressed_card_shows_it_before_the_answer(new_page: NewPage, table: Tab
     page.route("**/move/", lambda route: None)  # the answer never comes
     cdp = page.context.new_cdp_session(page)
     cdp.send("Emulation.setCPUThrottlingRate", {"rate": 4})
-    took = page.evaluate("""async () => {
+    frames = page.evaluate("""async () => {
         const card = document.querySelector("#hand-cards .card");
-        const start = performance.now();
         card.click();
-        while (!card.classList.contains("pressed")) await new Promise(requestAnimationFrame);
-        return performance.now() - start;
+        let frames = 0;
+        while (!card.classList.contains("pressed") && ++frames < 600) await new Promise(requestAnimationFrame);
+        return frames;
     }""")
-    assert took < 100
+    assert frames <= 1  # a busy machine takes longer for a frame, so this counts no milliseconds
 
 
-WATCH_PRESSES = """
-window.presses = [];
-new PerformanceObserver((list) => {
-  for (const { interactionId, duration } of list.getEntries()) if (interactionId) window.presses.push(duration);
-}).observe({ type: "event", buffered: true, durationThreshold: 16 });
-"""
-
-
-def test_presses_are_answered_within_200_ms_on_a_slow_device(new_page: NewPage, alice: User, bob: User) -> None:
-    hand = [color + number for color in "rbgy" for number in "12345"]
-    table = table_at({**TWO_HANDS, "hands": [hand, hand]}, [alice, bob])
+def test_a_press_takes_no_more_work_than_a_slow_device_does_in_200_ms(
+    new_page: NewPage, alice: User, bob: User, figure: Figure
+) -> None:
+    table = table_at({**TWO_HANDS, "hands": [[c + n for c in "rbgy" for n in "12345"], ["r4", "g3"]]}, [alice, bob])
     page = new_page(alice)
-    page.add_init_script(WATCH_PRESSES)
-    page.goto(table.game.get_absolute_url())
-    page.wait_for_load_state("networkidle")
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    page.route("**/move/", lambda route: None)  # the answer never comes, so that only the press is measured
+    cdp = page.context.new_cdp_session(page)
+    # CPU time of the page's thread, because the time by the clock is longer on a busy machine.
+    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-    def longest(version: int) -> float:
-        """Play a turn by mouse and keys. Return the longest time from a press to the next picture, in ms."""
-        page.evaluate("window.presses = []")
-        page.locator("#hand-cards .card:not([aria-disabled])").last.click()
-        shows(page, version)
-        for key in ("h", "ArrowRight", "?", "Escape", "l", "Escape", "c"):
-            page.keyboard.press(key)
-        found: list[float] = page.evaluate("""async () => {
-            await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)));
-            return window.presses;
-        }""")
-        assert found
-        return max(found)
+    def worked() -> float:
+        """Return the CPU time of the page's thread until now, in ms."""
+        metrics = {metric["name"]: metric["value"] for metric in cdp.send("Performance.getMetrics")["metrics"]}
+        return float(metrics["TaskDuration"]) * 1000
 
-    # Two of three turns may be slow because the machine is busy. Slow code makes all of them slow.
-    took = []
-    for turn in range(3):
-        took.append(longest(2 * turn + 1))
-        play(table, bob, f"play {now_of(table).started.position.discard_pile[-1]}")  # Bob holds the same cards as Alice
-        shows(page, 2 * turn + 2)
-    assert min(took) <= 200, took
+    def work_of(press: Callable[[], None]) -> float:
+        """Press. Return the CPU time until the second picture after it, in ms."""
+        before = worked()
+        press()
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return worked() - before
+
+    # One of the three rounds may be disturbed by what the browser does besides. Slow code makes all of them slow.
+    least: dict[str, float] = {}
+    for _ in range(3):
+        load_game(page, table.game)
+        page.wait_for_load_state("networkidle")
+        for key in ("h", "ArrowRight", "?", "Escape", "l", "Escape", "c", "card"):
+            if key == "card":
+                box = page.locator("#hand-cards .card:not([aria-disabled])").first.bounding_box()
+                assert box is not None
+                press = partial(page.mouse.click, box["x"] + 10, box["y"] + 10)
+            else:
+                press = partial(page.keyboard.press, key)
+            least[key] = min(least.get(key, math.inf), work_of(press))
+        expect(page.locator("#hand-cards .card.pressed")).to_have_count(1)
+    figure(", ".join(f"{key} {ms:.0f} ms" for key, ms in least.items()))
+    assert max(least.values()) <= 200 / SLOW, least
 
 
 @pytest.mark.parametrize("off", ["by the system", "by the setting"])
@@ -281,10 +287,3 @@ def test_what_the_reader_missed_plays_once_and_again_on_demand(
     assert len(flown(page, 2)) == 2
     page.get_by_role("button", name="Take 6").click()
     expect(page.locator("#news")).to_have_count(0)
-
-
-def test_a_refusal_that_is_out_of_sight_is_shown_over_the_table(new_page: NewPage, table: Table, alice: User) -> None:
-    page = watched(new_page, alice, table)
-    page.evaluate("document.body.style.marginTop = '-700px'")
-    page.locator("#hand-cards .card[aria-disabled]").first.evaluate("(card) => card.click()")
-    assert_banner(page, "does not match")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
@@ -58,3 +58,124 @@ def test_every_step_works_without_scripts(new_page: NewPage, alice: User, table:
     page.locator("#step-last").click()
     expect(heading).to_have_text(f"Move {last} of {last}")
     expect(page.locator("#step-on")).to_have_attribute("aria-disabled", "true")
+
+
+def steps_of(page: Page) -> int:
+    """Return the step that the replay shows."""
+    return int(page.locator("#n").input_value())
+
+
+def replay_of(page: Page, table: Table, query: str = "") -> Page:
+    """Open the replay of a game. Its clock is that of the test."""
+    page.goto(f"/games/{table.game.code}/replay/{query}")
+    page.clock.install()
+    return page
+
+
+def test_a_replay_plays_by_itself_and_stops_at_the_end(new_page: NewPage, alice: User, table: Table) -> None:
+    page = replay_of(new_page(alice), table)
+    page.get_by_label("Speed").select_option("4")
+    page.locator("#play").click()
+    expect(page.locator("#play")).to_have_text("Pause")
+    for n in range(1, table.game.version + 1):
+        page.clock.run_for(250)
+        expect(page.locator("#n")).to_have_value(str(n))
+    expect(page.locator("#play")).to_have_text("Play again")
+    assert f"n={table.game.version}" in page.url
+    page.go_back()  # the steps that followed by themselves are no steps of the history
+    assert "replay" not in page.url
+
+
+def test_space_plays_and_pauses_at_the_chosen_speed(new_page: NewPage, alice: User, table: Table) -> None:
+    page = replay_of(new_page(alice), table, "?seat=1")
+    page.get_by_label("Speed").select_option("0.5")
+    page.locator("#headline").focus()
+    page.keyboard.press("Space")
+    page.clock.run_for(1000)  # the clock also goes by itself
+    assert steps_of(page) == 0
+    page.clock.run_for(1100)
+    expect(page.locator("#n")).to_have_value("1")
+    assert "seat=1" in page.url
+    page.keyboard.press("Space")
+    page.clock.run_for(10_000)
+    assert steps_of(page) == 1
+    page.reload()
+    expect(page.get_by_label("Speed")).to_have_value("0.5")
+    page.get_by_label("Speed").select_option("1")
+    page.keyboard.press("ArrowRight")
+
+
+@pytest.mark.parametrize("how", ["ArrowRight", "#step-on", "#moment-1"])
+def test_a_step_of_the_reader_ends_the_playing(new_page: NewPage, alice: User, table: Table, how: str) -> None:
+    page = replay_of(new_page(alice), table)
+    page.locator("#play").click()
+    if how.startswith("#"):
+        page.locator(how).click()
+    else:
+        page.keyboard.press(how)
+    expect(page.locator("#play")).to_have_text("Play")
+    expect(page.locator("#n")).not_to_have_value("0")
+    here = steps_of(page)
+    page.clock.run_for(5000)
+    assert steps_of(page) == here
+
+
+def test_a_hidden_replay_waits(new_page: NewPage, alice: User, table: Table) -> None:
+    page = replay_of(new_page(alice), table)
+    page.locator("#play").click()
+    hide = """(hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    page.evaluate(hide, True)
+    page.clock.run_for(5000)
+    assert steps_of(page) == 0
+    page.evaluate(hide, False)
+    page.clock.run_for(1000)
+    expect(page.locator("#n")).to_have_value("1")
+
+
+def test_with_less_motion_a_step_stays_a_second(new_page: NewPage, alice: User, table: Table) -> None:
+    page = new_page(alice, reduced_motion="reduce")
+    page.goto(f"/games/{table.game.code}/replay/")
+    page.clock.install()
+    page.evaluate("localStorage.setItem('replay-speed', '4')")
+    expect(page.locator("#speed option[value='4']")).to_be_disabled()
+    page.locator("#play").click()
+    page.clock.run_for(900)
+    assert steps_of(page) == 0
+    page.clock.run_for(200)
+    expect(page.locator("#n")).to_have_value("1")
+
+
+def test_a_press_on_the_chart_shows_that_step(new_page: NewPage, alice: User, table: Table) -> None:
+    page = new_page(alice)
+    page.goto(f"/games/{table.game.code}/replay/?seat=1")
+    plot = page.locator(".plot")
+    box = plot.bounding_box()
+    assert box is not None
+    plot.click(position={"x": box["width"] * 0.5, "y": 20})
+    half = table.game.version / 2
+    expect(page.locator("#n")).not_to_have_value("0")
+    assert abs(steps_of(page) - half) <= 1
+    assert "seat=1" in page.url
+    page.go_back()
+    expect(page.locator("#n")).to_have_value("0")
+
+
+def test_chart_table_and_key_moments_work_without_scripts(new_page: NewPage, alice: User, table: Table) -> None:
+    page = new_page(alice, java_script_enabled=False)
+    page.goto(f"/games/{table.game.code}/replay/")
+    expect(page.locator("#autoplay")).to_be_hidden()
+    expect(page.locator(".plot polyline")).to_have_count(3)
+    moment = page.locator("#moment-1")
+    number = moment.locator("small").inner_text().removeprefix("Move ")
+    moment.click()
+    expect(page.locator("#n")).to_have_value(number)
+    expect(page.locator("#moment-1")).to_have_attribute("aria-current", "step")
+    expect(page.locator("#log [aria-current] .gem")).to_have_count(1)
+    page.locator("#chart-table summary").click()
+    row = page.locator("#chart-table tbody tr").nth(1)
+    number = row.locator("a").inner_text()
+    row.locator("a").click()
+    expect(page.locator("#n")).to_have_value(number)

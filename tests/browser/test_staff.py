@@ -20,13 +20,14 @@ from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.staff import appeals, cases, people, tables
-from games.staff.acts import EXTEND, TABLE_ACTS
+from games.staff.acts import ACTS, EXTEND, TABLE_ACTS
 from tests.browser.game_page import NewPage
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
 
 REASON = "Asked for by the players themselves"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+RED = "rgb(186, 33, 33)"
 SAID = "It was my little brother who did it."
 OF_BOB = {act.title: act.seat_title.format(name="bob", number=2) for act in TABLE_ACTS.values() if act.seat_title}
 """The buttons of the acts on one seat, by the title of the act."""
@@ -59,12 +60,20 @@ def do(staff: Page, address: str, label: str, fill: Callable[[Page], object] | N
     An act on one seat is done to the seat of Bob.
     """
     staff.goto(address)
-    staff.get_by_role("link", name=label, exact=True).click()
+    act = next(act for act in ACTS.values() if act.title == label)
+    of = staff.locator("h1").inner_text().removeprefix("Game ")
+    acts = staff.get_by_role("list", name="These acts cannot be undone:" if act.final else "What you can do")
+    acts.get_by_role("link", name=label, exact=True).click()
     if label in OF_BOB:
         label = OF_BOB[label]
         staff.get_by_role("link", name=label, exact=True).click()
+    elif act.named:
+        label = act.named.format(name=of)
     expect(staff.get_by_text("What will happen:")).to_be_visible()
     confirm = staff.get_by_role("button", name=OF_THE_TURN.get(label, label), exact=True)
+    if act.final:
+        expect(staff.get_by_text(act.final)).to_be_visible()
+        expect(confirm).to_have_css("background-color", RED)
     if fill is not None:
         fill(staff)
     confirm.click()
@@ -108,7 +117,7 @@ def test_an_act_at_a_table(
         tables.pause(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
     do(staff, f"/admin/games/game/{dealt.game.pk}/change/", label, fill)
     if act == "look":
-        expect(staff.locator("code")).to_have_count(sum(map(len, dealt.started.position.hands)))
+        expect(staff.locator(".staff-hand .face")).to_have_count(sum(map(len, dealt.started.position.hands)))
     else:
         expect(staff.locator(".messagelist")).to_have_text(TABLE_ACTS[act].done)
     entry = AuditEntry.objects.latest("pk")
@@ -121,6 +130,25 @@ def test_an_act_at_a_table(
     else:
         expect(player.locator("main")).to_contain_text(seen)
     expect(player.locator("main")).not_to_contain_text(REASON)
+
+
+def test_staff_say_something_to_a_table_and_give_the_reason_of_a_pause(
+    staff: Page, new_page: NewPage, dealt: Table, alice: User
+) -> None:
+    player, address = new_page(alice), f"/admin/games/game/{dealt.game.pk}/change/"
+    staff.goto(address)
+    staff.get_by_role("link", name="Say something to the table").click()
+    staff.get_by_label("Say to the players").fill("A new round begins at eight.")
+    staff.get_by_role("button", name="Say something to the table").press("Enter")
+    expect(staff.locator(".messagelist")).to_have_text("The table can read it.")
+    player.goto(f"/games/{dealt.game.code}/log/")
+    expect(player.locator("main")).to_contain_text("Staff say: “A new round begins at eight.”")
+    why = "We look at a report of this game."
+    do(staff, address, "Pause the game", lambda page: page.get_by_label("Say to the players").fill(why))
+    player.goto("/notices/")
+    expect(player.locator("main")).to_contain_text(f"Staff say to your table: “{why}”")
+    player.goto(f"/games/{dealt.game.code}/")
+    expect(player.locator("#news .brief")).to_have_text(f"Since your last move Staff say: “{why}”")
 
 
 def test_a_table_is_closed(staff: Page, new_page: NewPage, alice: User) -> None:
@@ -178,7 +206,7 @@ def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_facto
     do(staff, address, "Correct the name", lambda page: page.locator("#id_username").fill("alicia"))
     player.goto(f"/games/{dealt.game.code}/")
     expect(player.get_by_role("link", name="alicia").first).to_be_visible()
-    do(staff, address, "Change the role", lambda page: page.get_by_label("Moderator").check())
+    do(staff, address, "Give a role", lambda page: page.get_by_label("Moderator").check())
     player.goto("/")
     expect(player.get_by_role("link", name="Staff")).to_be_visible()
     do(staff, address, "Remove the lost second factor")
@@ -260,6 +288,77 @@ def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: NewPage, dea
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
 
 
+def test_a_case_is_closed_with_a_warning_and_a_ready_made_reason(
+    staff: Page, new_page: NewPage, dealt: Table, alice: User, bob: User
+) -> None:
+    now = timezone.now()
+    case = cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="abandon", text=SAID, now=now).case
+    staff.goto(f"/admin/games/case/{case.pk}/change/")
+    staff.get_by_role("link", name="Close the case").click()
+    staff.get_by_label("We agreed and acted on it").check()
+    staff.get_by_label("Warn").check()
+    ready = "Please make your moves in time. Others wait for you when your time runs out."
+    staff.get_by_role("button", name=ready).press("Enter")
+    expect(staff.locator("#id_reason")).to_have_value(ready)
+    expect(staff.get_by_label("Warn")).to_be_checked()
+    staff.locator("#id_days").press("Enter")  # sends the form, and does not fill in a reason
+    expect(staff.locator(".messagelist")).to_have_text("The case is closed. You have warned bob.")
+    person = new_page(bob)
+    person.goto("/warnings/")
+    expect(person.get_by_text(ready)).to_be_visible()
+    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["warn", "close_case"]
+
+
+def test_the_badge_and_the_links_lead_staff_to_a_case_and_its_move(staff: Page, dealt: Table, alice: User) -> None:
+    now = timezone.now()
+    cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="abandon", text=SAID, now=now)
+    staff.goto("/rules/")
+    staff.get_by_role("link", name=re.compile("Staff.*1 case to take")).click()
+    staff.get_by_role("link", name="1 not taken").click()
+    staff.get_by_role("link", name="bob").first.click()
+    staff.get_by_role("link", name=f"after move {dealt.game.version}").click()
+    expect(staff.locator(f"#m{dealt.game.version}")).to_be_visible()
+
+
+def test_several_cases_are_closed_on_one_page(staff: Page, dealt: Table, alice: User) -> None:
+    for kind in ("name", "abandon"):
+        now = timezone.now()
+        cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind=kind, text=SAID, now=now)
+    staff.goto("/admin/games/case/")
+    staff.get_by_role("link", name="Close several cases").click()
+    for box in staff.get_by_role("checkbox").all():
+        box.press("Space")
+    staff.get_by_label("It was reported in bad faith").check()
+    staff.locator("#id_reason").fill(REASON)
+    staff.get_by_role("button", name="Close these cases").click()
+    expect(staff.locator(".messagelist")).to_have_text("2 cases closed.")
+    assert set(Case.objects.values_list("outcome", flat=True)) == {"badfaith"}
+
+
+def test_a_case_is_noted_handed_over_given_back_and_reopened(
+    staff: Page, new_page: NewPage, dealt: Table, ann: User, mo: User, alice: User, bob: User
+) -> None:
+    now = timezone.now()
+    case = cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=SAID, now=now).case
+    address = f"/admin/games/case/{case.pk}/change/"
+    do(staff, address, "Write a note")
+    expect(staff.get_by_text(f"ann, {now:%Y-%m-%d}").first).to_be_visible()
+    staff.get_by_role("button", name="Take the case").click()
+    staff.get_by_role("button", name="Give the case back").click()
+    expect(staff.get_by_text("The case waits for somebody to take it.")).to_be_visible()
+    do(staff, address, "Hand the case over", lambda page: page.get_by_label("mo").check())
+    colleague = new_page(mo)
+    colleague.goto("/notices/")
+    expect(colleague.get_by_text("A colleague handed a case over to you").first).to_be_visible()
+    do(staff, address, "Close the case", lambda page: page.get_by_label("We could not tell").check())
+    do(staff, address, "Reopen the case")
+    expect(staff.locator(".messagelist")).to_have_text("The case is open again.")
+    do(staff, f"/admin/accounts/user/{bob.pk}/change/", "Write a note")
+    expect(staff.get_by_role("heading", name="Notes of staff")).to_be_visible()
+    acts = ["note_case", "hold", "give_back", "hand_over", "close_case", "reopen_case", "note_person"]
+    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == acts
+
+
 def test_an_outcome_is_changed_after_a_granted_appeal(
     staff: Page, new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User
 ) -> None:
@@ -318,8 +417,6 @@ def test_staff_set_a_second_factor_up_and_get_in(new_page: NewPage, site: str, m
     page.locator("#id_login").fill("mo")
     page.locator("#id_password").fill("mo")
     page.get_by_role("button", name="Log in").click()
-    page.locator("#id_password").fill("mo")
-    page.locator("main form button[type=submit]").first.click()
     qr = page.locator("img.qr")
     expect(qr).to_be_visible()
     assert qr.evaluate("(image) => image.naturalWidth") > 0

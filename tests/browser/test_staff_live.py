@@ -32,7 +32,7 @@ Fill = Callable[[Page], object] | None
 ACTS: tuple[tuple[str, str, Fill], ...] = (
     ("pause", "Pause the game", None),
     ("resume", "Resume the game", None),
-    ("extend", "Extend the clock", lambda page: page.locator("#id_minutes").fill("4000")),
+    ("extend", "Extend the clock", lambda page: page.locator("#id_amount").fill("70")),
     ("void_round", "Void the round", None),
     ("void_game", "Void the game", None),
     ("bot", "Remove a player", bob_goes_to("A bot takes over")),

@@ -56,7 +56,7 @@ def desk(dealt: Table, ann: User, mo: User, alice: User, bob: User, charlie: Use
 def look_at_hands(page: Page, desk: Desk) -> None:
     page.goto(f"/admin/games/game/{desk.table.game.pk}/act/look/")
     page.locator("#id_reason").fill(REASON)
-    page.get_by_role("button", name="Look at hands").click()
+    page.get_by_role("button", name="Look at the hands").click()
     page.get_by_text("the players are told").wait_for()
 
 
@@ -100,6 +100,9 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
     "queue": at(lambda desk: "games/case/"),
     "case": at(lambda desk: f"games/case/{desk.case.pk}/change/"),
     "close-case": at(lambda desk: f"games/case/{desk.case.pk}/act/close_case/"),
+    "close-several": at(lambda desk: "games/case/close/"),
+    "warn": at(lambda desk: f"accounts/user/{desk.bob.pk}/act/warn/"),
+    "hand-over": at(lambda desk: f"games/case/{desk.case.pk}/act/hand_over/"),
     "appeals": at(lambda desk: "games/appeal/"),
     "appeal": at(lambda desk: f"games/appeal/{desk.appeal.pk}/change/"),
     "people": at(lambda desk: "accounts/user/"),
@@ -107,8 +110,14 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
     "rename": at(lambda desk: f"accounts/user/{desk.bob.pk}/act/rename/"),
     "audit": at(lambda desk: "games/auditentry/"),
     "entry": at(lambda desk: f"games/auditentry/{AuditEntry.objects.latest('pk').pk}/change/"),
+    "say": at(lambda desk: f"games/game/{desk.table.game.pk}/act/say/"),
+    "extend": at(lambda desk: f"games/game/{desk.table.game.pk}/act/extend/"),
+    "void-game": at(lambda desk: f"games/game/{desk.table.game.pk}/act/void_game/"),
     "remove": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/"),
     "remove-seat": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/?seat=1"),
+    "announcement": at(lambda desk: "games/announcement/"),
+    "announce": at(lambda desk: "games/announcement/act/announce/"),
+    "invitations": at(lambda desk: "accounts/signupinvitation/"),
     "refused": refused,
     "newer": newer,
     "newer-at-seat": newer_at_seat,
@@ -168,5 +177,51 @@ def test_the_acts_on_a_page_are_buttons_of_one_height(staff: Page, desk: Desk) -
     Case.objects.update(holder=None)
     staff.goto(f"/admin/games/case/{desk.case.pk}/change/")
     heights = "(all) => all.map((one) => one.getBoundingClientRect().height)"
-    taken, closed = staff.locator(".staff-acts .button").evaluate_all(heights)
-    assert taken == closed >= 24
+    found = staff.locator(".staff-acts .button").evaluate_all(heights)
+    assert len(found) == 4
+    assert min(found) == max(found) >= 24
+
+
+FOCUSABLE = """() => [...document.querySelectorAll("#content :is(a[href], button, input, select, textarea)")]
+  .filter((one) => one.type !== "hidden" && one.checkVisibility()
+    && (one.type !== "radio" || one.checked || !document.querySelector(`[name="${one.name}"]:checked`)))
+  .map((one, n) => { one.dataset.n = n; return `${n}` })"""
+"""Number what the keyboard must reach. Of a group of radio buttons without a choice it reaches the first."""
+HERE = """() => { const one = document.activeElement; const style = getComputedStyle(one)
+  return [one.dataset?.n ?? "", one.type === "radio" ? one.name : "", one.matches(":focus-visible")] }"""
+
+
+@pytest.mark.parametrize("name", ["case", "game", "person", "close-case", "close-several", "say", "extend"])
+def test_the_keyboard_reaches_everything_on_the_pages_of_the_staff(staff: Page, desk: Desk, name: str) -> None:
+    PLACES[name](staff, desk)
+    expected = set(staff.evaluate(FOCUSABLE))
+    radios = staff.evaluate(
+        "() => Object.fromEntries([...document.querySelectorAll('[type=radio]')].map((o) => [o.dataset.n, o.name]))"
+    )
+    reached, groups = set[str](), set[str]()
+    for _ in range(len(expected) + 60):
+        staff.keyboard.press("Tab")
+        number, group, visible = staff.evaluate(HERE)
+        if number:
+            assert visible
+            reached.add(number)
+            groups.add(group)
+    missed = {number for number in expected - reached if radios.get(number) not in groups}
+    assert missed == set()
+
+
+def test_a_case_is_taken_and_closed_by_keyboard_alone(staff: Page, desk: Desk) -> None:
+    Case.objects.update(holder=None)
+    staff.goto(f"/admin/games/case/{desk.case.pk}/change/")
+    staff.get_by_role("button", name="Take the case").focus()
+    staff.keyboard.press("Enter")
+    expect(staff.locator(".messagelist")).to_have_text("You are now working on this case.")
+    staff.get_by_role("link", name="Close the case").focus()
+    staff.keyboard.press("Enter")
+    staff.get_by_label("We agreed and acted on it").focus()
+    for key in ("Space", "Tab", "Tab", "ArrowDown", "Tab", "Tab"):  # outcome, answer, warn, days
+        staff.keyboard.press(key)
+    staff.keyboard.type("You let others wait for days.")
+    staff.keyboard.press("Tab")
+    staff.keyboard.press("Enter")
+    expect(staff.locator(".messagelist")).to_have_text("The case is closed. You have warned bob.")

@@ -83,6 +83,78 @@ def test_only_the_proxy_publishes_ports() -> None:
     assert usual == {"nginx": ["80:80", "443:443"]}
 
 
+def test_behind_a_proxy_only_this_host_reaches_the_servers() -> None:
+    """Compose adds these settings to those of compose.yaml."""
+    added = yaml.safe_load((DOCKER / "behind-proxy.yaml").read_text())["services"]
+    assert added.keys() <= services().keys()
+    ports = {name: service["ports"] for name, service in added.items() if "ports" in service}
+    assert ports == {"web": ["127.0.0.1:${PAGES_PORT:-8000}:8000"], "ws": ["127.0.0.1:${SOCKETS_PORT:-8001}:8000"]}
+    off = {name for name, service in added.items() if service.get("profiles")}
+    assert off == {"nginx", "certbot"}
+    for name, service in services().items():
+        assert name in off or not set(service.get("depends_on", ())) & off, name
+
+
+def test_every_container_has_a_health_check_and_a_limit_on_its_log() -> None:
+    image = (DOCKER / "Dockerfile").read_text()
+    assert "HEALTHCHECK" in image
+    for name, service in services().items():
+        assert service["logging"] == {"driver": "json-file", "options": {"max-size": "10m", "max-file": "5"}}, name
+        if name in ("web", "ws"):
+            assert "healthcheck" not in service, name  # that of the image
+        elif name == "migrate":
+            assert service["healthcheck"] == {"disable": True}  # it ends; the others wait for that
+        else:
+            assert service["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL"), name
+        for other, condition in service.get("depends_on", {}).items():
+            wanted = "service_completed_successfully" if other == "migrate" else "service_healthy"
+            assert condition == {"condition": wanted}, (name, other)
+
+
+FAKE_PYTHON: Final = """#!/bin/sh
+echo "$*" >>"{calls}"
+[ "$(wc -l <"{calls}")" -gt 1 ] || exit 1
+: >"$3"
+"""
+
+
+def test_a_backup_is_made_once_a_day_and_old_ones_are_deleted_afterwards(tmp_path: Path) -> None:
+    service = services()["backup"]
+    assert service["volumes"] == ["./backup:/backup:ro", "backups:/backups"]
+    assert "backups" in read()["volumes"]
+    assert "install -d -o nomercy -g nomercy -m 700 /backups" in (DOCKER / "Dockerfile").read_text()
+    calls, folder = tmp_path / "calls", tmp_path / "backups"
+    folder.mkdir()
+    (tmp_path / "python").write_text(FAKE_PYTHON.format(calls=calls))
+    (tmp_path / "python").chmod(0o755)
+    old = folder / "2020-01-01-040000.backup"
+    old.touch()
+    os.utime(old, (0, 0))
+    healthy = ["/bin/sh", "-c", service["healthcheck"]["test"][1].replace("/backups", str(folder))]
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "BACKUPS": str(folder), "PAUSE": "0.1"}
+    process = subprocess.Popen(["/bin/sh", DOCKER / "backup"], env=environment, stderr=subprocess.PIPE, text=True)
+    until("the first try has failed", calls.exists)
+    until(
+        "there is one, and the old one is gone", lambda: list(folder.iterdir()) not in ([], [old]) and not old.exists()
+    )
+    assert subprocess.run(healthy, check=False).returncode == 0
+    process.terminate()
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert errors.splitlines() == ["There is no new backup. The next try is in ten minutes."]
+    assert len(calls.read_text().splitlines()) == 2
+    (made,) = folder.iterdir()
+    os.utime(made, (0, 0))
+    assert subprocess.run(healthy, check=False).returncode == 1
+
+
+def test_every_command_is_documented_in_its_docker_form() -> None:
+    told = (CHECKOUT / "docs" / "operations.md").read_text()
+    ours = {file.stem for file in CHECKOUT.glob("*/management/commands/[a-z]*.py")} - {"simulate_month"}
+    table = told.partition("#### Commands with Docker")[2].partition("\n### ")[0]
+    assert {name for name in ours if f"`{name}" not in table} == set()
+
+
 def test_mailpit_is_off_by_default_and_local() -> None:
     mailpit = services()["mailpit"]
     assert mailpit["profiles"] == ["mailpit"]
@@ -96,7 +168,7 @@ def test_secrets_have_no_default_and_are_not_shared() -> None:
     example = (DOCKER / ".env.example").read_text()
     assert asked == set(re.findall(r"(?m)^(\w+)=$", example)) == ASKED
     defaults = dict(re.findall(r"\$\{(\w+):?[-=]([^}]*)\}", text()))
-    assert defaults == {"EMAIL_VERIFICATION": "mandatory"}
+    assert defaults == {"EMAIL_VERIFICATION": "mandatory", "NOMERCY_IMAGE": "nomercy"}
     site, postgres = services()["web"]["environment"], services()["postgres"]["environment"]
     assert postgres["POSTGRES_PASSWORD"] == site["PGPASSWORD"] == "${DATABASE_PASSWORD:?set it in docker/.env}"
     assert site["SECRET_KEY"] == "${SECRET_KEY:?set it in docker/.env}"
@@ -107,7 +179,7 @@ def test_only_the_site_reaches_redis_and_postgresql() -> None:
     networks = read()["networks"]
     assert {name for name, network in networks.items() if network and network.get("internal")} == {"postgres", "redis"}
     assert on("redis") == SITE | {"redis"}
-    assert on("postgres") == SITE | {"postgres", "migrate"}
+    assert on("postgres") == SITE | {"postgres", "migrate", "backup"}
     assert (services()["redis"]["networks"], services()["postgres"]["networks"]) == (["redis"], ["postgres"])
     assert on("front") == {"nginx", "web", "ws"}
     assert networks["front"] == {"enable_ipv6": True}  # or all IPv6 clients count as one
@@ -174,7 +246,9 @@ def run(script: Path, *arguments: str, path: str = "") -> subprocess.CompletedPr
 def images(folder: Path) -> list[str]:
     """Return the images that are not built here, as compose.yaml and the Dockerfile name them."""
     compose, dockerfile = (folder / "compose.yaml").read_text(), (folder / "Dockerfile").read_text()
-    named = {service["image"] for service in yaml.safe_load(compose)["services"].values()} - {"nomercy"}
+    named = {service["image"] for service in yaml.safe_load(compose)["services"].values()} - {
+        "${NOMERCY_IMAGE:-nomercy}"
+    }
     return sorted(named | set(re.findall(r"(?m)^FROM (\S+)", dockerfile)))
 
 
@@ -304,8 +378,8 @@ def test_make_env_reports_wrong_arguments(folder: Path, arguments: tuple[str, ..
 
 def test_the_scripts_run_under_a_plain_shell_and_are_documented() -> None:
     told = (CHECKOUT / "docs" / "operations.md").read_text()
-    for name in ("serve", "certify"):
-        assert subprocess.run(["/bin/sh", "-n", DOCKER / "nginx" / name], check=False).returncode == 0
+    for name in ("nginx/serve", "nginx/certify", "backup"):
+        assert subprocess.run(["/bin/sh", "-n", DOCKER / name], check=False).returncode == 0
     for name in ("pin", "make-env"):
         assert os.access(DOCKER / name, os.X_OK)
         assert f"docker/{name}" in told

@@ -15,16 +15,21 @@ from nomercy.launcher.place import CHECKOUT
 
 PAGES: Final = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-    *(CHECKOUT / "docs" / name for name in ("architecture.md", "moderation.md", "operations.md")),
+    *(CHECKOUT / "docs" / name for name in ("architecture.md", "by-hand.md", "moderation.md", "operations.md")),
     *sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md")),
 ]
-SUFFIXES: Final = (".py", ".html", ".txt", ".js", ".css", ".yaml", ".toml", ".lock", ".md", ".sh")
+SUFFIXES: Final = (
+    ".py", ".html", ".txt", ".js", ".css", ".yaml", ".toml", ".lock", ".md", ".sh", ".conf", ".service", ".target",
+)  # fmt: skip
 SOURCES: Final = {".py", ".html", ".txt", ".js", ".toml", ".yaml", ".conf", ""}
 PATH: Final = re.compile(r"[\w.-]+(/[\w.*-]+)+/?|[\w-]+/")
-NOT_OURS: Final = {"HttpOnly", "TimeoutStopSec", "nomercy.may_empty_audit"}
-"""Names of cookies, systemd and PostgreSQL."""
-MADE: Final = ("var/", ".venv/", "docker/.env")
-"""What the site and its scripts make."""
+NOT_OURS: Final = {
+    "HttpOnly", "TimeoutStopSec", "nomercy.may_empty_audit", "/.well-known/security.txt", "/robots.txt",
+    "cards.example.org", "SSL_CERT_FILE",
+}  # fmt: skip
+"""Names of cookies, systemd, OpenSSL, PostgreSQL and an RFC, and an example."""
+MADE: Final = ("var/", ".venv/", "docker/.env", "/etc/")
+"""What the site and its scripts make, and the files of a machine."""
 DOTTED: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?")
 
 

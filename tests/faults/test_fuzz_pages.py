@@ -41,6 +41,8 @@ SEED = int(os.environ.get("FUZZ_SEED", "1"))
 START = (
     "/",
     "/about/",
+    "/notation/",
+    "/privacy/",
     "/rules/",
     "/tables/new/",
     "/next/",

@@ -36,8 +36,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 REASON: Final = "Both of them asked for it"
 ACTS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
-    ("pause", {}), ("pause", {}), ("resume", {}), ("extend", {"minutes": 5}), ("extend", {"minutes": 7}),
-    ("void_round", {}), ("resume", {}), ("extend", {"minutes": 9}),
+    ("pause", {}), ("pause", {}), ("resume", {}), ("extend", {"amount": 5, "unit": 1}),
+    ("extend", {"amount": 7, "unit": 1}), ("void_round", {}), ("resume", {}), ("extend", {"amount": 9, "unit": 1}),
 )  # fmt: skip
 VOID_GAME_EVERY: Final = 5
 NEWER: Final = b"Staff have acted here since you opened this page"
@@ -127,7 +127,7 @@ ANSWER: Final = "We looked at the log once more."
 def pages_of_a_table(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
     """Return the newest audit entry about a new table, and the pages of acts there."""
     game = table_at(TWO_HANDS, [alice, bob]).game
-    acts: list[tuple[str, dict[str, Any]]] = [("extend", {"minutes": 5}), ("pause", {}), ("look", {})]
+    acts: list[tuple[str, dict[str, Any]]] = [("extend", {"amount": 5, "unit": 1}), ("pause", {}), ("look", {})]
     acts.append(("remove", {"seat": 1, "owner": bob.pk, "instead": "bot"}))
     Game.objects.filter(pk=game.pk).update(deadline=timezone.now() + timedelta(hours=9))
     return 0, [(f"games/game/{game.pk}/act/{act}", more) for act, more in acts * 2]

@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+from accounts import invitations
 from accounts.models import User
 from games import queries
 from games import render as rendering
@@ -354,6 +355,8 @@ def test_the_page_of_an_act_asks_for_a_reason_and_lists_consequences(
         User.objects.filter(pk=alice.pk).update(muted_until=timezone.now() + timedelta(days=1))
     if act == "end_neutral_name":
         User.objects.filter(pk=alice.pk).update(neutral_name="Player 48213")
+    if act == "revoke_invitations":
+        invitations.invite(user=alice, note="", days=7, now=timezone.now())
     if act == "reopen_account":
         User.objects.filter(pk=alice.pk).update(is_active=False)
     Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={})
@@ -438,7 +441,7 @@ def test_a_table_offers_the_acts_that_are_possible_now(as_mo: Client, alice: Use
         return {act["url"].split("/")[-2] for act in page.context["acts"]}
 
     now = timezone.now()
-    always = {"remove", "look"}
+    always = {"remove", "look", "say"}
     assert offered() == always | {"pause", "void_round"}
     assert offered(deadline=now) == always | {"pause", "void_round", "extend"}
     assert offered(paused_at=now, paused_reasons=["staff"], time_left=timedelta(hours=1)) == always | {

@@ -27,8 +27,8 @@ from tests.support.tables import TWO_HANDS, now_of, table_at
 pytestmark = pytest.mark.django_db
 
 VIEW = {
-    "id", "version", "status", "preset", "options", "target", "round", "deal", "you", "hand", "turn", "phase",
-    "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "callouts", "legal",
+    "id", "version", "status", "preset", "programs", "options", "target", "round", "deal", "you", "hand", "turn",
+    "phase", "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "callouts", "legal",
     "deadline", "paused", "hands", "winner", "points", "commitment",
 }  # fmt: skip
 
@@ -81,7 +81,7 @@ def test_creating_a_table_returns_201_and_the_whole_view(a: Program) -> None:
     assert (view["status"], view["you"], view["version"], view["round"]) == ("playing", 0, 0, 1)
     assert len(view["hand"]) == 7
     assert set(view["seats"][0]) == {
-        "seat", "name", "bot", "bot_for_owner", "cards", "uno", "exposed", "out", "score",
+        "seat", "name", "program", "bot", "bot_for_owner", "cards", "uno", "exposed", "out", "score",
     }  # fmt: skip
     assert "target" not in view["options"]
     assert view["hands"] is None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from accounts.models import User
+from accounts.actions import create_token
+from accounts.models import ApiToken, User
 from games.models import Game, Move
 from games.queries import Table
 from games.refusals import STATUSES
@@ -50,6 +53,22 @@ def refused(response: Any, status: int, error: str) -> dict[str, Any]:
     assert answer["message"].endswith("."), answer
     assert not Move.objects.exists()
     return answer
+
+
+def test_a_token_for_reading_cannot_play(alice: User, table: Table) -> None:
+    token = create_token(user=alice, name="watcher", now=timezone.now(), scope=ApiToken.Scope.READ)
+    client = Client(headers={"authorization": f"Bearer {token}"})
+    for method, path in CALLS:
+        url = f"/api/v1/{path.format(code=table.game.code)}"
+        if method == "POST":
+            assert "only read" in refused(client.post(url, MOVE, content_type=JSON), 403, "forbidden")["message"]
+        elif "record" not in path:
+            assert client.get(url).status_code == 200
+
+
+def test_an_expired_token_is_unknown(alice: User) -> None:
+    token = create_token(user=alice, name="old", now=timezone.now() - timedelta(days=30), days=30)
+    refused(Client(headers={"authorization": f"Bearer {token}"}).get("/api/v1/me"), 401, "unauthorized")
 
 
 @pytest.mark.parametrize("path", ["nonsense", "", "me/", "games/", "games/abc/nonsense", "games/abc/moves/", "me/%00"])

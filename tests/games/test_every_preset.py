@@ -94,7 +94,7 @@ def test_staff_see_both_faces_of_the_hands(alice: User, bob: User, charlie: User
     mo = staff("mo", "moderator")
     assert tables.view_hands(**act(table, mo))[1] == list(table.started.position.hands)
     page = confirm(staff_browser(mo), url, {"reason": "A report about this table"})
-    assert "Red 5 / Orange 2" in text_of(page)
+    assert "Red 5, Orange 2 on the back" in text_of(page)
 
 
 @pytest.mark.parametrize(

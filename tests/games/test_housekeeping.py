@@ -265,7 +265,7 @@ def test_a_closed_case_is_kept_when_its_guest_is_deleted(alice: User, mo: User, 
     assert (case.person, case.outcome, case.reports.get().reporter) == (None, "acted", alice)
     assert case.reports.get().called == ""
     page = as_alice.get("/reports/").content.decode()
-    assert "A deleted guest: an offensive name" in page
+    assert "A deleted player: an offensive name" in page
     assert "<strong>We agreed and acted on it.</strong> Thank you." in page
 
 
@@ -285,11 +285,11 @@ def test_staff_can_read_and_close_the_case_of_a_deleted_guest(alice: User, mo: U
     staff = staff_browser(mo)
     row = re.search(r'class="field-about".*?</t', staff.get("/admin/games/case/?state=all").content.decode(), re.DOTALL)
     assert row is not None
-    assert "a deleted guest" in row[0]
+    assert "a deleted player" in row[0]
     page = staff.get(f"/admin/games/case/{case.pk}/change/").content.decode()
-    assert "Case about a deleted guest" in page
+    assert "Case about a deleted player" in page
     table = staff.get(f"/admin/games/game/{case.reports.get().game_id}/change/").content.decode()
-    assert "about a deleted guest" in table
+    assert "about a deleted player" in table
     Case.objects.filter(pk=case.pk).update(closed_at=None, outcome="")
     reason = "Seen in the log of the game"
     entry = cases.close_case(case_id=case.pk, by=mo, outcome="nothing", answer="", reason=reason, now=NOON)

@@ -235,7 +235,7 @@ def test_an_invitation_page_updates_at_its_own_address(client: Client, alice: Us
     logged_in(bob).post(here)
     part = client.get(here, headers=htmx)
     assert ("1 seat is free" in text_of(part), "<html" in part.content.decode()) == (True, False)
-    assert f'content="10; url={here}"' in client.get(here).content.decode()
+    assert "http-equiv" not in client.get(here).content.decode()  # a reload would lose the name being typed
     lobby.start(code=game.code, viewer=Viewer(alice), now=NOON)
     assert client.get(here, headers=htmx).headers["HX-Refresh"] == "true"
 
@@ -323,6 +323,6 @@ def test_private_and_missing_tables_look_the_same(client: Client, alice: User) -
     with pytest.raises(Denied) as denied:
         queries.load_for(game.code, Viewer(None))
     assert denied.value.status == 404
-    pages = [client.get(f"/games/{code}/") for code in (game.code, "nothere")]
+    pages = [client.get(f"/games/{code}/") for code in (game.code, "n" * len(game.code))]
     assert pages[0].status_code == pages[1].status_code == 404
-    assert pages[0].content == pages[1].content
+    assert pages[0].content.replace(game.code.encode(), b"n" * len(game.code)) == pages[1].content

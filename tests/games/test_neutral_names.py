@@ -13,7 +13,7 @@ from accounts.names import is_reserved, validate_display_name
 from games import queries
 from games.models import AuditEntry, Notice, Seat
 from games.notices import outbox
-from games.queries import Table
+from games.queries import Table, conduct
 from games.staff import people, tables
 from games.staff.accounts import rename
 from tests.conftest import api_token, logged_in, person
@@ -123,8 +123,10 @@ def test_restoring_the_username_is_told_and_audited(bob: User, mo: User) -> None
     name = replaced(bob, mo).name
     people.restore_username(person_id=bob.pk, by=mo, reason=REASON, now=NOON)
     assert User.objects.get(pk=bob.pk).name == "bob"
-    acts = AuditEntry.objects.order_by("pk").values_list("act", "person_name", "details")
-    assert list(acts) == [
+    acts = [
+        (entry.act, entry.person_name, conduct.details_with_names(entry)) for entry in AuditEntry.objects.order_by("pk")
+    ]
+    assert acts == [
         ("neutral_name", "bob", {"name": name}),
         ("end_neutral_name", name, {"name": name}),
     ]

@@ -18,8 +18,8 @@ from django.utils import timezone
 from accounts.models import User
 from games import presence
 from games.models import Invitation, Notice, NoticeSettings
-from games.notices import outbox, player_notices, preferences
-from games.notices.kinds import CHANNELS, KINDS
+from games.notices import inbox, outbox, player_notices, preferences
+from games.notices.kinds import CHANNELS, KINDS, switched_for
 from games.queries import Table
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
@@ -62,6 +62,40 @@ def fields(**changes: str) -> dict[str, str]:
     usual = {f"{kind.name}.{channel}": "on" for kind in KINDS.values() for channel in kind.channels}
     sent = {**usual, "digest_hour": "", **changes}
     return {name: value for name, value in sent.items() if value or name == "digest_hour"}
+
+
+def test_the_page_lists_every_notice_that_the_bell_counts(
+    table: Table, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox, "LISTED", 6)
+    monkeypatch.setattr(inbox, "UNREAD_LISTED", 3)
+    NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
+    for n in range(2):
+        news(table, alice, f"Old news {n}.")
+    mailed = Notice.objects.filter(user=alice, channel="email").count()
+    assert mailed == 2
+    unsent = [
+        Notice(
+            user=alice, game=table.game, version=1000 + n, kind="turn", channel="email", state=Notice.State.DROPPED,
+            reason="moved", created_at=timezone.now(), due_at=timezone.now(), since=timezone.now(),
+        )
+        for n in range(8)
+    ]  # fmt: skip
+    Notice.objects.bulk_create(unsent)
+    page = as_alice.get("/notices/")
+    assert bell(page).endswith("2 new")
+    assert page.content.decode().count('<span class="tag hot">new</span>') == 2
+    assert text_of(page).count("By email: sent") == 2  # the mails of the same events
+    assert "Only the newest" not in text_of(page)
+    for n in range(2, 10):
+        news(table, alice, f"Newer news {n}.")
+    page = as_alice.get("/notices/")
+    listed = page.content.decode().count('<span class="tag hot">new</span>')
+    assert bell(page).endswith("10 new")
+    assert listed == 3 + 3  # six rows are three events, and three older ones
+    assert f"Only the newest {listed} of 10 new notices are listed." in text_of(page)
+    as_alice.post("/notices/read/", {"up_to": max(Notice.objects.values_list("pk", flat=True))})
+    assert bell(as_alice.get("/notices/")) == "Notices"
 
 
 def test_the_bell_counts_unread_notices_on_every_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:
@@ -199,7 +233,9 @@ def test_a_visible_page_marks_its_reader_as_viewing(
 def test_the_settings_page_shows_and_saves_choices(alice: User, as_alice: Client) -> None:
     page = as_alice.get("/notices/settings/").content.decode()
     switches = re.findall(r'<input type="checkbox" name="([a-z_.]+)"', page)
-    assert set(switches) == {f"{kind}.{channel}" for kind in KINDS if kind != "digest" for channel in CHANNELS}
+    kinds = [kind.name for kind in switched_for(staff=False)]
+    assert not any(KINDS[kind].for_staff for kind in kinds)
+    assert set(switches) == {f"{kind}.{channel}" for kind in kinds for channel in CHANNELS}
     answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "caught.email": "on", "digest_hour": "7"}))
     assert answer.status_code == 303
 

@@ -14,6 +14,7 @@ from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from accounts import queries as accounts
 from accounts.actions import create_guest
@@ -28,6 +29,7 @@ from games.queries import Viewer, due_bots, front_page, lists
 from games.staff import auto_reports
 from games.staff.log import notes_of
 from tests.support.copies import copy_table
+from tests.support.database import migrated_database
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,6 +37,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 USES: Final = 12
 """A statement is prepared at its fifth use, and PostgreSQL may keep its plan from the sixth use after that."""
 OF_GAMES: Final = ("games_game", "games_hand", "games_seat", "games_round", "games_move")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Use a new database: plans depend on the size of indexes, which rows that other tests deleted have made larger."""
+    with django_db_blocker.unblock(), migrated_database("plans"):
+        yield
 
 
 def analyze() -> None:
@@ -72,6 +81,13 @@ def plan_counts() -> dict[str, tuple[int, int]]:
         return {name: (generic, custom) for name, generic, custom in cursor.fetchall()}
 
 
+def never_kept() -> list[str]:
+    """Return the text of each prepared statement that was planned again at each use."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement FROM pg_prepared_statements WHERE NOT from_sql AND generic_plans = 0")
+        return [statement for (statement,) in cursor.fetchall()]
+
+
 def plan_of(name: str) -> str:
     with connection.cursor() as cursor:
         cursor.execute("SET plan_cache_mode = force_generic_plan")
@@ -87,7 +103,7 @@ def whole_tables(plan: str) -> list[str]:
 
 def check_kept(statements: int) -> None:
     found = plan_counts()
-    assert sum(generic > 0 for generic, _ in found.values()) == statements
+    assert sum(generic > 0 for generic, _ in found.values()) == statements, (found, never_kept())
     for name, (generic, custom) in found.items():
         if generic + custom >= USES - 5:
             plan = plan_of(name)

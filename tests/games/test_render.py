@@ -266,9 +266,11 @@ def test_a_finished_game_names_its_winner_to_every_reader() -> None:
 def test_a_finished_round_shows_its_result_and_all_hands() -> None:
     ended = there(page(seen(OVER, 1, status="over", winner=0, target=5)).ended)
     assert ended.result == "Round 1: Ann wins the round and scores 10 points."
-    assert [(hand.name, [card.text for card in hand.cards]) for hand in ended.hands] == [
-        ("Ann", []), ("Bob", ["r4", "g3"]), ("Chen", ["y1", "y2"]),
-    ]  # fmt: skip
+    assert [(row.name, [card.text for card in row.cards], row.none, row.note) for row in ended.rows] == [
+        ("Ann", [], "no cards left", ""),
+        ("Bob", ["r4", "g3"], "no cards left", "2 cards, 7 points"),
+        ("Chen", ["y1", "y2"], "no cards left", "2 cards, 3 points"),
+    ]
 
 
 def test_the_previous_round_is_shown_if_given() -> None:
@@ -279,9 +281,35 @@ def test_the_previous_round_is_shown_if_given() -> None:
         render.page_of(view, [], asked=PageRequest(), now=NOW, ended=LastRound(1, rules.Outcome(1, 57), hands)).ended
     )
     assert shown.result == "Round 1: Bob wins the round and scores 57 points."
-    assert [(hand.cards, hand.none) for hand in shown.hands] == [
-        ([], "out by the mercy rule"), ([], "no cards left"), ([], "left the game"),
+    assert [(row.name, row.cards, row.none) for row in shown.rows] == [
+        ("Bob", [], "no cards left"), ("Ann", [], "out by the mercy rule"), ("Chen", [], "left the game"),
     ]  # fmt: skip
+
+
+def test_the_end_of_a_round_moves_its_points_to_the_scores() -> None:
+    view = seen(PLAIN, target=500)
+    seats = [replace(seat, score=score) for seat, score in zip(view.seats, (120, 250, 30), strict=True)]
+    view = replace(view, seats=tuple(seats))
+    hands = [LastHand((), out=False, left=False)] * 3
+    moments = [
+        rules.KeyMoment(3, 1, "took_stack", 2, 12),
+        rules.KeyMoment(5, 1, "stack", 0, 26),
+        rules.KeyMoment(8, 1, "knocked_out", 2),
+        rules.KeyMoment(9, 2, "knocked_out", 0),
+    ]
+    ended = LastRound(1, rules.Outcome(1, 200), hands)
+    shown = there(render.page_of(view, [], asked=PageRequest(), now=NOW, ended=ended, moments=moments).ended)
+    assert [(row.name, row.before, row.gained, row.total) for row in shown.rows] == [
+        ("Bob", 50, 200, 250), ("Ann", 120, 0, 120), ("Chen", 30, 0, 30),
+    ]  # fmt: skip
+    assert [(row.bar_before, row.bar) for row in shown.rows] == [(10, 50), (24, 24), (6, 6)]
+    assert (shown.title, shown.lead) == ("Bob wins round 1", "+200 points. Bob leads with 250 of 500.")
+    assert shown.happened == ["A stack of 26 on you.", "Chen is out by the mercy rule."]
+    assert shown.go == "Continue: it’s your turn"
+    assert (
+        there(render.page_of(seen(PLAIN, 1, target=500), [], asked=PageRequest(), now=NOW, ended=ended).ended).go
+        == "Continue"
+    )
 
 
 def test_a_hand_marks_playable_cards() -> None:

@@ -20,6 +20,8 @@ from games.api import routes
 from games.models import Game, Move, Seat
 from games.queries import Table, Viewer, replays
 from games.refusals import Denied
+from games.render.key_moments import moments_of
+from games.render.replay import replay_of
 from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.pages import open_table, text_of
@@ -168,7 +170,7 @@ def test_every_frame_takes_the_same_number_of_queries(
     table = match_of(alice, bob)
     browser = logged_in(alice)
     for n in (0, table.game.version // 2, table.game.version):
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(9):
             assert browser.get(at(table, n=n, seat=1)).status_code == 200
 
 
@@ -264,3 +266,63 @@ def test_the_api_returns_only_one_long_log_at_a_time(
         assert answer.headers["Retry-After"] == "2"
         assert as_alice.get(f"{url}/moves?limit={long - 1}").status_code == 200
     assert as_alice.get(f"{url}/{call}").status_code == 200
+
+
+def test_the_chart_has_the_counts_of_each_step_whatever_view_is_chosen(alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+    courses = set()
+    for n, seat in ((0, None), (7, 1), (table.game.version, 2)):
+        step = replays.frame_at(table, n)
+        courses.add(step.course)
+        view = replays.view_at(table, step, alice, seat)
+        chart = replay_of(step, view, seat=seat, options=table.options, now=NOON).chart
+        assert chart is not None
+        held = {line.name: int(line.now.split()[0]) for line in chart.lines}
+        assert [held[name] for name in view.names] == [len(hand) for hand in step.position.hands]
+        assert [line.name for line in chart.lines if line.chosen] == ([] if seat is None else [view.names[seat]])
+        assert [row.n for row in chart.rows if row.here] == [n]
+    (course,) = courses
+    assert [counts.n for counts in course] == list(range(table.game.version + 1))
+    for counts in course:
+        position = replays.frame_at(table, counts.n).position
+        assert counts.cards == tuple(map(len, position.hands))
+        assert counts.stack == (position.pending.total if position.pending else 0)
+
+
+def test_a_round_without_moves_and_a_very_long_one_have_no_chart(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_after([alice, bob], FOREVER, seed=3)
+    assert len(replays.frame_at(now_of(table), 3).course) == table.game.version + 1
+    monkeypatch.setattr(replays, "LONG", table.game.version)
+    assert replays.frame_at(now_of(table), 3).course == ()
+    assert "Cards held" not in text_of(logged_in(alice).get(at(table, n=3)))
+    empty = table_after([alice, bob], 0, seed=3)
+    Game.objects.filter(pk=empty.game.pk).update(status=Game.Status.VOID)
+    assert "Cards held" not in text_of(logged_in(alice).get(at(empty)))
+
+
+def test_key_moments_lead_to_their_steps(alice: User, bob: User) -> None:
+    table = match_of(alice, bob)
+    step = replays.frame_at(table, 0)
+    kinds = {moment.kind for moment in step.moments}
+    assert {"knocked_out", "lead"} <= kinds
+    view = replays.view_at(table, step, alice, None)
+    browser = logged_in(alice)
+    for link in moments_of(view, step.moments).links:
+        answer = browser.get(link.url)
+        assert f"Move {link.n} of {table.game.version}" in text_of(answer)
+        assert 'aria-current="step"' in answer.content.decode().split('id="moments"')[1].split("</section>")[0]
+        if link.kind == "knocked_out":
+            frame = replays.frame_at(table, link.n)
+            assert frame.position.out
+
+
+def test_a_page_lists_at_most_40_key_moments_and_keeps_changes_of_the_lead(alice: User, bob: User) -> None:
+    table = match_of(alice, bob)
+    view = replays.view_at(table, replays.frame_at(table, 0), alice, None)
+    stacks = [rules.KeyMoment(n, 1, "took_stack", 1, n) for n in range(10, 60)]
+    shown = moments_of(view, [rules.KeyMoment(1, 1, "lead", 0, 57), rules.KeyMoment(2, 1, "knocked_out", 0), *stacks])
+    assert [link.n for link in shown.links] == [1, 2, *range(22, 60)]
+    assert shown.links[0].text == "You take the lead with 57 points."
+    assert shown.more == "And 12 more moments."

@@ -90,9 +90,9 @@ def test_a_report_at_the_moment_of_a_decision_does_not_deadlock(
         with suppress(threading.BrokenBarrierError):
             meet.wait(timeout=2)
 
-    def open_later(*args: Any) -> Case:
+    def open_later(*args: Any, **more: Any) -> Case:
         wait()
-        return open_case(*args)
+        return open_case(*args, **more)
 
     def set_later(*args: Any) -> None:
         wait()
@@ -772,12 +772,12 @@ def test_a_decided_appeal_keeps_its_decision_when_the_suspension_is_lifted(
     assert list(told.values_list("kind", flat=True)) == ["appeal_decided", "lifted"]
 
 
-def test_the_migration_closes_appeals_whose_suspension_was_lifted_or_replaced(ann: User) -> None:
+def test_the_migration_closes_appeals_whose_suspension_was_lifted_or_replaced(root: User, ann: User) -> None:
     migration = importlib.import_module("games.migrations.0051_appeals_end_with_their_suspension")
     hanging = {}
     for name in ("lifted", "replaced", "waits"):
         who = person(name)
-        people.suspend(person_id=who.pk, by=ann, days=2, reason=REASON, now=NOON)
+        people.suspend(person_id=who.pk, by=root, days=2, reason=REASON, now=NOON)
         hanging[name] = appeals.appeal(person_id=who.pk, text="It was my little brother.", now=NOON)
     later = NOON + timedelta(days=1)
     end_otherwise(hanging["lifted"], "lift", ann, later)
@@ -790,6 +790,18 @@ def test_the_migration_closes_appeals_whose_suspension_was_lifted_or_replaced(an
         ("replaced", "replaced", later),
         ("waits", "", None),
     }
+
+
+def test_a_new_suspension_closes_no_appeal_that_somebody_else_decides(mo: User, ann: User, bob: User) -> None:
+    new: dict[str, Any] = {"person_id": bob.pk, "days": 14, "reason": REASON, "now": NOON}
+    people.suspend(person_id=bob.pk, by=mo, days=7, reason=REASON, now=NOON)
+    waits = appeals.appeal(person_id=bob.pk, text="It was my little brother.", now=NOON)
+    refused("forbidden", people.suspend, by=mo, **new)
+    waits.refresh_from_db()
+    assert waits.decided_at is None
+    people.suspend(by=ann, **new)
+    waits.refresh_from_db()
+    assert waits.decision == Appeal.Answer.REPLACED
 
 
 def test_the_page_of_an_appeal_tells_a_moderator_who_decides_it(mo: User, ann: User, appeal: Appeal) -> None:

@@ -186,7 +186,9 @@ def test_the_about_page_says_that_this_is_independent(client: Client) -> None:
     assert "not affiliated with or endorsed by Mattel" in text_of(client.get("/about/"))
 
 
-@pytest.mark.parametrize("url", ["/rules/", "/rules/?preset=flip", "/rules/?preset=all", "/about/"])
+@pytest.mark.parametrize(
+    "url", ["/rules/", "/rules/?preset=flip", "/rules/?preset=all", "/about/", "/notation/", "/privacy/"]
+)
 def test_static_pages_run_no_query_for_a_visitor(client: Client, url: str, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
         assert client.get(url).status_code == 200

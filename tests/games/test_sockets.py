@@ -568,3 +568,15 @@ def test_a_message_to_a_socket_does_not_use_the_database_thread(code: str, monke
 
     run(scenario())
     assert visits == []
+
+
+def test_a_visitor_has_no_socket_where_a_log_in_is_required(code: str, as_alice: Client, settings: Settings) -> None:
+    settings.LOGIN_REQUIRED = True
+
+    async def scenario() -> None:
+        visitor = Socket(code)
+        assert await visitor.accepted()
+        assert await visitor.closed() == consumer.NOT_FOUND
+        await opened(code, as_alice)
+
+    run(scenario())

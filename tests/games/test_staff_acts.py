@@ -16,11 +16,11 @@ from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
 from games.queries import conduct
 from games.queries.conduct import DoneAct
 from games.refusals import Denied
-from games.staff import accounts, appeals, cases, people, roles, tables
+from games.staff import accounts, announcement, appeals, cases, invitations, new_accounts, people, roles, tables
 from games.staff.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON
+from tests.support.staff import REASON, write_entry
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 NAMES = {
@@ -33,8 +33,11 @@ PERFORM: dict[StaffAct[Any], Any] = {
     **tables.PERFORM,
     **people.PERFORM,
     **accounts.PERFORM,
+    **invitations.PERFORM,
     **cases.PERFORM,
     **appeals.PERFORM,
+    **announcement.PERFORM,
+    **new_accounts.PERFORM,
 }
 
 
@@ -57,15 +60,20 @@ def test_every_act_is_complete(act: StaffAct[Any]) -> None:
 
 
 def test_every_act_has_one_function_that_accepts_its_form() -> None:
-    modules = (tables, people, accounts, cases, appeals)
+    modules = (tables, people, accounts, invitations, cases, appeals, announcement, new_accounts)
     listed = Counter(act for module in modules for act in module.PERFORM)
     assert listed == Counter(ACTS.values())
     for act, perform in PERFORM.items():
         takes = set(inspect.signature(perform).parameters)
         assert {"by", "reason", "now"} <= takes, act.name
-        of_subject = {"game_id", "person_id", "case_id", "appeal_id"}
-        decided = {"remove": {"bot"}, "decide_appeal": {"lift"}, "suspend_for_good": {"days"}}.get(act.name, set())
-        asked = set(act.form.base_fields) - {"instead", "decision"}
+        of_subject = {"game_id", "person_id", "case_id", "appeal_id", "announcement_id", "new_account_id"}
+        decided = {
+            "remove": {"bot"},
+            "extend": {"minutes"},
+            "decide_appeal": {"lift"},
+            "suspend_for_good": {"days"},
+        }.get(act.name, set())
+        asked = set(act.form.base_fields) - {"instead", "decision", "amount", "unit"}
         assert takes - of_subject - {"by", "now"} == asked | decided, act.name
 
 
@@ -78,7 +86,7 @@ def test_the_log_says_a_former_player_if_the_name_is_gone() -> None:
     done = DoneAct("extend", 0, NOON, "", None, {"minutes": 5})
     sentence = TABLE_ACTS["extend"].log_sentence
     assert sentence is not None
-    assert sentence(done) == "Staff gave a former player 5 more minutes for the turn."
+    assert sentence(done) == "Staff gave a former player 5 minutes more for the turn."
 
 
 @pytest.mark.django_db
@@ -101,11 +109,15 @@ DONE = {
     ("extend", ("minutes", 120)): "Extend the clock, 2 hours",
     ("extend", ("minutes", 90)): "Extend the clock, 90 minutes",
     ("extend", ("minutes", 2880)): "Extend the clock, 2 days",
-    ("set_role", ("role", "moderator")): "Change the role: moderator",
-    ("set_role", ("role", "")): "Change the role: none",
+    ("set_role", ("role", "moderator")): "Give a role: moderator",
+    ("set_role", ("role", "")): "Give a role: none",
     ("close_case", ("outcome", "nothing")): "Close the case: we found nothing against the rules",
     ("decide_appeal", ("lifted", True)): "Decide the appeal: the suspension is lifted",
     ("warn", ("plays_with", True)): "Warn",
+    ("void_round", ("round", 3)): "Void the round, round 3",
+    ("forgive", ("misses", 2)): "Forgive missed turns: 2 missed turns",
+    ("remove", ("bot", True)): "Remove a player, a bot took the seat",
+    ("remove", ("bot", False)): "Remove a player, the hand was set aside",
 }
 
 
@@ -113,10 +125,7 @@ def test_lists_of_acts_say_how_long_and_which(mo: User, ann: User, alice: User, 
     game, browser = table_at(TWO_HANDS, [alice, bob]).game, staff_browser(mo)
     lists = ["games/auditentry/", f"accounts/user/{alice.pk}/change/", f"games/game/{game.pk}/change/"]
     for (act, (name, value)), summary in DONE.items():
-        entry = AuditEntry.objects.create(
-            at=NOON, act=act, actor=ann, actor_name="ann", reason=REASON, person=alice, game=game, version=0,
-            details={name: value},
-        )  # fmt: skip
+        entry = write_entry(act, ann, person=alice, game=game, version=0, details={name: value})
         for page in (*lists, f"games/auditentry/{entry.pk}/change/"):
             assert summary in text_of(browser.get(f"/admin/{page}")), page
 
@@ -125,7 +134,7 @@ def test_lists_of_acts_say_how_long_and_which(mo: User, ann: User, alice: User, 
 def audited(ann: User, alice: User) -> None:
     """Return an entry of this release and one of a later release."""
     for name in ("warn", "of_tomorrow"):
-        AuditEntry.objects.create(at=NOON, act=name, actor=ann, actor_name="ann", reason=REASON, person=alice)
+        write_entry(name, ann, person=alice)
 
 
 @pytest.mark.usefixtures("audited")

@@ -19,7 +19,7 @@ from accounts.adapter import LEFT_GUEST
 from accounts.models import User
 from games.models import AuditEntry, Case, Notice
 from games.notices import outbox, preferences
-from games.queries import Viewer, lists
+from games.queries import Viewer, conduct, lists
 from games.refusals import Denied
 from games.staff import accounts, cases, people, tables
 from tests.conftest import api_token, logged_in, person
@@ -70,7 +70,7 @@ def test_correcting_a_name_stores_the_old_one_in_the_audit_log(ann: User, alice:
     assert (alice.username, alice.display_name) == ("alice2", "Alice")
     entry = AuditEntry.objects.get()
     assert (entry.act, entry.person_name, entry.reason) == ("rename", "Rude Word", REASON)
-    assert entry.details == {
+    assert conduct.details_with_names(entry) == {
         "before": {"username": "alice", "display_name": "Rude Word"},
         "after": {"username": "alice2", "display_name": "Alice"},
     }
@@ -364,7 +364,7 @@ def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> 
         return {act["url"].split("/")[-2] for act in browser.get(page).context["acts"]}
 
     assert offered() == {
-        "warn", "mute", "neutral_name", "suspend", "suspend_for_good", "rename", "close_account",
+        "warn", "mute", "neutral_name", "suspend", "suspend_for_good", "rename", "close_account", "note_person",
     }  # fmt: skip
     people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=NOON.replace(year=2099))
     people.mute(person_id=alice.pk, by=ann, days=3, reason=REASON, now=NOON.replace(year=2099))
@@ -372,6 +372,7 @@ def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> 
     accounts.close_account(**act(alice, ann))
     assert offered() == {
         "warn", "mute", "unmute", "end_neutral_name", "suspend", "suspend_for_good", "lift", "rename", "reopen_account",
+        "note_person",
     }  # fmt: skip
 
 

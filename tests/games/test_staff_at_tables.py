@@ -14,6 +14,7 @@ from games.actions.play import play_move
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
+from games.rules.cards import card_name
 from games.staff import tables
 from games.staff.acts import TABLE_ACTS
 from tests.conftest import staff
@@ -61,6 +62,7 @@ def test_a_staff_member_who_lost_a_seat_still_cannot_act_there(
 
 
 AT_TABLES: dict[str, dict[str, Any]] = {
+    "say": {"said": "Please wait a moment."},
     "pause": {},
     "resume": {},
     "extend": {"minutes": 5},
@@ -150,7 +152,7 @@ def test_acts_on_a_seat_follow_the_rules_about_acts_on_a_person(
 
 
 FORMS: dict[str, dict[str, Any]] = {
-    "extend": {"minutes": "30"},
+    "extend": {"amount": "30"},
     "forgive": {"seat": "1"},
     "remove": {"seat": "1", "instead": "aside"},
     "move_seat": {"seat": "1", "username": "dora"},
@@ -164,7 +166,7 @@ def browser(dealt: Table, ann: User) -> Client:
     return staff_browser(ann)
 
 
-@pytest.mark.parametrize("name", sorted(set(TABLE_ACTS) - {"close", "resume", "look"}))
+@pytest.mark.parametrize("name", sorted(set(TABLE_ACTS) - {"say", "close", "resume", "look"}))
 def test_the_page_of_an_act_explains_and_performs_it(dealt: Table, browser: Client, name: str) -> None:
     back = f"/admin/games/game/{dealt.game.pk}/change/"
     url = f"/admin/games/game/{dealt.game.pk}/act/{name}/"
@@ -186,7 +188,9 @@ def test_hands_are_shown_in_the_response_only(dealt: Table, browser: Client) -> 
     answer = browser.post(url, {"reason": REASON})
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store, private"
+    page = answer.content.decode()
     for hand in dealt.started.position.hands:
         for card in hand:
-            assert f"<code>{card}</code>" in answer.content.decode()
+            assert f"<span>{card_name(card)}</span>" in page
+    assert page.count('<svg class="face ') == sum(map(len, dealt.started.position.hands))
     assert entry_of(dealt).act == "look"

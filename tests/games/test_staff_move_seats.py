@@ -32,7 +32,7 @@ def test_a_seat_moves_to_another_person_with_its_hand(dealt: Table, ann: User, b
     assert view is not None
     assert view.hand == hand
     entry = entry_of(dealt)
-    assert (entry.person, entry.details) == (dora, {"before": "bob", "before_id": bob.pk})
+    assert (entry.person, entry.before_name, entry.details) == (dora, "bob", {"before_id": bob.pk})
 
 
 def test_a_seat_is_not_given_to_a_closed_account(dealt: Table, ann: User) -> None:

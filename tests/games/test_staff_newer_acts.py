@@ -18,7 +18,7 @@ from games.refusals import Denied
 from games.staff import acts, appeals, cases, newer_acts, people, tables
 from tests.conftest import staff
 from tests.support.codes import staff_browser
-from tests.support.staff import REASON, act, dealt, known_by, seen_in
+from tests.support.staff import REASON, act, dealt, known_by, seen_in, write_entry
 from tests.support.tables import TWO_HANDS, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -117,9 +117,9 @@ def test_the_pages_that_would_close_an_appeal_say_that_it_waits(mo: User, ann: U
 
 
 @pytest.mark.parametrize("name", ["suspend", "warn", "lift"])
-def test_an_act_on_a_person_is_refused_after_a_new_appeal(ann: User, bob: User, name: str) -> None:
+def test_an_act_on_a_person_is_refused_after_a_new_appeal(root: User, ann: User, bob: User, name: str) -> None:
     now = timezone.now()
-    people.suspend(person_id=bob.pk, by=ann, days=7, reason=REASON, now=now)
+    people.suspend(person_id=bob.pk, by=root, days=7, reason=REASON, now=now)
     browser, url = staff_browser(ann), on_person(bob, name)
     form = opened(browser, url) | {"days": "30"}
     appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
@@ -148,7 +148,7 @@ def test_an_appeal_that_the_page_showed_or_another_person_made_refuses_no_act(
 
 def test_an_act_at_a_table_is_refused_after_a_newer_one(mo: User, ann: User, dealt: Table) -> None:
     browser, url = staff_browser(mo), on_table(dealt, "extend")
-    form = opened(browser, url) | {"minutes": "9"}
+    form = opened(browser, url) | {"amount": "9"}
     tables.extend(**act(dealt, ann, minutes=1))
     answer = browser.post(url, form)
     assert (answer.status_code, done()) == (409, ["extend"])
@@ -159,7 +159,7 @@ def test_an_act_at_a_table_is_refused_after_a_newer_one(mo: User, ann: User, dea
 def test_a_page_opened_after_an_act_performs_the_next(mo: User, ann: User, dealt: Table) -> None:
     browser, url = staff_browser(mo), on_table(dealt, "extend")
     tables.extend(**act(dealt, ann, minutes=5))
-    assert browser.post(url, opened(browser, url) | {"minutes": "9"}).status_code == 302
+    assert browser.post(url, opened(browser, url) | {"amount": "9"}).status_code == 302
 
 
 @pytest.mark.parametrize("name", ["lift", "unmute", "end_neutral_name"])
@@ -393,11 +393,9 @@ def test_the_seat_of_a_removed_player_cannot_be_taken_again(mo: User, ann: User,
 def test_acts_about_the_reader_are_neither_shown_nor_counted(mo: User, ann: User, dealt: Table) -> None:
     browser = staff_browser(mo)
     url = on_table(dealt, "extend")
-    form = opened(browser, url) | {"minutes": "9"}
-    AuditEntry.objects.create(
-        at=timezone.now(), act="forgive", actor=ann, actor_name="ann", reason=REASON, person=mo, person_name="mo",
-        game=dealt.game, game_code=dealt.game.code, version=dealt.game.version, seat=1, details={},
-    )  # fmt: skip
+    form = opened(browser, url) | {"amount": "9"}
+    of_game = {"game": dealt.game, "game_code": dealt.game.code, "version": dealt.game.version}
+    write_entry("forgive", ann, person=mo, at=timezone.now(), seat=1, **of_game)
     assert browser.post(url, form).status_code == 302
 
 
@@ -411,10 +409,7 @@ def test_the_newest_ten_are_listed(mo: User, ann: User, bob: User) -> None:
 
 
 def test_an_act_of_a_later_release_is_named(mo: User, ann: User, dealt: Table) -> None:
-    AuditEntry.objects.create(
-        at=timezone.now(), act="teleport", actor=ann, actor_name="ann", reason=REASON, game=dealt.game,
-        game_code=dealt.game.code, version=0, details={},
-    )  # fmt: skip
+    write_entry("teleport", ann, at=timezone.now(), game=dealt.game, game_code=dealt.game.code, version=0)
     answer = staff_browser(mo).post(on_table(dealt, "pause"), {"reason": MINE})
     assert "ann has done “teleport” (" in text_of(answer)
 
@@ -422,7 +417,7 @@ def test_an_act_of_a_later_release_is_named(mo: User, ann: User, dealt: Table) -
 def test_every_act_can_be_said(ann: User, bob: User) -> None:
     now, details = timezone.now(), {"before": "carl", "round": 2, "days": 3, "minutes": 1, "outcome": "acted"}
     for name in acts.ACTS:
-        entry = AuditEntry(at=now, act=name, actor=ann, actor_name="ann", reason="", person_name="bob", details=details)
+        entry = write_entry(name, ann, person=bob, at=now, reason="", details=details)
         sentence = newer_acts.said(entry, reader=bob, now=now)
         assert re.fullmatch(r"ann has [^{}“]+ \(less than a minute ago\)\.", sentence), sentence
 

@@ -82,7 +82,7 @@ def test_the_page_to_extend_the_clock_names_who_gets_the_time(dealt: Table, mo: 
 def test_a_turn_that_has_moved_on_is_not_extended(mo: User, alice: User, bob: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, person("dora")], deadline=NOON + timedelta(hours=1))
     browser, url, before = staff_browser(mo), f"/admin/games/game/{table.game.pk}/act/extend/", table.on_turn
-    form = values_of(browser.get(url)) | {"minutes": "90", "reason": REASON}
+    form = values_of(browser.get(url)) | {"amount": "90", "reason": REASON}
     assert before.user is not None
     play_move(code=table.game.code, viewer=Viewer(before.user), text="play r5", version=0, now=NOON)
     row, deadline = now_of(table).on_turn, now_of(table).game.deadline
@@ -95,7 +95,7 @@ def test_a_turn_that_has_moved_on_is_not_extended(mo: User, alice: User, bob: Us
     ) in text_of(answer)
     assert f'value="Give {row.name}, seat {row.index + 1}, more time"' in answer.content.decode()
     assert (now_of(table).game.deadline, AuditEntry.objects.exists()) == (deadline, False)
-    assert browser.post(url, values_of(answer) | {"minutes": "90", "reason": REASON}).status_code == 302
+    assert browser.post(url, values_of(answer) | {"amount": "90", "reason": REASON}).status_code == 302
     assert AuditEntry.objects.get().person == row.user
 
 
@@ -121,4 +121,22 @@ def test_misses_can_be_forgiven_only_in_a_running_game(ann: User, alice: User) -
     assert sent.status_code == 409
     assert "is not possible at a table that is open" in sent.content.decode().lower()
     assert REASON in sent.content.decode()
+    assert not AuditEntry.objects.exists()
+
+
+@pytest.mark.parametrize(("amount", "unit", "minutes"), [("3", "1440", 4320), ("2", "60", 120), ("9", "", 9)])
+def test_more_time_is_given_in_minutes_hours_or_days(
+    dealt: Table, ann: User, amount: str, unit: str, minutes: int
+) -> None:
+    browser, url = staff_browser(ann), f"/admin/games/game/{dealt.game.pk}/act/extend/"
+    form = values_of(browser.get(url)) | {"amount": amount, "unit": unit, "reason": REASON}
+    assert browser.post(url, form).status_code == 302
+    assert AuditEntry.objects.get().details["minutes"] == minutes
+
+
+@pytest.mark.parametrize("time", [{"amount": "61", "unit": "1440"}, {"amount": "0", "unit": "60"}, {"unit": "2"}])
+def test_too_much_time_or_none_is_refused(dealt: Table, ann: User, time: dict[str, str]) -> None:
+    browser, url = staff_browser(ann), f"/admin/games/game/{dealt.game.pk}/act/extend/"
+    answer = browser.post(url, values_of(browser.get(url)) | {"amount": "", "reason": REASON} | time)
+    assert answer.status_code == 422
     assert not AuditEntry.objects.exists()

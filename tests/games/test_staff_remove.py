@@ -116,7 +116,7 @@ def test_no_seat_is_preselected_and_the_button_names_the_person(
     ):
         assert 'name="reason"' not in act_page(f"{name}/")
         assert f'<a class="button" href="?seat=1">{button}</a>' in act_page(f"{name}/")
-        assert f'<input type="submit" class="default" value="{button}">' in act_page(f"{name}/?seat=1")
+        assert f' value="{button}">' in act_page(f"{name}/?seat=1")
 
 
 def test_an_act_on_a_seat_without_a_seat_does_nothing(dealt: Table, mo: User) -> None:
@@ -350,7 +350,7 @@ def test_the_host_and_the_log_are_told_that_the_link_of_a_private_table_changed(
     )
     [note] = [one for one in notes_of(now_of(table), reader=alice) if "removed" in one.text]
     assert ("The old link to the table no longer works." in note.text) is not public
-    assert Client().get(f"/join/{old}/").status_code == (302 if public else 404)
+    assert Client().get(f"/join/{old}/").status_code == (200 if public else 404)
 
 
 def test_a_person_removed_twice_is_notified_twice(ann: User, alice: User, bob: User) -> None:

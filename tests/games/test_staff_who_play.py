@@ -10,12 +10,13 @@ import pytest
 from django.utils import timezone
 
 from accounts import actions as account_actions
+from accounts.invitations import invite as make_invitation
 from accounts.models import User
 from games.actions import guests, lobby
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
-from games.staff import accounts, appeals, cases, people, tables
+from games.staff import accounts, appeals, cases, invitations, people, tables
 from games.staff.acts import PERSON_ACTS
 from tests.conftest import logged_in, person
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -25,6 +26,7 @@ TEXT = "She lets everybody wait for hours on end."
 
 ON_PEOPLE: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "warn": (people.warn, {}),
+    "note_person": (people.note, {}),
     "mute": (people.mute, {"days": 3}),
     "unmute": (people.unmute, {}),
     "neutral_name": (people.replace_username, {}),
@@ -35,6 +37,7 @@ ON_PEOPLE: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "rename": (accounts.rename, {"username": "alice2", "display_name": ""}),
     "close_account": (accounts.close_account, {}),
     "reopen_account": (accounts.reopen_account, {}),
+    "revoke_invitations": (invitations.revoke_invitations, {}),
 }
 FOR_SUPERUSERS = {"set_role", "drop_factor"}
 
@@ -67,6 +70,8 @@ def test_staff_cannot_act_on_people_they_play_with(ann: User, alice: User, name:
         )
     if name == "end_neutral_name":
         User.objects.filter(pk=alice.pk).update(neutral_name="Player 48213", display_name="alice")
+    if name == "revoke_invitations":
+        make_invitation(user=alice, note="", days=7, now=NOON)
     act, more = ON_PEOPLE[name]
     assert "You are playing with alice" in refused(act, **arguments_for(alice, ann, **more))
     Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)

@@ -8,7 +8,7 @@ import pytest
 
 from accounts import mails
 from games import tasks
-from games.actions import abandoned, housekeeping, pauses
+from games.actions import abandoned, data_copies, deletion, housekeeping, pauses
 from games.batch import run_all
 from games.clocks import quiet_hours
 from games.notices import outbox, preferences, reminders
@@ -21,6 +21,9 @@ TIDY = [
     (abandoned, "delete_unplayed_games"),
     (quiet_hours, "follow_everybody"),
     (housekeeping, "forget_guests"),
+    (data_copies, "wake_worker"),
+    (data_copies, "forget_old"),
+    (deletion, "delete_due"),
     (preferences, "forget_old"),
     (mails, "forget_old"),
     (auto_reports, "forget_marks"),

@@ -203,7 +203,7 @@ def test_players_see_the_backs_of_the_other_hands() -> None:
 
 def test_the_hands_at_the_end_of_a_round_show_both_faces_of_each_card() -> None:
     ended = there(page(flip(OVER, 1, status="over", winner=0)).ended)
-    bob, chen = ended.hands[1].cards, ended.hands[2].cards
+    bob, chen = ended.rows[1].cards, ended.rows[2].cards
     assert [card.name for card in bob] == ["Purple 3, Wild on the back", "Teal 1, Red 4 on the back"]
     assert [card.name for card in chen] == ["Purple 9, Yellow 1 on the back", "Wild Draw Colour, Blue 9 on the back"]
     html = loader.render_to_string("games/_ended.html", {"ended": ended, "page": {"over": True}})

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
+from typing import Any
+from wsgiref.types import WSGIEnvironment
 
 import pytest
 from pytest_django.fixtures import Settings
 
+from games.api.waits import HEADER, KNOWN
+from nomercy.server.admission import Admission
+from nomercy.server.bridge import Bridge
 from nomercy.server.limits import LIMITS, Limits
-from tests.support.server import App, Line, Reply, half_a_body, request, serving_app
+from tests.support.server import App, Line, Reply, half_a_body, request, serving, serving_app
+from tests.support.waiting import until
 
 OTHER = "127.0.0.2"
 SHORT = Limits(body_seconds=0.2, body_bytes=1000, open_requests=3, held_bytes=1500, in_threads=1)
@@ -196,3 +203,19 @@ def assert_says_what_to_do(answer: Reply, path: str, code: str, hint: str) -> No
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
         said = (b"so nothing was done", b"Nothing was done", b"Nothing was changed")
         assert any(sentence in answer.body for sentence in said)
+
+
+def test_a_stopping_server_answers_a_waiting_call() -> None:
+    calls: list[bool] = []
+
+    def app(environ: WSGIEnvironment, start_response: Callable[..., Any]) -> list[bytes]:
+        calls.append(KNOWN in environ)
+        start_response("200 OK", [(HEADER, "mark person.1")] if calls[-1] else [])
+        return [] if calls[-1] else [b"nothing new"]
+
+    with ExitStack() as client:
+        with serving(Admission(Bridge(app, threads=1), LIMITS), LIMITS) as port:
+            line = client.enter_context(Line(port)).send(request())
+            until("waiting", lambda: calls == [True, True])
+        assert line.answer().body == b"nothing new"
+    assert calls == [True, True, False]

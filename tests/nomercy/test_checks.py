@@ -14,6 +14,12 @@ import structlog
 from nomercy.checks import Environment, check_debug, check_secret_key
 from nomercy.launcher.place import CHECKOUT
 
+CLOSED_WITH_GUESTS = "REGISTRATION=closed means that nobody becomes a user, but guests are users. Set GUESTS=0 as well."
+MEMBERS_INVITE_NOBODY = "INVITATIONS=members needs REGISTRATION=invite. It is open, where invitations change nothing."
+VISITORS_WITH_GUESTS = (
+    "LOGIN_REQUIRED=1 means that visitors see no tables, but guests begin as visitors. Set GUESTS=0 as well."
+)
+
 
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
@@ -66,6 +72,43 @@ from nomercy.launcher.place import CHECKOUT
         ("BACKUP_PASSPHRASE_FILE", "", "BACKUP_PASSPHRASE is set and empty."),
         ("BACKUP_PASSPHRASE_FILE", "/nowhere", "the file of BACKUP_PASSPHRASE_FILE cannot be read: No such file"),
         ("STATIC_ROOT", "static", "STATIC_ROOT must be an absolute path."),
+        ("REGISTRATION", "members", "REGISTRATION must be one of open, invite, closed."),
+        ("GUESTS", "some", "GUESTS must be 1 or 0."),
+        (
+            "SENTRY_DSN",
+            "https://sentry.example.org/hidden",
+            "SENTRY_DSN must look like https://key@sentry.example.org/1.",
+        ),
+        ("METRICS_TOKEN", "hidden", "METRICS_TOKEN must have at least 20 letters, digits, dots, hyphens or"),
+        ("METRICS_TOKEN", "hidden token with spaces", "or underscores, and nothing else."),
+        ("SITE_NAME", "42", "SITE_NAME must be a name with a letter and at most 40 characters."),
+        ("SITE_NAME", "hidden" * 10, "SITE_NAME must be a name with a letter and at most 40 characters."),
+        ("SECURITY_CONTACT", "hidden", "SECURITY_CONTACT must be a mail address, or a URL that begins with https://."),
+        ("SECURITY_CONTACT", "http://hidden.example", "or a URL that begins with https://."),
+        ("IMPRINT_TEXT", "imprint.txt", "IMPRINT_TEXT must be an absolute path."),
+        ("PRIVACY_TEXT", "/nowhere", "the file of PRIVACY_TEXT cannot be read: No such file or directory."),
+        ("CONTACT_TEXT", "/dev/null", "the file of CONTACT_TEXT is empty."),
+        (
+            "OIDC_ISSUER",
+            "http://login.example.org",
+            "OIDC_ISSUER must begin with https, unless the provider is on this",
+        ),
+        (
+            "OIDC_ISSUER",
+            "login.example.org",
+            "OIDC_ISSUER must be a URL without user and password, like https://login.",
+        ),
+        ("OIDC_ISSUER", "https://u:hidden@login.example.org", "OIDC_ISSUER must be a URL without user and password"),
+        ("OIDC_ISSUER", "https://login.example.org;img-src", "OIDC_ISSUER must be a URL without user and password"),
+        ("OIDC_ISSUER", "https://login.example.org:x", "OIDC_ISSUER is not a valid URL."),
+        ("OIDC_ISSUER", "https://login.example.org?a=b", "OIDC_ISSUER must be a URL without ? and #, and at most 200"),
+        ("OIDC_ISSUER", f"https://login.example.org/{'x' * 200}", "and at most 200 characters long."),
+        ("OIDC_ISSUER", "https://login.example.org", "OIDC_CLIENT_ID is not set. Logging in with an OpenID provider"),
+        ("OIDC_CLIENT_ID", "no-mercy", "OIDC_ISSUER is not set. Logging in with an OpenID provider needs OIDC_ISSUER,"),
+        ("OIDC_CLIENT_SECRET", "hidden", "OIDC_ISSUER is not set."),
+        ("OIDC_CLIENT_SECRET_FILE", "/nowhere", "the file of OIDC_CLIENT_SECRET_FILE cannot be read: No such file"),
+        ("OIDC_NAME", "The Village", "OIDC_ISSUER is not set."),
+        ("OIDC_NAME", "x" * 41, "OIDC_NAME must be a name with at most 40 characters."),
         ("STATEMENT_TIMEOUT_MS", "-1", "STATEMENT_TIMEOUT_MS must be a whole number from 0"),
         ("IDLE_TRANSACTION_TIMEOUT_MS", "a", "IDLE_TRANSACTION_TIMEOUT_MS must be a whole number from 0"),
         ("SECRET_KEY", "short-hidden", "SECRET_KEY must be at least 32 characters long."),
@@ -102,6 +145,9 @@ def test_a_passphrase_of_backups_is_set_in_one_way_only() -> None:
         ("EMAIL_FROM", '"Cards, Inc" <cards@example.org>'),
         ("EMAIL_FROM", "Spiele für alle <cards@example.org>"),
         ("BACKUP_PASSPHRASE", "a long passphrase"),
+        ("SITE_NAME", "Die Kartenstube, Köln"),
+        ("SECURITY_CONTACT", "https://example.org/security"),
+        ("SECURITY_CONTACT", "security@example.org"),
     ],
 )
 def test_right_settings_are_taken(name: str, value: str) -> None:
@@ -137,10 +183,15 @@ def test_debug_is_only_allowed_on_this_machine() -> None:
     [
         ({"HSTS_SUBDOMAINS": "1"}, "HSTS_SUBDOMAINS and HSTS_PRELOAD need a SITE_URL that begins with https."),
         ({"HSTS_PRELOAD": "1", "SITE_URL": "https://cards.example.org"}, "HSTS_PRELOAD needs HSTS_SUBDOMAINS=1."),
+        ({"REGISTRATION": "closed"}, CLOSED_WITH_GUESTS),
+        ({"REGISTRATION": "closed", "GUESTS": "1", "LOGIN_REQUIRED": "1"}, CLOSED_WITH_GUESTS),
+        ({"LOGIN_REQUIRED": "1"}, VISITORS_WITH_GUESTS),
+        ({"INVITATIONS": "members"}, MEMBERS_INVITE_NOBODY),
+        ({"INVITATIONS": "members", "REGISTRATION": "open"}, MEMBERS_INVITE_NOBODY),
     ],
     ids=str,
 )
-def test_hsts_settings_that_contradict_others_stop_the_start(variables: dict[str, str], sentence: str) -> None:
+def test_settings_that_contradict_others_stop_the_start(variables: dict[str, str], sentence: str) -> None:
     with pytest.raises(SystemExit) as stopped:
         read_settings(**variables)
     assert str(stopped.value) == f"No Mercy does not start: {sentence}"
@@ -157,6 +208,32 @@ def test_the_embedded_database_needs_no_secret_key() -> None:
     check_secret_key("", embedded=True)
     with pytest.raises(SystemExit):
         check_secret_key("", embedded=False)
+
+
+PROVIDER = {"OIDC_CLIENT_ID": "no-mercy", "OIDC_CLIENT_SECRET": "a secret"}
+
+
+@pytest.mark.parametrize(
+    ("issuer", "name"),
+    [
+        ("https://Login.example.org/realms/Village/", "login.example.org"),
+        ("https://login.example.org:8443", "login.example.org"),
+        ("http://127.0.0.1:9000/", "127.0.0.1"),
+        ("http://localhost", "localhost"),
+    ],
+)
+def test_an_openid_provider_has_the_name_of_its_host_and_changes_no_policy(issuer: str, name: str) -> None:
+    plain, given = read_settings(), read_settings(OIDC_ISSUER=issuer, **PROVIDER)
+    assert (given["OIDC_ISSUER"], given["OIDC_NAME"]) == (issuer, name)
+    assert given["CONTENT_SECURITY_POLICY"] == plain["CONTENT_SECURITY_POLICY"]
+    assert plain["OIDC_NAME"] == plain["OIDC_ISSUER"] == ""
+
+
+@pytest.mark.parametrize("missing", ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"])
+def test_an_openid_provider_needs_all_of_its_settings(missing: str) -> None:
+    given = {"OIDC_ISSUER": "https://login.example.org", **PROVIDER, "OIDC_NAME": "Village", missing: ""}
+    with pytest.raises(SystemExit, match=f"{missing} is not set"):
+        read_settings(**given)
 
 
 def test_the_mail_url_is_parsed() -> None:
@@ -212,3 +289,28 @@ def read_settings(**variables: str) -> dict[str, Any]:
             return runpy.run_path(str(CHECKOUT / "nomercy" / "settings.py"))
     finally:
         structlog.configure(**logging)  # else loggers that are in use would no longer be captured by other tests
+
+
+def test_a_name_of_the_site_is_that_of_the_sender() -> None:
+    read = read_settings(
+        SITE_NAME="Cards, Inc", SITE_URL="https://cards.example.org", SECURITY_CONTACT="us@example.org"
+    )
+
+    assert read["DEFAULT_FROM_EMAIL"] == '"Cards, Inc" <no-reply@cards.example.org>'
+    assert read["SECURITY_CONTACT"] == "mailto:us@example.org"
+
+
+def test_a_text_of_the_operator_is_a_short_file_in_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "imprint.txt"
+    for content, sentence in ((b"\xff", "is not a text in UTF-8"), (b"a" * 100_001, "is longer"), (b"a\0b", "a NUL")):
+        file.write_bytes(content)
+        with pytest.raises(SystemExit, match=sentence):
+            read_settings(IMPRINT_TEXT=str(file))
+    file.write_text("\ufeffStraße 1\n")
+    assert read_settings(IMPRINT_TEXT=str(file))["IMPRINT_TEXT"] == "Straße 1"
+
+
+def test_access_goes_together() -> None:
+    for given in ({"GUESTS": "0"}, {"REGISTRATION": "closed", "GUESTS": "0", "LOGIN_REQUIRED": "1"}):
+        assert read_settings(**given)["GUESTS"] is False
+    assert read_settings()["GUESTS"] is True

@@ -16,6 +16,7 @@ from nomercy.server.waiting import ENOUGH_FILES
 CADDY = (CHECKOUT / "docker" / "Caddyfile").read_text()
 OPERATIONS = (CHECKOUT / "docs" / "operations.md").read_text()
 NGINX = (CHECKOUT / "docker" / "nginx" / "site.conf").read_text()
+CONNECTIONS = (CHECKOUT / "docker" / "nginx" / "connections.conf").read_text()
 
 
 def number(pattern: str, text: str) -> int:
@@ -43,7 +44,7 @@ def test_servers_refuse_a_slow_body_before_proxies_do(waits: int) -> None:
 
 
 def test_nginx_has_the_connection_limit_of_the_servers() -> None:
-    assert number(r"limit_conn address (\d+);", NGINX) == LIMITS.waiting_connections
+    assert number(r"limit_conn network (\d+);", CONNECTIONS) == LIMITS.waiting_connections
 
 
 def test_the_docs_state_the_limits() -> None:

@@ -35,7 +35,7 @@ def secrets_of(browser: Client) -> set[bytes]:
     for factor in Authenticator.objects.exclude(data={}):
         if factor.type == Authenticator.Type.TOTP:
             found.add(decrypt(factor.data["secret"]))
-        else:
+        elif factor.type == Authenticator.Type.RECOVERY_CODES:
             found |= set(RecoveryCodes(factor).get_unused_codes())
     if pending := browser.session.get(PENDING_SECRET):
         found.add(decrypt(pending))

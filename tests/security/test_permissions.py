@@ -1,5 +1,7 @@
 """Test who may request which URL, and the headers of the answers (Q10 and Q14).
 
+The site has an OpenID provider here. Without one, its pages are 404 (tests/accounts/test_openid.py).
+
 Every URL has a row in `permissions.txt`, which explains its letters. A new URL without a row fails here. The pages of
 staff acts have a row for each act. They are sent a valid form, so that only the permission decides.
 """
@@ -19,13 +21,13 @@ from django.db import transaction
 from django.http import HttpResponseBase
 from pytest_django import DjangoDbBlocker
 
-from games.staff.acts import APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS
+from games.staff.acts import ANNOUNCEMENT_ACTS, APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS
 from tests.security.headers import faults
 from tests.security.urls import Address, addresses
 from tests.security.world import ROLES, World
 from tests.support.worlds import undone
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider")]
 
 FEW: Final = ("anonymous", "seated", "admin")
 METHODS: Final = {
@@ -37,15 +39,21 @@ BODIES: Final = {"/api/v1/games/<code>/moves": {"move": "leave"}}
 REASON: Final = {"reason": "To see who may do this at all", "seen": 10**9, "seen_news": 10**9}  # nothing is newer
 ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
     "admin:games_game_act": {
-        "pause": {}, "resume": {}, "extend": {"minutes": 5}, "forgive": {"seat": 1}, "void_round": {}, "void_game": {},
+        "say": {"said": "Hello, all of you."}, "pause": {}, "resume": {},
+        "extend": {"amount": 5}, "forgive": {"seat": 1}, "void_round": {}, "void_game": {},
         "remove": {"seat": 0, "instead": "bot"}, "move_seat": {"seat": 0, "username": "dora"}, "close": {}, "look": {},
     },
     "admin:accounts_user_act": {
         "warn": {}, "mute": {"days": 3}, "unmute": {}, "suspend": {"days": 3}, "suspend_for_good": {}, "lift": {},
         "rename": {"username": "bobby"}, "close_account": {}, "reopen_account": {}, "set_role": {"role": "moderator"},
-        "drop_factor": {}, "neutral_name": {}, "end_neutral_name": {},
+        "drop_factor": {}, "neutral_name": {}, "end_neutral_name": {}, "note_person": {},
+        "revoke_invitations": {},
     },
-    "admin:games_case_act": {"hold": {}, "close_case": {"outcome": "acted"}, "change_outcome": {"outcome": "acted"}},
+    "admin:games_case_act": {
+        "hold": {}, "close_case": {"outcome": "acted"}, "change_outcome": {"outcome": "acted"}, "hand_over": {},
+        "give_back": {}, "note_case": {}, "reopen_case": {},
+    },
+    "admin:games_announcement_act": {"announce": {"text": "The site rests at noon."}, "end_announcement": {}},
     "admin:games_appeal_act": {"decide_appeal": {"decision": "upheld", "answer": "We have looked at it again."}},
 }  # fmt: skip
 """The pages of acts by URL name, with what each act's form asks besides a reason."""
@@ -155,6 +163,7 @@ def test_every_act_has_a_row() -> None:
         "admin:accounts_user_act": set(PERSON_ACTS),
         "admin:games_case_act": set(CASE_ACTS),
         "admin:games_appeal_act": set(APPEAL_ACTS),
+        "admin:games_announcement_act": set(ANNOUNCEMENT_ACTS),
     }
     taken = {address.name for address in addresses() if "act" in address.arguments}
     assert taken == set(ACTS)

@@ -109,6 +109,10 @@ def asked(row: Row, *, few: bool) -> bool:
 
 NOT_ASKED: Final = {
     "mfa_activate_totp": "shows a new random secret each time",
+    "mfa_add_webauthn": "has a new random challenge each time",
+    "mfa_authenticate": "likewise",
+    "mfa_login_webauthn": "likewise",
+    "mfa_reauthenticate_webauthn": "likewise",
     "readyz": "tells by the clock of the process how long no sweep has run",
     "api-v1:openapi-view": "is made of the API's code, and takes as long as ten pages",
     "api-v1:openapi-json": "likewise",

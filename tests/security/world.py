@@ -10,9 +10,10 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
+from accounts import invitations
+from accounts.models import SignUpInvitation, User
 from games.actions import lobby
-from games.models import Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
+from games.models import Announcement, Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
 from games.models.notices import SITE
 from games.notices import player_notices
 from games.queries import Table, Viewer
@@ -20,6 +21,7 @@ from games.staff import appeals, cases, people
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
+from tests.support.passkeys import Device, store_passkey
 from tests.support.tables import TWO_HANDS, table_at
 
 ROLES: Final = (
@@ -58,12 +60,13 @@ class World:
         shown = Notice.objects.get(user=bob, kind="out", channel=SITE)
         Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)
         api_token(alice)
+        invitations.invite(user=bob, note=WHY, days=7, now=now)
         token = alice.api_tokens.get()
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
         self.arguments: dict[str, Any] = {
             "code": game.code, "key": game.invite_key, "username": bob.username,
             "token_id": token.pk, "uidb36": "1", "token": "no-such-token",
-            "number": shown.pk,
+            "number": shown.pk, "pk": store_passkey(bob, Device("https://cards.example.org")).pk,
             "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
             "appeal_id": appeal.pk, "app_label": "games", "url": "nowhere", "id": bob.pk, "content_type_id": 1,
         }  # fmt: skip
@@ -73,6 +76,8 @@ class World:
             "games/report": case.pk, "games/appeal": Appeal.objects.get().pk, "games/warned": Warned.objects.get().pk,
             "games/suspension": Suspension.objects.get().pk, "games/auditentry": AuditEntry.objects.earliest("pk").pk,
             "games/notice": Notice.objects.earliest("pk").pk,
+            "games/announcement": Announcement.objects.create(pk=Announcement.NUMBER, text=WHY).pk,
+            "accounts/signupinvitation": SignUpInvitation.objects.get().pk,
         }  # fmt: skip
         everybody = (None, alice, bob, charlie, dora, mo, mia, ann, eve)
         self.people: dict[str, User | None] = dict(zip(ROLES, everybody, strict=True))

@@ -29,13 +29,23 @@ until = partial(waiting.until, patience=20.0)
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answer with the name of this server, the path and the headers as JSON, or at /long with a long text."""
+    """Answer with the name of this server, its number of requests, the path and the headers as JSON.
+
+    At /long it answers with a long text.
+    """
 
     protocol_version = "HTTP/1.1"
     name = ""
+    count = 0
 
     def do_GET(self) -> None:
-        told = {"server": self.name, "path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}}
+        type(self).count += 1
+        told = {
+            "count": self.count,
+            "server": self.name,
+            "path": self.path,
+            "headers": {k.lower(): v for k, v in self.headers.items()},
+        }
         body = b"x" * PAGE if self.path == "/long" else json.dumps(told).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -74,17 +84,19 @@ class Proxy:
     """A running nginx."""
 
     def __init__(self, folder: Path, pages: int, sockets: int) -> None:
-        self.folder, self.http, self.https, inner_http, self.inner = folder, *(free_port() for _ in range(4))
+        self.folder, self.http, self.https, self.told, inner_http, inner = folder, *(free_port() for _ in range(5))
         self.live, self.used = folder / "live", folder / "used"
         for name in ("live", "challenges", "conf.d"):
             (folder / name).mkdir()
         site, connections = ((FOLDER / f"{name}.conf").read_text() for name in ("site", "connections"))
-        for port, here in ((8080, inner_http), (8443, self.inner)):
+        for port, here in ((8080, inner_http), (8443, inner)):
             site = site.replace(f"127.0.0.1:{port}", f"127.0.0.1:{here}")
             connections = connections.replace(f"127.0.0.1:{port}", f"127.0.0.1:{here}")
         for port, here in ((80, self.http), (443, self.https)):
-            connections = connections.replace(f"listen {port};", f"listen 127.0.0.1:{here};")
-            connections = connections.replace(f"listen [::]:{port};", "")
+            connections = connections.replace(f"listen {port} ", f"listen 127.0.0.1:{here} ")
+            connections = connections.replace(f"listen [::]:{port} sndbuf=64k;", "")
+        told = f"listen 127.0.0.1:{self.told} proxy_protocol; set_real_ip_from 127.0.0.1;"
+        connections = connections.replace("proxy_pass", f"{told}\n        proxy_pass", 2).replace(told, "", 1)
         (folder / "conf.d" / "site.conf").write_text(site)
         (folder / "connections.conf").write_text(connections)
         place = (FOLDER / "place.conf").read_text()
@@ -141,19 +153,23 @@ class Proxy:
     def plain(self, source: str) -> socket.socket:
         """Return a TCP connection from this address.
 
-        Of an address of IPv6, which no connection can have here, it tells nginx as connections.conf would.
+        Of an address of IPv6, which no connection can have here, nginx is told by the PROXY protocol.
         """
         if ":" not in source:
             return socket.create_connection(("127.0.0.1", self.https), 10, source_address=(source, 0))
-        plain = socket.create_connection(("127.0.0.1", self.inner), 10)
+        plain = socket.create_connection(("127.0.0.1", self.told), 10)
         plain.sendall(f"PROXY TCP6 {source} ::1 40000 443\r\n".encode())
         return plain
 
-    def connect(self, source: str, protocol: str = "http/1.1") -> ssl.SSLSocket:
+    def unsafe(self, source: str) -> socket.socket:
+        """Return a connection without TLS from this address of IPv4."""
+        return socket.create_connection(("127.0.0.1", self.http), 10, source_address=(source, 0))
+
+    def connect(self, source: str) -> ssl.SSLSocket:
         """Return a connection from this address."""
-        context = ssl.create_default_context()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # without the system's certificates, which take long to load
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        context.set_alpn_protocols([protocol])
+        context.set_alpn_protocols(["h2", "http/1.1"])
         return context.wrap_socket(self.plain(source), server_hostname="cards.example.org")
 
     def ask(self, request: str, source: str = "127.0.0.2") -> str:
@@ -180,25 +196,3 @@ def proxy(folder: Path) -> Iterator[Proxy]:
     """Run nginx in front of two servers, for pages and for sockets."""
     with echo("pages") as pages, echo("sockets") as sockets, Proxy(folder, pages, sockets).running() as site:
         yield site
-
-
-def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-    """Return a frame of HTTP/2."""
-    return len(payload).to_bytes(3) + bytes((kind, flags)) + stream.to_bytes(4) + payload
-
-
-def stalled(connection: socket.socket, streams: int, repeats: int = 0) -> None:
-    """Ask for /long so often over HTTP/2, and let no answer come.
-
-    :param repeats: how often each head has a field of 4 kB, which is sent once and then named in a byte.
-    """
-    no_window = (4).to_bytes(2) + (0).to_bytes(4)
-    head = b"\x82\x87\x04" + _text("/long") + b"\x01" + _text("cards.example.org")  # GET, https, :path, :authority
-    field = b"\x40" + _text("a") + b"\x7f\xd3\x1e" + b"b" * 4050  # a literal that gets the number 62
-    heads = [head + (field if repeats and not number else b"") + b"\xbe" * repeats for number in range(streams)]
-    requests = b"".join(frame(1, 5, 2 * number + 1, one) for number, one in enumerate(heads))
-    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, no_window) + requests)
-
-
-def _text(said: str) -> bytes:
-    return bytes([len(said)]) + said.encode()

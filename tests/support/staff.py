@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from games.models import AuditEntry, Game
+from games.models import AuditEntry, Game, PersonName
 from games.queries import Table
 from games.refusals import Denied
 from tests.support.tables import NOON, now_of, table_after
@@ -32,6 +32,16 @@ def entry_of(table: Table) -> AuditEntry:
     entry = AuditEntry.objects.get()
     assert (entry.game_id, entry.game_code, entry.reason) == (table.game.pk, table.game.code, REASON)
     return entry
+
+
+def write_entry(act: str, by: User, *, person: User | None = None, **more: Any) -> AuditEntry:
+    """Write an audit entry as no act does, for example one of a later release."""
+
+    def called(somebody: User) -> PersonName:
+        return PersonName.objects.get_or_create(person=somebody, name=somebody.name)[0]
+
+    fields = {"at": NOON, "reason": REASON, "person": person, "person_called": called(person) if person else None}
+    return AuditEntry.objects.create(act=act, actor=by, actor_called=called(by), **{**fields, **more})
 
 
 @pytest.fixture

@@ -141,6 +141,7 @@ def _random_round(
     shuffle = rules.Shuffler(secret).shuffle
     position = rules.deal(options, len(seats), shuffle, dealer=match.dealer, absent=match.absent)
     log: list[tuple[int, str, list[dict[str, object]]]] = []
+    hands = [Hand(seat=seat) for seat in seats]
     # Whole rounds of random moves have thousands of them with some presets.
     pick = _random_play if most is None else _random_move
     while (most is None or len(log) < most) and position.phase != "over":
@@ -148,7 +149,10 @@ def _random_round(
         if len(log) == leave:
             seat, move = position.turn, rules.Move("leave")
             seats[seat].left = True
+        before = position
         position, events = rules.apply(position, seat, move, options, shuffle)
+        for out, faces in rules.lost_hands(before, events, options).items():
+            hands[out].lost, hands[out].lost_side = list(faces), before.extra.side or ""
         log.append((seat, str(move), [event.to_json() for event in events]))
     over = position.phase == "over"
     round_ = Round.objects.create(
@@ -156,7 +160,9 @@ def _random_round(
         deal=" ".join(rules.shuffled_cards(options, shuffle)), from_version=game.version, started_at=NOON,
         ended_at=NOON if over else None, absent=list(match.absent), **position_columns(position),
     )  # fmt: skip
-    Hand.objects.bulk_create(Hand(round=round_, seat=seat) for seat in seats)
+    for hand in hands:
+        hand.round = round_
+    Hand.objects.bulk_create(hands)
     Move.objects.bulk_create(
         Move(game=game, round=round_, n=n, seat=seat, text=text, at=NOON, events=events)
         for n, (seat, text, events) in enumerate(log, game.version + 1)

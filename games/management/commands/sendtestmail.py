@@ -61,11 +61,11 @@ class Command(BaseCommand):
 def test_mail(address: str) -> EmailMessage:
     """Return the mail to this address."""
     text = (
-        f"This is a test of the mail settings of No Mercy at {settings.SITE_URL}\n\n"
+        f"This is a test of the mail settings of {settings.SITE_NAME} at {settings.SITE_URL}\n\n"
         "If you can read it, this site can send mail to this address. There is nothing else to do.\n"
     )
     unique = headers(f"test.{uuid4().hex}", to=address, now=timezone.now())
-    return EmailMessage(f"Test mail from No Mercy at {host()}", text, to=[address], headers=unique)
+    return EmailMessage(f"Test mail from {settings.SITE_NAME} at {host()}", text, to=[address], headers=unique)
 
 
 def reason(error: OSError | SMTPException) -> str:

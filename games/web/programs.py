@@ -1,0 +1,34 @@
+"""The page on which people say that a program plays for their account."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from accounts.models import User
+from games.actions.programs import declare_program
+from games.refusals import Denied
+from games.web.http import SeeOther
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def program(request: HttpRequest) -> HttpResponse:
+    """Say what the sign “program” means. POST gives it to the account."""
+    user, refusal = cast("User", request.user), ""
+    if request.method == "POST":
+        try:
+            declare_program(user=user)
+        except Denied as denied:
+            refusal = denied.message
+        else:
+            messages.success(request, "Everybody now sees that a program plays for this account.")
+            return SeeOther.to("me")
+    status = HTTPStatus.FORBIDDEN if refusal else HTTPStatus.OK
+    return render(request, "accounts/program.html", {"refusal": refusal}, status=status)

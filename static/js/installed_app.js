@@ -1,0 +1,15 @@
+// For the installed app: registers the service worker, and shows on the icon how many games wait for the reader.
+
+// A browser may refuse both, for example in a private window.
+const log = (error) => console.info(error);
+const next = () => document.getElementById("next-game"); // only pages of people who are logged in have it
+
+function showBadge() {
+  const turns = Number(next()?.dataset.turns ?? 0);
+  if (turns) navigator.setAppBadge?.(turns).catch(log);
+  else navigator.clearAppBadge?.().catch(log);
+}
+
+if (next()) navigator.serviceWorker?.register("/service-worker.js").catch(log);
+showBadge();
+document.body.addEventListener("htmx:afterSwap", showBadge);

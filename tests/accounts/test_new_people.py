@@ -1,0 +1,112 @@
+"""New guests and accounts get the time zone of the browser, and come back to where they signed up."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from accounts import actions
+from accounts.models import User
+from accounts.zones import zone_of_browser
+from games.notices import outbox
+from tests.conftest import logged_in
+from tests.support.pages import CHOICES, open_table
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "four green reverses"
+FORM = {"username": "dora", "email": "dora@example.org", "password1": PASSWORD, "password2": PASSWORD}
+
+
+@pytest.mark.parametrize(
+    ("named", "zone"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        ("Asia/Calcutta", "Asia/Kolkata"),
+        ("", "UTC"),
+        ("Mars/Olympus", "UTC"),
+        ("../../etc/passwd", "UTC"),
+        ("europe/berlin", "UTC"),
+        ("E" * 60_000, "UTC"),
+    ],
+)
+def test_a_browser_names_a_zone_by_its_present_or_a_former_name(named: str, zone: str) -> None:
+    assert zone_of_browser(named) == zone
+    Client().post("/play-now/", {"browser_zone": named})
+    assert User.objects.get().time_zone == zone
+
+
+def test_every_form_that_makes_a_guest_takes_the_zone(alice: User) -> None:
+    game = open_table(alice, players=6)
+    private = open_table(alice, players=6, public=False)
+    forms = {
+        "/": ("/play-now/", {}),
+        "/tables/new/": ("/tables/new/", CHOICES),
+        f"/games/{game.code}/": (f"/games/{game.code}/join/", {}),
+        f"/join/{private.invite_key}/": (f"/join/{private.invite_key}/", {}),
+    }
+    for page, (path, fields) in forms.items():
+        browser = Client()
+        shown = browser.get(page).content.decode()
+        assert '<input type="hidden" name="browser_zone">' in shown
+        assert "js/zone.js" in shown
+        before = set(User.objects.values_list("pk", flat=True))
+        assert browser.post(path, {**fields, "browser_zone": "Asia/Tokyo"}).status_code == 303
+        assert User.objects.exclude(pk__in=before).get().time_zone == "Asia/Tokyo", path
+
+
+def test_who_has_an_account_sends_no_zone(as_alice: Client, bob: User) -> None:
+    game = open_table(bob, players=6)
+    for page in ("/", "/tables/new/", f"/games/{game.code}/"):
+        assert "browser_zone" not in as_alice.get(page).content.decode()
+
+
+def test_the_sign_up_form_picks_the_browsers_zone_for_a_guest_in_utc(db: None) -> None:
+    guest = actions.create_guest()
+    browser = logged_in(guest)
+    assert 'data-zone="choose"' in browser.get("/accounts/signup/").content.decode()
+    browser.post("/accounts/signup/", {**FORM, "time_zone": "Asia/Tokyo"})
+    guest.refresh_from_db()
+    assert (guest.is_guest, guest.time_zone) == (False, "Asia/Tokyo")
+
+
+def test_a_guest_who_signs_up_at_the_end_of_a_game_returns_to_it(db: None) -> None:
+    browser = logged_in(actions.create_guest(time_zone="Asia/Tokyo"))
+    page = browser.get("/accounts/signup/?next=/games/abc/").content.decode()
+    assert '<input type="hidden" name="next" value="/games/abc/">' in page
+    answer = browser.post("/accounts/signup/", {**FORM, "next": "/games/abc/"})
+    assert answer.headers["Location"] == "/games/abc/"
+    assert User.objects.get().time_zone == "Asia/Tokyo"
+
+
+def confirmation_link() -> str:
+    """Send what is due, and return the address in the mail."""
+    outbox.deliver(clock=timezone.now)
+    found = re.search(r"http://[^/]+(/accounts/confirm-email/\S+)", str(mail.outbox[-1].body))
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("guest", [True, False])
+def test_they_return_after_a_confirmation_that_is_mandatory(settings: Settings, guest: bool) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    browser = logged_in(actions.create_guest()) if guest else Client()
+    browser.post("/accounts/signup/", {**FORM, "next": "/rules/?preset=flip"})
+    answer = browser.post(confirmation_link())
+    assert answer.headers["Location"] == "/accounts/login/?next=%2Frules%2F%3Fpreset%3Dflip"
+    answer = browser.post("/accounts/login/", {"login": "dora", "password": PASSWORD, "next": "/rules/?preset=flip"})
+    assert answer.headers["Location"] == "/rules/?preset=flip"
+
+
+def test_the_confirmation_leads_to_no_other_site_and_in_another_browser_to_the_log_in(settings: Settings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    browser = Client()
+    browser.post("/accounts/signup/", {**FORM, "next": "https://evil.example/"})
+    link = confirmation_link()
+    assert "after_confirmation" not in browser.session
+    assert Client().post(link).headers["Location"] == "/accounts/login/"

@@ -1,0 +1,408 @@
+"""People link their accounts with the OpenID provider, unlink them, and confirm changes without a password."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from http.cookies import SimpleCookie
+from typing import Any, Final
+
+import pytest
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as RECORDS
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings as site
+from django.test import Client
+
+from accounts import actions
+from accounts.models import AccountMail, ApiToken, Session, User
+from games.models import DataCopy
+from games.queries import my_data
+from tests.accounts.test_openid import SECRET, deliver, dora, linked, who
+from tests.conftest import logged_in
+from tests.support.codes import confirmed_browser, totp
+from tests.support.openid import (
+    CONFIRM,
+    DORA,
+    LINK,
+    PAGE,
+    SIGN_UP,
+    UNLINK,
+    Provider,
+    begin,
+    go_through,
+)
+from tests.support.pages import text_of
+
+__all__ = ["dora"]  # a fixture of that module
+pytestmark = pytest.mark.django_db
+
+NEW: Final = "a long way to Bergen"
+PASSWORDS: Final = {"password1": NEW, "password2": NEW}
+
+
+def is_linked(user: User) -> bool:
+    return bool(SocialAccount.objects.filter(user=user).exists())
+
+
+def logged_in_at_provider() -> Client:
+    """Return the browser of Dora, who has logged in with the provider and confirmed nothing."""
+    browser = Client()
+    go_through(browser)
+    return browser
+
+
+# Linking
+
+
+def test_a_person_links_after_showing_the_password(alice: User, provider: Provider) -> None:
+    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    browser = logged_in(alice)
+    assert f'href="{PAGE}"' in browser.get("/accounts/me/").content.decode()
+    assert f'action="{LINK}"' not in browser.get(PAGE).content.decode()
+    refused = browser.post(LINK)
+    assert refused["Location"].startswith("/accounts/reauthenticate/?next=")
+    assert provider.calls() == {}
+    browser.post(f"/accounts/reauthenticate/?next={PAGE}", {"password": "alice"})
+    assert f'action="{LINK}"' in browser.get(PAGE).content.decode()
+    answer = go_through(browser, LINK)
+    assert answer["Location"] == PAGE
+    assert "From now on you can log in with Village Login." in text_of(browser.get(PAGE))
+    assert is_linked(alice)
+    assert [(letter.subject, letter.to) for letter in deliver()] == [("Another way to log in was added", [alice.email])]
+    there = Client()
+    go_through(there)
+    assert who(there) == "alice"
+    assert there.post("/accounts/login/", {"login": "alice", "password": "alice"}).status_code == 302
+
+
+def test_with_a_second_factor_a_code_is_asked_for(alice: User, provider: Provider) -> None:
+    TOTP.activate(alice, SECRET)
+    browser = logged_in(alice)
+    assert browser.post(LINK)["Location"].startswith("/accounts/2fa/reauthenticate/")
+    browser.post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)})
+    go_through(browser, LINK)
+    assert is_linked(alice)
+
+
+def test_a_get_links_nothing(alice: User, provider: Provider) -> None:
+    browser = confirmed_browser(alice)
+    for path in (LINK, UNLINK):
+        assert browser.get(path).status_code == 405
+    assert not is_linked(alice)
+
+
+def test_an_identity_belongs_to_one_account(alice: User, dora: User, provider: Provider) -> None:
+    answer = go_through(confirmed_browser(alice), LINK)
+    assert (answer.status_code, "Another account here is linked" in text_of(answer)) == (409, True)
+    assert not is_linked(alice)
+
+
+def test_an_account_has_one_identity(alice: User, provider: Provider) -> None:
+    browser = confirmed_browser(alice)
+    first, second = begin(browser, LINK), begin(browser, LINK)
+    browser.get(first)
+    provider.person = {"sub": "2"}
+    for answer in (browser.get(second), browser.post(LINK)):
+        assert (answer.status_code, "is linked with an account of Village Login already" in text_of(answer)) == (
+            409,
+            True,
+        )
+    assert SocialAccount.objects.get(user=alice).uid == DORA["sub"]
+
+
+def test_a_callback_of_somebody_else_links_nothing(alice: User, bob: User, provider: Provider) -> None:
+    """A thief sends the address of a callback to somebody else, or another person logs in meanwhile."""
+    thief = confirmed_browser(bob)
+    there = begin(thief, LINK)
+    victim = confirmed_browser(alice)
+    assert victim.get(there).status_code == 400
+    there = begin(thief, LINK)
+    thief.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    assert thief.get(there).status_code == 400
+    assert not SocialAccount.objects.exists()
+
+
+def test_linking_takes_at_most_the_minutes_of_a_confirmation(alice: User, provider: Provider) -> None:
+    browser = confirmed_browser(alice)
+    there = begin(browser, LINK)
+    session = browser.session
+    session[RECORDS] = [{**record, "at": record["at"] - 301} for record in session[RECORDS]]
+    session.save()
+    assert browser.get(there)["Location"] == PAGE
+    assert "so nothing was linked" in text_of(browser.get(PAGE))
+    assert not is_linked(alice)
+
+
+def test_a_new_password_meanwhile_stops_the_linking(alice: User, provider: Provider) -> None:
+    browser = confirmed_browser(alice)
+    there = begin(browser, LINK)
+    alice.set_password(NEW)
+    alice.save()
+    assert browser.get(there).status_code == 400
+    assert not is_linked(alice)
+
+
+def test_guests_sign_up_first(client: Client, provider: Provider) -> None:
+    client.post("/play-now/")
+    for path in (PAGE, LINK, UNLINK, CONFIRM):
+        assert client.post(path)["Location"] == "/accounts/signup/"
+    assert not SocialAccount.objects.exists()
+
+
+def test_somebody_who_can_show_nothing_links_nothing(alice: User, provider: Provider) -> None:
+    alice.set_unusable_password()
+    alice.save()
+    browser = logged_in(alice)
+    answer = browser.post(LINK)
+    assert (answer.status_code, "Set a password first" in text_of(answer)) == (409, True)
+    assert f'action="{LINK}"' not in browser.get(PAGE).content.decode()
+
+
+# Unlinking
+
+
+def test_a_person_unlinks_after_showing_the_password(alice: User, provider: Provider) -> None:
+    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    linked(alice, provider)
+    by_provider, browser = Client(), logged_in(alice)
+    go_through(by_provider)
+    assert browser.post(UNLINK)["Location"].startswith("/accounts/reauthenticate/")
+    assert is_linked(alice)
+    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    assert "Unlink Village Login" in text_of(browser.get(PAGE))
+    assert browser.post(UNLINK)["Location"] == PAGE
+    assert "no longer linked with Village Login" in text_of(browser.get(PAGE))
+    assert not is_linked(alice)
+    assert (who(browser), who(by_provider)) == ("alice", "")
+    assert [letter.subject for letter in deliver()] == ["A way to log in was removed"]
+    assert go_through(Client())["Location"] == SIGN_UP
+    again = browser.post(UNLINK)
+    assert again["Location"] == PAGE
+    assert "was not linked any more" in text_of(browser.get(PAGE))
+    assert deliver() == []
+
+
+def test_a_log_in_that_waits_for_a_code_ends_with_the_unlinking(alice: User, provider: Provider) -> None:
+    linked(alice, provider)
+    TOTP.activate(alice, SECRET)
+    waiting = Client()
+    go_through(waiting)
+    browser = confirmed_browser(alice)
+    browser.post(UNLINK)
+    assert not is_linked(alice)
+    waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    assert who(waiting) == ""
+
+
+def test_the_last_way_to_log_in_cannot_be_removed(dora: User, provider: Provider) -> None:
+    browser = logged_in_at_provider()
+    go_through(browser, CONFIRM)
+    assert "It is your only way to log in" in text_of(browser.get(PAGE))
+    assert f'action="{UNLINK}"' not in browser.get(PAGE).content.decode()
+    answer = browser.post(UNLINK)
+    assert (answer.status_code, "Set one first" in text_of(answer)) == (409, True)
+    assert is_linked(dora)
+    assert browser.post("/accounts/password/set/", PASSWORDS).status_code == 302
+    assert browser.post(UNLINK)["Location"] == PAGE  # the confirmation from before still counts
+    assert not is_linked(dora)
+
+
+# People without a password
+
+
+def copied(browser: Client) -> Client:
+    thief = Client()
+    name = site.SESSION_COOKIE_NAME
+    thief.cookies = SimpleCookie({name: browser.cookies[name].value})
+    return thief
+
+
+CHANGES: Final[dict[str, tuple[str, dict[str, str], Callable[[], object]]]] = {
+    "add an address": (
+        "/accounts/email/", {"action_add": "", "email": "thief@example.org"}, EmailAddress.objects.count,
+    ),
+    "make a token": ("/accounts/me/tokens/", {"name": "mine"}, ApiToken.objects.count),
+    "set a password": ("/accounts/password/set/", PASSWORDS, lambda: User.objects.get().has_usable_password()),
+    "log out elsewhere": ("/accounts/me/sessions/", {"end": "others"}, Session.objects.exclude(user=None).count),
+    "copy the data": ("/accounts/me/data/", {}, DataCopy.objects.count),
+    "delete the account": ("/accounts/me/delete/", {}, lambda: User.objects.get().deletes_at is not None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_asks_for_the_identity_again(dora: User, provider: Provider, change: str) -> None:
+    path, form, state = CHANGES[change]
+    browser, other = logged_in_at_provider(), logged_in_at_provider()
+    before = state()
+    refused = browser.post(path, form)
+    assert refused.status_code == 303
+    assert refused["Location"].startswith(f"{CONFIRM}?next=")
+    assert state() == before
+    page = browser.get(refused["Location"])
+    assert "Confirm with Village Login" in text_of(page)
+    back = re.search(r'name="next" value="([^"]+)"', page.content.decode())
+    assert back is not None
+    assert back[1] == path
+    key = browser.session.session_key
+    assert go_through(browser, CONFIRM, next=back[1])["Location"] == path
+    assert browser.session.session_key != key
+    assert browser.post(path, form).status_code in (200, 302, 303)
+    assert state() != before
+    assert other is not browser
+
+
+def test_the_page_that_asks_for_the_password_leads_to_the_provider(dora: User, provider: Provider) -> None:
+    browser = logged_in_at_provider()
+    for path in ("/accounts/reauthenticate/", "/accounts/2fa/reauthenticate/"):
+        assert browser.get(f"{path}?next=/accounts/email/")["Location"] == f"{CONFIRM}?next=%2Faccounts%2Femail%2F"
+    assert "Confirm that it’s you" in text_of(browser.get("/accounts/email/"))
+    assert 'name="action_add"' not in browser.get("/accounts/email/").content.decode()
+    go_through(browser, CONFIRM)
+    assert 'name="action_add"' in browser.get("/accounts/email/").content.decode()
+
+
+def test_the_provider_is_asked_to_ask_again(dora: User, provider: Provider) -> None:
+    browser = logged_in_at_provider()
+    for at, status in ((time.time() - 400, 403), (time.time() - 20, 302)):
+        provider.claims = {"auth_time": int(at)}
+        assert go_through(browser, CONFIRM).status_code == status
+    asked = provider.authorizations[-1]
+    assert (asked["prompt"], asked["max_age"]) == ("login", "0")
+
+
+def test_a_confirmation_lasts_five_minutes(dora: User, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = logged_in_at_provider()
+    go_through(browser, CONFIRM)
+    assert browser.get("/accounts/me/tokens/").status_code == 200
+    now = time.time()
+    monkeypatch.setattr("accounts.log_ins.time.time", lambda: now + 301)
+    assert browser.get("/accounts/me/tokens/").status_code == 303
+
+
+def test_the_identity_of_somebody_else_confirms_nothing(dora: User, alice: User, provider: Provider) -> None:
+    linked(alice, provider, "2")
+    browser = logged_in_at_provider()
+    for subject in ("2", "unknown"):
+        provider.person = {"sub": subject}
+        answer = go_through(browser, CONFIRM)
+        assert (answer.status_code, "This is not the account" in text_of(answer)) == (403, True)
+    assert browser.get("/accounts/me/tokens/").status_code == 303
+
+
+def test_a_copy_of_the_session_cannot_use_the_confirmation(dora: User, provider: Provider) -> None:
+    browser = logged_in_at_provider()
+    thief = copied(browser)
+    go_through(browser, CONFIRM)
+    assert thief.get("/accounts/me/tokens/").status_code == 303
+
+
+@pytest.mark.parametrize("with_factor", [False, True])
+def test_who_has_a_password_or_a_factor_confirms_by_that_only(
+    alice: User, dora: User, provider: Provider, *, with_factor: bool
+) -> None:
+    person = dora if with_factor else alice
+    if with_factor:
+        TOTP.activate(dora, SECRET)
+    else:
+        provider.person = {"sub": "2"}
+        linked(alice, provider, "2")
+    browser = logged_in(person)
+    for method in (browser.get, browser.post):
+        assert method(CONFIRM)["Location"] == "/accounts/reauthenticate/"
+    way = "/accounts/2fa/reauthenticate/" if with_factor else "/accounts/reauthenticate/"
+    assert browser.get("/accounts/me/tokens/")["Location"].startswith(way)
+
+
+def test_a_second_factor_that_is_set_up_meanwhile_is_not_skipped(dora: User, provider: Provider) -> None:
+    browser = logged_in_at_provider()
+    there = begin(browser, CONFIRM)
+    TOTP.activate(dora, SECRET)
+    assert browser.get(there).status_code == 403
+
+
+def test_an_app_is_set_up_after_a_confirmation(dora: User, provider: Provider) -> None:
+    browser = logged_in_at_provider()
+    activate = "/accounts/2fa/totp/activate/"
+    assert browser.get(activate)["Location"].startswith(CONFIRM)
+    go_through(browser, CONFIRM)
+    secret = browser.get(activate).context["form"].secret
+    assert browser.post(activate, {"code": totp(secret)}).status_code == 302
+    assert Authenticator.objects.filter(user=dora).exists()
+    assert go_through(Client())["Location"] == "/accounts/2fa/authenticate/"
+
+
+def test_where_the_provider_is_another_now_a_mail_sets_a_password(
+    dora: User, provider: Provider, settings: Any
+) -> None:
+    browser = logged_in_at_provider()
+    for issuer in ("https://another.example.org", ""):
+        settings.OIDC_ISSUER = issuer
+        for path in ("/accounts/me/tokens/", "/accounts/password/set/"):
+            answer = browser.post(path, {"name": "mine", **PASSWORDS})
+            assert answer["Location"].startswith("/accounts/password/reset/")
+        assert "Your account has no password to confirm this with" in text_of(browser.get("/accounts/password/reset/"))
+    assert not ApiToken.objects.exists()
+
+
+def test_the_first_password_logs_out_everywhere_else_and_tells_the_addresses(dora: User, provider: Provider) -> None:
+    browser, other = logged_in_at_provider(), logged_in_at_provider()
+    assert browser.get("/accounts/password/change/")["Location"] == "/accounts/password/set/"
+    go_through(browser, CONFIRM)
+    assert "Set a password" in text_of(browser.get("/accounts/password/set/"))
+    browser.post("/accounts/password/set/", PASSWORDS)
+    assert (who(browser), who(other)) == ("dora", "")
+    assert [letter.subject for letter in deliver()] == ["A password was set"]
+    assert is_linked(dora)
+    assert Client().post("/accounts/login/", {"login": "dora", "password": NEW}).status_code == 302
+
+
+def test_a_password_by_mail_keeps_the_link_of_an_account_without_one(dora: User, provider: Provider) -> None:
+    reset(dora.email)
+    dora.refresh_from_db()
+    assert dora.check_password(NEW)
+    assert is_linked(dora)
+
+
+def test_a_password_by_mail_unlinks_what_who_knew_the_old_one_has_linked(alice: User, provider: Provider) -> None:
+    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    linked(alice, provider)
+    reset(alice.email)
+    assert not is_linked(alice)
+    assert AccountMail.objects.filter(kind="socialaccount/email/account_disconnected", user=alice).exists()
+
+
+def reset(address: str) -> None:
+    """Set a new password by the link in a mail."""
+    Client().post("/accounts/password/reset/", {"email": address})
+    (letter,) = deliver()
+    link = re.search(r"http://127\.0\.0\.1:8000(/accounts/password/reset/key/\S+)", str(letter.body))
+    assert link is not None
+    browser = Client()
+    page = browser.get(link[1])["Location"]
+    assert browser.post(page, PASSWORDS).status_code == 302
+
+
+@pytest.mark.parametrize("ticked", [False, True])
+def test_a_change_of_password_asks_about_the_link(alice: User, provider: Provider, *, ticked: bool) -> None:
+    linked(alice, provider)
+    browser = logged_in(alice)
+    assert "Unlink my account of Village Login" in text_of(browser.get("/accounts/password/change/"))
+    form = {"oldpassword": "alice", **PASSWORDS, **({"unlink": "on"} if ticked else {})}
+    assert browser.post("/accounts/password/change/", form).status_code == 302
+    assert is_linked(alice) is not ticked
+
+
+def test_a_linked_guest_does_not_exist(provider: Provider) -> None:
+    guest = actions.create_guest()
+    linked(guest, provider)
+    browser = logged_in(guest)
+    assert browser.post("/accounts/me/sessions/", {"end": "others"}).status_code == 303
+
+
+def test_the_copy_of_the_data_has_the_identity(dora: User, provider: Provider) -> None:
+    (row,) = my_data.data_of(dora)["linked_identities"]
+    assert (row["provider"], row["uid"], row["extra_data"]) == (provider.url, DORA["sub"], {})

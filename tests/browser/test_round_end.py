@@ -1,0 +1,209 @@
+"""The end of a round: a layer over the next round that stays, and a block without scripts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.actions.next_round import deal_next
+from games.models import Game
+from games.queries import Table
+from tests.browser.game_page import NewPage, load_game, play, version
+from tests.browser.test_axe import violations
+from tests.browser.test_layout import SCHEMES, TOO_WIDE
+from tests.support.tables import now_of, table_at
+from tests.support.waiting import until
+
+PICTURES: Final = os.environ.get("NOMERCY_SCREENSHOTS")
+LAST_CARD: Final = {
+    "draw_pile": ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "W6", "r2", "y1", "g1"],
+    "hands": [["r5"], ["r4", "g3", "W6"], ["y1", "b+2", "gS", "b7"], []],
+    "out": [3],
+    "turn": 0,
+    "discard_pile": ["r3"],
+}
+"""Seat 0 wins the round with its red 5. Seat 3 is out."""
+
+
+@pytest.fixture
+def table(site: str, alice: User, bob: User, charlie: User, mo: User) -> Table:
+    return table_at(LAST_CARD, [alice, bob, charlie, mo], target=1000, deadline=None)
+
+
+def next_round(table: Table) -> None:
+    """Wait until the next round is dealt."""
+    deal_next(game_id=table.game.pk, now=timezone.now())
+    until("the next round", lambda: now_of(table).started.round.number == 2)
+
+
+def on_next_round(page: Page) -> None:
+    expect(page.locator("#main")).to_have_attribute("data-deal", "2")
+
+
+def page_at_round_end(page: Page, table: Table, alice: User) -> Page:
+    """Return a page that was open when Alice ended the round. Its clock is that of the test."""
+    load_game(page, table.game)
+    page.clock.install()
+    play(table, alice, "play r5")
+    next_round(table)
+    page.clock.run_for(100)
+    return page
+
+
+def test_you_win_stays_over_the_next_round_until_continue(new_page: NewPage, table: Table, alice: User) -> None:
+    page = new_page(alice)
+    load_game(page, table.game)
+    page.evaluate("localStorage.setItem('round-end', 'stay')")
+    page.get_by_role("button", name="Red 5").click()
+    next_round(table)
+    on_next_round(page)
+    page.wait_for_timeout(2500)  # it was gone after 1.3 s
+    layer = page.locator("#ended.layer")
+    expect(layer.get_by_role("heading", name="You win round 1")).to_be_visible()
+    expect(layer.get_by_role("heading")).to_be_focused()
+    expect(layer.locator(".results > li").first).to_contain_text("alice")
+    expect(layer.locator(".results > li")).to_have_count(4)
+    expect(layer.locator("#closes")).to_have_text("")
+    # What lies below takes no keys and no focus.
+    before = version(page)
+    page.keyboard.press("x")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.querySelector('#ended').contains(document.activeElement)")
+    assert version(page) == before
+    page.locator("#continue").click()
+    expect(layer).to_have_count(0)
+    expect(page.locator("#headline")).to_be_focused()
+    expect(page.locator("#ended")).to_be_visible()  # the fold stays until the reader moves
+    assert page.locator(".board > [inert]").count() == 0
+
+
+def test_it_closes_after_10_seconds_in_sight(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = page_at_round_end(new_page(bob), table, alice)
+    layer = page.locator("#ended.layer")
+    expect(layer).to_be_visible()
+    page.clock.run_for(8_500)
+    expect(layer).to_be_visible()
+    expect(page.locator("#closes")).to_contain_text("Closes in")
+    page.clock.run_for(2_000)
+    expect(layer).to_have_count(0)
+
+
+def test_who_does_something_there_has_time(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = page_at_round_end(new_page(bob), table, alice)
+    expect(page.locator("#ended.layer")).to_be_visible()
+    page.keyboard.press("Tab")
+    page.clock.run_for(30_000)
+    expect(page.locator("#ended.layer")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#ended.layer")).to_have_count(0)
+
+
+def test_the_button_says_that_it_is_your_turn(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = new_page(bob)
+    load_game(page, table.game)
+    page.evaluate("localStorage.setItem('round-end', 'stay')")
+    play(table, alice, "play r5")
+    next_round(table)
+    on_next_round(page)
+    mine = now_of(table).started.position.turn == 1
+    expect(page.locator("#continue")).to_have_text("Continue: it’s your turn" if mine else "Continue")
+    for _ in range(8):
+        here = now_of(table)
+        turn = here.started.position.turn
+        if turn == 1:
+            break
+        user = here.seats[turn].user
+        assert user is not None
+        play(table, user, "draw" if here.started.position.phase == "play" else "pass")
+    else:
+        pytest.skip("nobody passed the turn to bob")
+    expect(page.locator("#continue")).to_have_text("Continue: it’s your turn")
+    page.wait_for_timeout(600)
+    page.keyboard.press("Enter")
+    expect(page.locator("#ended.layer")).to_have_count(0)
+    expect(page.locator("#headline")).to_contain_text("Your turn")
+
+
+def test_it_does_not_stop_a_player_who_does_not_want_it(
+    new_page: NewPage, table: Table, alice: User, bob: User
+) -> None:
+    page = new_page(bob)
+    load_game(page, table.game)
+    page.locator("#browser-settings summary").click()
+    page.get_by_label("The end of a round").select_option("off")
+    play(table, alice, "play r5")
+    next_round(table)
+    on_next_round(page)
+    expect(page.locator("#ended")).to_be_visible()
+    expect(page.locator("#ended.layer")).to_have_count(0)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_points_move_to_the_scores_unless_less_motion_is_asked_for(
+    new_page: NewPage, table: Table, alice: User, bob: User, motion: Any
+) -> None:
+    page = new_page(bob, reduced_motion=motion)
+    page.add_init_script("""
+        window.moved = 0;
+        const animate = Element.prototype.animate;
+        Element.prototype.animate = function (...parts) {
+          if (this.matches("rect")) window.moved += 1;
+          return animate.apply(this, parts);
+        };
+    """)
+    load_game(page, table.game)
+    play(table, alice, "play r5")
+    next_round(table)
+    expect(page.locator("#ended.layer")).to_be_visible()
+    total = now_of(table).seats[0].score
+    expect(page.locator("#ended .won .points b")).to_have_text(str(total))
+    assert (page.evaluate("window.moved") > 0) is (motion == "no-preference")
+
+
+def test_without_scripts_the_end_is_on_the_page_until_the_next_move(
+    new_page: NewPage, table: Table, alice: User, bob: User
+) -> None:
+    play(table, alice, "play r5")
+    next_round(table)
+    page = new_page(bob, java_script_enabled=False)
+    page.goto(table.game.get_absolute_url())
+    page.locator("#ended-title").click()
+    expect(page.locator("#ended .results > li")).to_have_count(4)
+    expect(page.locator("#ended")).to_contain_text("alice wins round 1")
+    expect(page.locator("#continue")).to_be_hidden()
+
+
+def look(page: Page, name: str, part: Callable[[], None] = lambda: None) -> None:
+    """Check that a page fits its window and that axe finds nothing, and take pictures."""
+    for width in (390, 320, 768, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 844 if width < 800 else 800})
+        part()
+        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{name} at {width} px"
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            if PICTURES:
+                page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        part()
+        assert violations(page) == [], f"{name}, {scheme}"
+
+
+def test_the_layer_fits_and_axe_finds_no_violations(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = new_page(bob, reduced_motion="reduce")
+    load_game(page, table.game)
+    page.evaluate("localStorage.setItem('round-end', 'stay')")
+    play(table, alice, "play r5")
+    next_round(table)
+    on_next_round(page)
+    expect(page.locator("#ended.layer")).to_be_visible()
+    look(page, "round-end")
+    assert Game.objects.get(pk=table.game.pk).status == Game.Status.PLAYING

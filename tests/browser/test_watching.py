@@ -1,0 +1,142 @@
+"""A player who is out sees the hand they lost, and watches the rest of the round at a move each second."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from accounts.models import User
+from games.models import Game, Move
+from games.queries import Table
+from tests.browser.game_page import NewPage, focused, load_game, open_page, play, shows
+from tests.browser.test_round_end import look
+from tests.support.tables import now_of, table_after
+from tests.support.waiting import until
+
+OUT_AT, LAST = 22, 25
+"""The move that knocks bob out in this game, and its last one."""
+RECORD = """
+window.versions = [];
+setInterval(() => {
+  const version = Number(document.getElementById("main")?.dataset.version ?? 0);
+  if (version !== window.versions.at(-1)?.[0]) window.versions.push([version, performance.now()]);
+}, 20);
+"""
+FIRST_STEP = re.compile(rf"since={OUT_AT - 1}&deal=1$")
+NEXT_STEP = re.compile(rf"since={OUT_AT}&deal=1$")
+"""The fetch after the move that knocks bob out, but not that of the link to the end."""
+
+
+@pytest.fixture
+def table(site: str, alice: User, bob: User, charlie: User) -> Table:
+    """The game before the move that knocks bob out."""
+    return table_after([alice, bob, charlie], OUT_AT - 1, seed=3)
+
+
+def stopped_at_first_step(page: Page, finish_it: Callable[[], None]) -> None:
+    """Let the page fetch its first step once the game has ended, and no step after that."""
+    held: list[Route] = []
+    page.route(FIRST_STEP, lambda route: held.append(route))  # noqa: PLW0108  # Playwright takes no built-in
+    page.route(NEXT_STEP, lambda route: None)
+    finish_it()
+    while not held:
+        page.wait_for_timeout(50)
+    page.unroute(FIRST_STEP)
+    for route in held:
+        route.continue_()
+    shows(page, OUT_AT)
+
+
+def finish(table: Table, alice: User, bob: User, charlie: User) -> None:
+    """Make the moves that are left, one right after the other."""
+    whole = table_after([alice, bob, charlie], 10_000, seed=3)
+    assert whole.game.version == LAST
+    people = (alice, bob, charlie)
+    for seat, text in Move.objects.filter(game=whole.game, n__gte=OUT_AT).order_by("n").values_list("seat", "text"):
+        play(table, people[seat], text)
+    assert now_of(table).game.status == Game.Status.OVER
+
+
+def recorded(new_page: NewPage, user: User, table: Table) -> Page:
+    """Open the page of a game, which records each version that it shows, and when."""
+    page = new_page(user)
+    page.add_init_script(RECORD)
+    load_game(page, table.game)
+    return page
+
+
+def one_a_second(page: Page, first: int, last: int) -> None:
+    """Wait until the page shows version `last`. Check that it has shown each since `first` for a second."""
+    page.wait_for_function("(last) => window.versions.some(([version]) => version === last)", arg=last)
+    shown = [(version, at) for version, at in page.evaluate("window.versions") if version >= first]
+    assert [version for version, _ in shown][: last - first + 1] == list(range(first, last + 1))
+    times = [at for _, at in shown]
+    assert min(after - before for before, after in pairwise(times)) > 900
+
+
+def test_the_rest_of_a_round_comes_at_a_move_each_second(
+    new_page: NewPage, table: Table, alice: User, bob: User, charlie: User
+) -> None:
+    page = recorded(new_page, bob, table)
+    finish(table, alice, bob, charlie)
+    one_a_second(page, OUT_AT, LAST)
+    expect(page.locator("#over")).to_be_visible()
+    expect(page.locator("#lost-hand")).to_have_count(0)
+
+
+def test_skip_to_the_end_shows_the_present_at_once(
+    new_page: NewPage, table: Table, alice: User, bob: User, charlie: User
+) -> None:
+    page = new_page(bob)
+    load_game(page, table.game)
+    stopped_at_first_step(page, lambda: finish(table, alice, bob, charlie))
+    page.locator("#skip-to-end").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#over")).to_be_visible(timeout=900)
+    page.wait_for_timeout(1500)
+    expect(page.locator("#over")).to_be_visible()
+    assert focused(page) == "headline", page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+
+
+def test_a_reload_shows_the_present(new_page: NewPage, table: Table, alice: User, bob: User, charlie: User) -> None:
+    page = open_page(new_page, bob, table)
+    finish(table, alice, bob, charlie)
+    shows(page, OUT_AT)
+    page.reload()
+    expect(page.locator("#over")).to_be_visible()
+
+
+def test_without_scripts_the_lost_hand_is_on_the_page(
+    new_page: NewPage, site: str, alice: User, bob: User, charlie: User
+) -> None:
+    table = table_after([alice, bob, charlie], 23, seed=3)
+    page = new_page(bob, java_script_enabled=False)
+    page.goto(table.game.get_absolute_url())
+    expect(page.get_by_role("region", name="The hand you lost")).to_be_visible()
+    expect(page.locator("#lost-hand .card")).to_have_count(25)
+
+
+def test_bots_that_finish_without_a_pause_are_watched(new_page: NewPage, site: str, alice: User) -> None:
+    table = table_after(["careful", alice, "careful"], OUT_AT - 1, seed=3, bot_pause=0.0)
+    page = recorded(new_page, alice, table)
+    play(table, alice, "color y")  # she is out, and nobody but bots is left
+    until("the end", lambda: now_of(table).game.status == Game.Status.OVER)
+    assert now_of(table).game.version > OUT_AT + 4
+    one_a_second(page, OUT_AT, OUT_AT + 4)
+    page.locator("#skip-to-end").click()
+    expect(page.locator("#over")).to_be_visible()
+
+
+def test_the_page_of_a_player_who_is_out_fits_and_axe_finds_no_violations(
+    new_page: NewPage, table: Table, alice: User, bob: User, charlie: User
+) -> None:
+    page = new_page(bob, reduced_motion="reduce")
+    load_game(page, table.game)
+    stopped_at_first_step(page, lambda: finish(table, alice, bob, charlie))
+    shows(page, OUT_AT)
+    expect(page.locator(".banner")).to_have_count(0)
+    look(page, "out")

@@ -1,0 +1,132 @@
+"""The line that staff show on all pages: who may, when it ends, and what happens while the database is away."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+import psycopg
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games.models import Announcement, AuditEntry
+from games.queries import announcement
+from games.refusals import Denied
+from games.staff import people
+from games.staff.announcement import announce, end_announcement
+from tests.support.codes import staff_browser
+from tests.support.pages import open_table, text_of
+
+pytestmark = pytest.mark.django_db
+
+PAGE: Final = "/admin/games/announcement/"
+TEXT: Final = "New rules from Monday <b>at</b> noon"
+
+
+@pytest.fixture(autouse=True)
+def _read_at_once(monkeypatch: pytest.MonkeyPatch, nothing_announced_yet: None) -> None:
+    monkeypatch.setattr(announcement, "SECONDS", 0.0)
+    monkeypatch.setattr(announcement.known, "read_at", None)
+
+
+def announced(by: User, text: str = TEXT, **more: Any) -> AuditEntry:
+    return announce(announcement_id=1, by=by, reason="", now=timezone.now(), **{"text": text, "until": None, **more})
+
+
+def test_all_pages_show_an_announcement(as_alice: Client, alice: User, ann: User) -> None:
+    game = open_table(alice)
+    announced(ann)
+    pages = ["/", "/rules/", "/about/", "/accounts/login/", game.get_absolute_url(), "/no/such/page/"]
+    for browser in (Client(), as_alice):
+        for page in pages:
+            assert "New rules from Monday &lt;b&gt;at&lt;/b&gt; noon" in browser.get(page).content.decode(), page
+    assert "Announcement: New rules from Monday" in text_of(staff_browser(ann).get("/admin/"))
+    fragment = as_alice.get("/notices/", headers={"HX-Request": "true"}).content.decode()
+    assert "New rules from Monday" in fragment
+
+
+def test_suspended_people_see_it(as_alice: Client, alice: User, ann: User) -> None:
+    announced(ann)
+    people.suspend(person_id=alice.pk, by=ann, days=1, reason="Rude words", now=timezone.now())
+    assert "New rules from Monday" in as_alice.get("/suspended/").content.decode()
+
+
+def test_admins_announce_and_end_it_on_the_staff_pages(ann: User, client: Client) -> None:
+    desk = staff_browser(ann)
+    assert "No announcement is shown." in text_of(desk.get(PAGE))
+    assert "End the announcement" not in text_of(desk.get(PAGE))
+    form = desk.get(f"{PAGE}act/announce/")
+    seen = {"seen": form.context["seen"], "seen_news": 0}
+    ends = (timezone.now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
+    assert desk.post(f"{PAGE}act/announce/", {"text": TEXT, "until": ends, "reason": "", **seen})["Location"] == PAGE
+    assert TEXT.split("<")[0] in text_of(desk.get(PAGE))
+    entry = AuditEntry.objects.get()
+    assert (entry.act, entry.actor, entry.details["text"]) == ("announce", ann, TEXT)
+    assert "Announce: New rules from Monday" in text_of(desk.get("/admin/games/auditentry/"))
+
+    again = desk.post(f"{PAGE}act/announce/", {"text": "Other", "until": "", "reason": "", **seen})
+    assert again.status_code == 409
+    assert "You have announced something on all pages" in text_of(again)
+
+    seen["seen"] = entry.pk
+    assert desk.post(f"{PAGE}act/end_announcement/", {"reason": "", **seen})["Location"] == PAGE
+    assert "New rules" not in client.get("/about/").content.decode()
+    assert AuditEntry.objects.latest("pk").act == "end_announcement"
+
+
+def test_it_ends_by_itself(ann: User, client: Client) -> None:
+    announced(ann, until=timezone.now() + timedelta(hours=1))
+    assert "New rules" in client.get("/about/").content.decode()
+    Announcement.objects.update(until=timezone.now() - timedelta(seconds=1))
+    assert "New rules" not in client.get("/about/").content.decode()
+    with pytest.raises(Denied, match="No announcement is shown"):
+        end_announcement(announcement_id=1, by=ann, reason="", now=timezone.now())
+
+
+@pytest.mark.parametrize("text", ["", "   ", "a" * 201, "turned \u202e around"])
+def test_a_line_that_is_none_is_refused(ann: User, text: str) -> None:
+    with pytest.raises(Denied) as denied:
+        announced(ann, text)
+    assert denied.value.code == "malformed"
+    assert not Announcement.objects.exists()
+
+
+def test_an_end_in_the_past_is_refused(ann: User) -> None:
+    with pytest.raises(Denied, match="Choose an end in the future"):
+        announced(ann, until=timezone.now())
+
+
+def test_moderators_read_it_and_do_not_write_it(mo: User) -> None:
+    assert staff_browser(mo).get(PAGE).status_code == 200
+    assert "Announce" not in [link.strip() for link in text_of(staff_browser(mo).get(PAGE)).split("  ")]
+    with pytest.raises(Denied, match="permission"):
+        announced(mo)
+
+
+def test_a_process_reads_it_every_few_seconds(
+    ann: User, client: Client, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    announced(ann)
+    monkeypatch.setattr(announcement, "SECONDS", 60.0)
+    client.get("/about/")
+    Announcement.objects.update(text="Something else")
+    with django_assert_num_queries(0):
+        assert "New rules" in client.get("/about/").content.decode()
+
+
+def test_while_the_database_is_away_pages_show_what_they_knew(
+    ann: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away() -> None:
+        raise OperationalError("the connection is closed") from psycopg.OperationalError()
+
+    announced(ann)
+    client.get("/about/")
+    monkeypatch.setattr(announcement, "row", away)
+    announcement.forget()
+    answer = client.get("/about/")
+    assert answer.status_code == 200
+    assert "New rules" in answer.content.decode()

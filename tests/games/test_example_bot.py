@@ -1,0 +1,93 @@
+"""The bot in docs/ plays whole games over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from accounts.models import User
+from games.actions import lobby
+from games.models import Game
+from nomercy.launcher.embedded import ServerLoopLayer
+from nomercy.launcher.place import CHECKOUT
+from nomercy.server.admission import Admission
+from nomercy.server.bridge import Bridge
+from nomercy.server.limits import Limits
+from nomercy.wsgi import application
+from tests.conftest import api_token
+from tests.faults.state import faulty_games
+from tests.support.server import serving
+from tests.support.sockets import thread_of_channels
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    yield from thread_of_channels(monkeypatch)
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    """The URL of a server for pages and the API. Moves are announced in its event loop."""
+    bridge = Bridge(application, threads=1)
+    admission = Admission(bridge, Limits())
+
+    async def announced(scope: Any, receive: Any, send: Any) -> None:
+        ServerLoopLayer.loop = asyncio.get_running_loop()
+        await admission(scope, receive, send)
+
+    with serving(announced, Limits()) as port:
+        yield f"http://127.0.0.1:{port}"
+    bridge._threads.submit(connections.close_all).result()
+    bridge._threads.shutdown()
+
+
+def bot(site: str, token: str, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, CHECKOUT / "docs" / "bot.py", site, *arguments],
+        env=os.environ | {"NOMERCY_TOKEN": token},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("preset", ["no-mercy", "flip"])
+def test_two_bots_play_a_game_to_its_end(site: str, alice: User, bob: User, preset: str) -> None:
+    options = lobby.TableOptions(preset=preset, players=2, bots=0)
+    code = lobby.create_table(user=alice, options=options, now=timezone.now()).game.code
+    players = [
+        bot(site, api_token(alice), "--until-over"),
+        bot(site, api_token(bob), code, "--until-over"),
+    ]
+    for player in players:
+        said, errors = player.communicate(timeout=60)
+        assert (player.returncode, said, errors) == (0, "", "")
+    game = Game.objects.get(code=code)
+    assert game.status == Game.Status.OVER
+    assert game.version > 5
+    assert faulty_games() == {}
+
+
+def test_a_refusal_is_told(site: str, alice: User) -> None:
+    wrong = bot(site, "no-such-token", "--until-over")
+    assert "Log in, or send a valid token" in wrong.communicate(timeout=60)[1]
+    assert wrong.returncode == 1
+
+
+def test_it_makes_a_table_of_its_own(site: str, alice: User) -> None:
+    player = bot(site, api_token(alice), "new")
+    assert player.stdout is not None
+    made = player.stdout.readline()
+    player.terminate()
+    player.communicate(timeout=60)
+    assert made == f"made table {Game.objects.get().code}\n"

@@ -1,0 +1,57 @@
+"""The 404 page tells a visitor how to get to what others may see, and nothing about what exists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from tests.conftest import logged_in
+from tests.support.pages import open_table, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def without_path(answer: Any, path: str) -> tuple[bytes, list[tuple[str, str]]]:
+    """Return a 404 without its own path and request id."""
+    assert answer.status_code == 404
+    headers = sorted((name, value) for name, value in answer.items() if name != "X-Request-ID")
+    return answer.content.replace(path.encode(), b"PATH"), headers
+
+
+@pytest.mark.parametrize("rest", ["", "log/", "replay/", "record/", "?choose=r3", "no-such-page/"])
+def test_a_visitor_sees_the_same_whether_a_private_table_exists_or_not(client: Client, alice: User, rest: str) -> None:
+    code = open_table(alice, public=False).code
+    hidden, missing = f"/games/{code}/{rest}", f"/games/{'z' * len(code)}/{rest}"
+    one, other = (client.get(path) for path in (hidden, missing))
+    assert without_path(one, f"/games/{code}/") == without_path(other, f"/games/{'z' * len(code)}/")
+
+
+def test_a_player_who_is_logged_out_can_log_in_and_is_at_the_table(client: Client, alice: User) -> None:
+    code = open_table(alice, public=False).code
+    page = client.get(f"/games/{code}/?choose=r3&uno=1").content.decode()
+    link = f"/accounts/login/?next=/games/{code}/%3Fchoose%3Dr3%26uno%3D1"
+    assert f'href="{link}">Log in</a>' in page
+    shown = client.get(link).content.decode()
+    assert f'name="next" value="/games/{code}/?choose=r3&amp;uno=1"' in shown
+
+
+@pytest.mark.parametrize("path", ["/nothing/", "/people/nobody/", "/join/nothing/", "/games/%00/", "/static/no.css"])
+def test_every_404_has_the_link(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert 'href="/accounts/login/?next=/' in answer.content.decode()
+
+
+def test_a_form_leads_to_no_address_that_takes_only_forms(client: Client, alice: User) -> None:
+    answer = client.post(f"/games/{open_table(alice, public=False).code}/join/")
+    assert answer.status_code == 404
+    assert 'href="/accounts/login/">Log in</a>' in answer.content.decode()
+
+
+def test_a_person_who_is_logged_in_is_not_asked_to(alice: User) -> None:
+    answer = logged_in(alice).get("/games/none/")
+    assert answer.status_code == 404
+    assert "Log in" not in text_of(answer)

@@ -1,0 +1,106 @@
+"""Accounts say that a program plays for them, and tables can be without them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from games import queries
+from games.actions import lobby, play, rematch
+from games.actions.programs import declare_program
+from games.models import Game
+from games.queries import Viewer
+from games.refusals import Denied
+from tests.conftest import api_token, logged_in
+from tests.support.pages import text_of
+from tests.support.tables import TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+WITHOUT = lobby.TableOptions(players=3, programs=False)
+
+
+@pytest.fixture
+def program(bob: User) -> User:
+    declare_program(user=bob)
+    return User.objects.get(pk=bob.pk)
+
+
+def join(code: str, user: User) -> queries.Table:
+    return lobby.join(code=code, viewer=Viewer(user), now=timezone.now())
+
+
+def test_a_program_cannot_sit_down_where_none_may(alice: User, program: User, charlie: User) -> None:
+    code = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now()).game.code
+    with pytest.raises(Denied, match="No programs play at this table") as denied:
+        join(code, program)
+    assert denied.value.code == "forbidden"
+    join(code, charlie)
+
+
+def test_a_program_cannot_make_a_table_without_programs(program: User) -> None:
+    with pytest.raises(Denied, match="No programs play at this table"):
+        lobby.create_table(user=program, options=WITHOUT, now=timezone.now())
+    assert not Game.objects.exists()
+
+
+def test_a_rematch_is_without_programs_too(alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["b1"]]}, [alice, bob], programs=False)
+    play.play_move(code=table.game.code, viewer=Viewer(alice), text="play r5 uno", version=0, now=timezone.now())
+    again = rematch.ask_rematch(code=table.game.code, viewer=Viewer(alice), now=timezone.now())
+    assert not again.game.programs
+
+
+def test_everybody_sees_the_sign(alice: User, program: User) -> None:
+    table = table_at(TWO_HANDS, [alice, program])
+    page = logged_in(alice).get(table.game.get_absolute_url())
+    assert "program" in text_of(page)
+    seats = Client(headers={"authorization": f"Bearer {api_token(alice)}"}).get(f"/api/v1/games/{table.game.code}")
+    assert [seat["program"] for seat in seats.json()["seats"]] == [False, True]
+    waiting = lobby.create_table(user=program, options=lobby.TableOptions(), now=timezone.now())
+    assert "program" in text_of(logged_in(alice).get(waiting.game.get_absolute_url()))
+
+
+def test_a_table_says_that_it_is_without_programs(alice: User) -> None:
+    table = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
+    assert "No programs play here" in text_of(logged_in(alice).get(table.game.get_absolute_url()))
+
+
+def test_the_page_gives_the_sign_for_good(alice: User) -> None:
+    browser = logged_in(alice)
+    assert "This cannot be taken back" in text_of(browser.get("/accounts/me/program/"))
+    for _ in range(2):
+        assert browser.post("/accounts/me/program/").status_code == 303
+        alice.refresh_from_db()
+        assert alice.is_program
+    assert "a program plays" in text_of(browser.get("/accounts/me/"))
+
+
+def test_nobody_becomes_a_program_at_a_table_without_programs(alice: User) -> None:
+    lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
+    refused = logged_in(alice).post("/accounts/me/program/")
+    assert refused.status_code == 403
+    assert "Finish that game first, or leave it." in text_of(refused)
+    alice.refresh_from_db()
+    assert not alice.is_program
+
+
+def test_a_guest_is_no_program(client: Client) -> None:
+    client.post("/play-now/")
+    assert client.post("/accounts/me/program/").status_code == 403
+    assert not User.objects.filter(is_program=True).exists()
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_form_and_the_api_make_such_tables(alice: User, allowed: bool) -> None:
+    client = Client(headers={"authorization": f"Bearer {api_token(alice)}"})
+    body = json.dumps({"programs": allowed})
+    assert client.post("/api/v1/games", body, content_type="application/json").json()["programs"] is allowed
+    form = {"way": "friends", "preset": "no-mercy", "players": "3", "bots": "0", "bot": "careful", "pace": "standard",
+            "target": "0", "bot_pause": "1", "programs": "1" if allowed else "0"}  # fmt: skip
+    assert logged_in(alice).post("/tables/new/", form).status_code == 303
+    assert [game.programs for game in Game.objects.all()] == [allowed, allowed]

@@ -1,0 +1,143 @@
+"""Errors are reported to Sentry without any data of people."""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.config
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+import pytest
+import structlog
+from django.db import IntegrityError, OperationalError
+from django.test import Client
+from sentry_sdk.envelope import Envelope
+from sentry_sdk.transport import Transport
+
+from accounts.models import User
+from nomercy import error_reports
+from nomercy.error_reports import ReportingHandler
+from nomercy.logs import logging_settings
+from tests.conftest import logged_in
+
+pytestmark = pytest.mark.django_db
+
+CANARY: Final = "canary-4711"
+sent: Final[list[dict[str, Any]]] = []
+
+
+class Fake(Transport):
+    """Keeps what would be sent, as text."""
+
+    def capture_envelope(self, envelope: Envelope) -> None:
+        sent.append(json.loads(json.dumps(envelope.get_event())))
+
+
+def configured_log(*, reports: bool) -> dict[str, Any]:
+    """Return the configuration of the log, without a change of that of the tests."""
+    structured = structlog.get_config()
+    try:
+        return logging_settings(form="json", level="INFO", reports=reports)
+    finally:
+        structlog.configure(**structured)
+
+
+@pytest.fixture
+def handler(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReportingHandler]:
+    """A handler on the root of the log, with the filters of the site, that sends to the fake."""
+    settings.SENTRY_DSN, settings.SITE_URL = "https://key@sentry.example.org/1", "https://cards.example.org"
+    error_reports.client.cache_clear()
+    made = error_reports.client(Fake)
+    monkeypatch.setattr(error_reports, "client", lambda: made)
+    configured = configured_log(reports=True)
+    configurator = logging.config.DictConfigurator(configured)
+    one = ReportingHandler()
+    for name in configured["handlers"]["stderr"]["filters"]:
+        one.addFilter(configurator.configure_filter(configured["filters"][name]))
+    logging.getLogger().addHandler(one)
+    sent.clear()
+    yield one
+    logging.getLogger().removeHandler(one)
+
+
+def fails(error: Exception) -> None:
+    raise error
+
+
+def broken(error: Exception) -> Any:
+    def view(*args: object, **more: object) -> None:
+        secret = CANARY
+        try:
+            fails(KeyError(secret))
+        except KeyError as first:
+            raise error from first
+
+    return view
+
+
+def test_a_report_says_where_and_nothing_else(
+    handler: ReportingHandler, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("games.web.home.lists.next_game_for", broken(IntegrityError(f"Key (name)=({CANARY})")))
+    browser = logged_in(alice)
+    browser.raise_request_exception = False
+    browser.cookies["canary"] = CANARY
+
+    answer = browser.get(f"/next/?after={CANARY}", headers={"X-Canary": CANARY, "User-Agent": CANARY})
+
+    assert answer.status_code == 500
+    (report,) = sent
+    text = json.dumps(report)
+    assert CANARY not in text.replace("raise KeyError(secret)", "")
+    for private in ("alice", "127.0.0.1", "testserver", "Cookie", "User-Agent", "Key (", browser.session.session_key):
+        assert str(private) not in text, private
+    assert "request" not in report
+    assert "user" not in report
+    assert "breadcrumbs" not in report
+    assert [one["type"] for one in report["exception"]["values"]] == ["KeyError", "IntegrityError"]
+    frames = report["exception"]["values"][-1]["stacktrace"]["frames"]
+    assert frames[-1]["function"] == "view"
+    assert frames[-1]["context_line"].strip() == "raise error from first"
+    assert not any("vars" in frame for frame in frames)
+    assert report["tags"].keys() == {"request_id"}
+    assert report["tags"]["request_id"] == answer["X-Request-ID"]
+    assert report["logentry"] == {"message": "%s: %s"}
+
+
+def test_our_own_lines_are_reported_without_their_values(handler: ReportingHandler) -> None:
+    log = structlog.get_logger("games.batch")
+    try:
+        fails(ValueError(CANARY))
+    except ValueError:
+        log.exception("a step failed", step=CANARY)
+    assert sent[0]["logentry"] == {"message": "a step failed"}
+    assert CANARY not in json.dumps(sent)
+
+
+def test_the_same_error_is_sent_once_a_minute(handler: ReportingHandler) -> None:
+    for _ in range(5):
+        try:
+            fails(ValueError())
+        except ValueError:
+            logging.getLogger("games").exception("it fails")
+    assert len(sent) == 1
+
+
+def test_outages_and_faults_of_clients_are_not_reported(
+    handler: ReportingHandler, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*args: object, **more: object) -> None:
+        raise OperationalError("gone") from psycopg.OperationalError()
+
+    logging.getLogger("games").error("an error without a traceback")
+    client.get("/", headers={"Host": "evil.example"})
+    monkeypatch.setattr("games.web.home.front_page.open_tables", away)
+    assert client.get("/").status_code == 503
+    assert sent == []
+
+
+def test_it_is_off_by_default(settings: Any) -> None:
+    assert settings.SENTRY_DSN == ""
+    assert configured_log(reports=False)["handlers"]["stderr"]["class"] == "logging.StreamHandler"
