@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from django.utils import timezone
@@ -13,63 +14,94 @@ from games import rules
 from games.models import Game
 from games.queries import GameView
 from games.render import words
-from games.render.rulebook import USUAL
+from games.render.mercy import Mercy, mercy_of
 
 YOUR_TURN: Final = "Your turn: "
 
 
-class GameCard(NamedTuple):
-    """A game in a list. `top` is the card on top of the discard pile, None before the first deal.
+SOON: Final = timedelta(hours=1)
+"""A move that is due within this time is marked."""
 
-    `side` is the side in force, None if the deck has one side.
-    `due` is the time left for the reader's move and `due_note` its deadline, both empty if it is not their turn.
-    `join_url` is empty if the table is not open.
+
+class Opponent(NamedTuple):
+    """Another player in a row of a list. `now`: it is their turn. `place` is their place after the reader's seat."""
+
+    name: str
+    avatar: str
+    cards: int
+    mercy: Mercy
+    out: bool
+    now: bool
+    place: int
+
+
+class GameCard(NamedTuple):
+    """A game in a list.
+
+    `what` says what is asked of the reader or how the game stands, and `people` who plays. `about` are the rules, the
+    pace and the length. `opponents` are the others and their hands, empty before the first deal. `top` is the card on
+    top of the discard pile, None before the first deal. `side` is the side in force, None if the deck has one side.
+    `due` is the time left for the move and `due_note` its deadline, both empty without a deadline. `soon`: the reader
+    must move within `SOON`. `join_url` is empty if the table is not open.
     """
 
     url: str
-    name: str
     what: str
     people: str
+    about: str
+    opponents: tuple[Opponent, ...] = ()
     top: str | None = None
     side: str | None = None
     due: str = ""
     due_note: str = ""
+    soon: bool = False
     join_url: str = ""
 
 
 def game_card(view: GameView, now: datetime) -> GameCard:
     """Return a game's card for the reader of `view`."""
-    deadline = view.deadline if view.my_turn else None
-    others = [seat.name for seat in view.seats if seat.seat != view.you]
+    deadline = view.deadline if view.turn is not None and not view.paused else None
+    others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
     return GameCard(
         url=words.table_url("game", view.id),
-        name=words.listed(others) or words.table_name(view),
-        what=_what(view, now),
-        people=_length(view),
+        what=_what(view, now).removesuffix("."),
+        people=f"with {others}" if others and view.you is not None else others or words.table_name(view),
+        about=_about(view),
+        opponents=tuple(_opponents(view)) if view.view else (),
         top=view.view.top if view.view else None,
         side=_side(view),
         due=words.time_left(deadline, now) if deadline else "",
         due_note=words.due(deadline, now) if deadline else "",
+        soon=view.my_turn and deadline is not None and deadline - now <= SOON,
     )
 
 
 def open_card(view: GameView) -> GameCard:
     """Return the card of a table where the reader can sit down."""
-    seated = ", ".join(seat.name for seat in view.seats)
     return GameCard(
         url=words.table_url("game", view.id),
-        name=words.table_name(view),
-        what=f"{len(view.seats)} of {view.players} seats taken",
-        people=" · ".join(filter(None, (seated, _rules(view), _length(view)))),
+        what=words.table_name(view),
+        people=", ".join(seat.name for seat in view.seats),
+        about=f"{len(view.seats)} of {view.players} seats taken · {_about(view)}",
         side=_side(view),
         join_url=words.table_url("join", view.id),
     )
 
 
-def _rules(view: GameView) -> str:
-    """Return the rules of a table in a list, or an empty text for those that a reader expects here."""
-    changed = ", changed" if words.differences(view) else ""
-    return f"{rules.PRESET_TITLES[view.preset]} rules{changed}" if changed or view.preset != USUAL else ""
+def _opponents(view: GameView) -> Iterator[Opponent]:
+    """Yield the other players, in the order of the seats after the reader's."""
+    first = view.you or 0
+    for place in range(view.you is not None, len(view.seats)):
+        seat = view.seats[(first + place) % len(view.seats)]
+        now = seat.seat == view.turn
+        yield Opponent(seat.name, seat.avatar, seat.cards, mercy_of(view, seat), seat.out, now, place)
+
+
+def _about(view: GameView) -> str:
+    """Return the rules of a table, its pace and the length of a match, in a list."""
+    changed = " rules, changed" if words.differences(view) else ""
+    length = f" · {words.length(view)}" if view.options.is_match else ""
+    return f"{rules.PRESET_TITLES[view.preset]}{changed} · {view.terms.label} pace{length}"
 
 
 def _side(view: GameView) -> str | None:
@@ -94,7 +126,3 @@ def _what(view: GameView, now: datetime) -> str:
     if view.bot_for_me:
         return "A bot plays for you." if view.turn == view.you else f"A bot plays for you. {sentence}"
     return sentence
-
-
-def _length(view: GameView) -> str:
-    return f"{view.terms.label} pace · {words.length(view)}"

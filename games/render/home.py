@@ -17,7 +17,7 @@ from games.render.game_cards import GameCard, game_card, open_card
 class Group(NamedTuple):
     """Games under one heading. Without games it shows the sentence `empty`; without both it is left out.
 
-    `whole`: these are all games of the group, so the heading counts them.
+    `urgent`: they wait for the reader. `whole`: these are all games of the group, so the heading counts them.
     """
 
     id: str
@@ -50,13 +50,16 @@ class Part:
 class HomePage:
     """The front page.
 
-    `finished`: it lists finished games. `shown` says which of the reader's games are on the page, empty if all are;
-    `previous_url` and `next_url` lead to the pages beside it, empty where there is none. `left_guest` is the name of
-    the guest that this browser was before it logged in, empty if that guest has no games. `away_until` is the end of
-    the reader's vacation, if they are away.
+    `groups` are the reader's games, and `open_tables` the tables where they can sit down. `least_time` is the time left
+    for the most urgent move, empty if none has a deadline. `finished`: the page lists finished games. `shown` says
+    which of the reader's games are on the page, empty if all are; `previous_url` and `next_url` lead to the pages
+    beside it, empty where there is none. `left_guest` is the name of the guest that this browser was before it logged
+    in, empty if that guest has no games. `away_until` is the end of the reader's vacation, if they are away.
     """
 
     groups: Sequence[Group]
+    open_tables: Group
+    least_time: str
     finished: bool
     shown: str
     previous_url: str
@@ -66,12 +69,21 @@ class HomePage:
 
 
 def home_page(
-    groups: Sequence[Group], part: Part, *, finished: bool, left_guest: str, away_until: datetime | None
+    groups: Sequence[Group],
+    part: Part,
+    *,
+    open_tables: Sequence[GameView],
+    finished: bool,
+    left_guest: str,
+    away_until: datetime | None,
 ) -> HomePage:
-    """Return the front page that shows this part of the reader's games."""
+    """Return the front page that shows this part of the reader's games, and the tables where they can sit down."""
     first, last = part.before + 1, part.before + part.count
+    waiting = [game for group in groups if group.urgent for game in group.games]
     return HomePage(
         groups=groups,
+        open_tables=Group("open", "Open tables", [open_card(view) for view in open_tables]),
+        least_time=waiting[0].due if waiting and not part.before else "",
         finished=finished,
         shown="" if part.whole or not part.count else f"Games {first} to {last}",
         previous_url=_page_url(max(1, first - part.size), finished=finished) if part.before else "",
@@ -89,11 +101,11 @@ def _page_url(first: int, *, finished: bool) -> str:
     return f"{reverse('home')}?{urlencode(query)}" if query else reverse("home")
 
 
-def current_groups(mine: Sequence[GameView], open_tables: Sequence[GameView], part: Part, now: datetime) -> list[Group]:
-    """Return the groups of the reader's games and of the tables where they can sit down.
+def current_groups(mine: Sequence[GameView], part: Part, now: datetime) -> list[Group]:
+    """Return the groups of the reader's games that have not ended, or whose end the reader has not seen.
 
-    `mine` are the `part` of the reader's games that the page shows. Games that wait for the reader come first, so the
-    first page shows whether there are any.
+    `mine` are the `part` of these games that the page shows. Games that wait for the reader come first, so the first
+    page shows whether there are any.
     """
     turn = [game_card(view, now) for view in mine if view.my_turn]
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
@@ -102,7 +114,6 @@ def current_groups(mine: Sequence[GameView], open_tables: Sequence[GameView], pa
     return [
         Group("turn", "Your turn", turn, none_waits, urgent=True, whole=part.whole),
         Group("wait", "Waiting for others", waiting, whole=part.whole),
-        Group("open", "Open tables", [open_card(view) for view in open_tables]),
         Group("over", "Just finished", ended, whole=part.whole),
     ]
 

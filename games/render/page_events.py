@@ -29,7 +29,8 @@ class Telling(NamedTuple):
 
     `said` says who hears it: nobody, the players it is about (`seat` and `target` of the event), or all. `kept` says in
     the same way who hears it however much has happened. `at_once`: it interrupts what is being said. `seat`, `target`
-    and `others` are the banners of the two players and of everybody else, empty for none.
+    and `others` are the banners of the two players and of everybody else, empty for none. `sound` is the name of a
+    sound of static/js/sounds.js, empty for none. All hear it, or if `kept` is `involved`, those it is about.
     """
 
     kept: str = ""
@@ -38,24 +39,32 @@ class Telling(NamedTuple):
     seat: str = ""
     target: str = ""
     others: str = ""
+    sound: str = ""
 
 
 TELLINGS: Final[dict[str, Telling]] = {
-    "called_uno": Telling(others="{seat} has UNO"),
+    "played": Telling(sound="card"),
+    "shed": Telling(sound="card"),
+    "drew": Telling(sound="draw"),
+    "called_uno": Telling(others="{seat} has UNO", sound="uno"),
     "uno_due": Telling(
-        "all", at_once=True, seat="You forgot UNO: call it! (U)", others="{seat} forgot UNO: catch! (U)"
+        "all", at_once=True, seat="You forgot UNO: call it! (U)", others="{seat} forgot UNO: catch! (U)", sound="uno"
     ),
     "caught": Telling(
-        "all", seat="{target} caught! +{amount}", target="Caught! +{amount}", others="{target} caught! +{amount}"
+        "all",
+        seat="{target} caught! +{amount}",
+        target="Caught! +{amount}",
+        others="{target} caught! +{amount}",
+        sound="hit",
     ),
     "false_catch": Telling("involved", seat="No UNO call was due: +{amount}"),
     # What the next player does about a debt is said.
-    "owes": Telling("involved", said="involved", seat="+{amount} on you"),
+    "owes": Telling("involved", said="involved", seat="+{amount} on you", sound="hit"),
     "owes_color": Telling("involved", said="involved", seat="Draw until {color} shows"),
     # A player who has drawn it hears what they can do with it.
     "found": Telling(said=""),
     "aimed": Telling("involved", target="Color Roulette on you"),
-    "knocked_out": Telling("all", seat="No mercy: you’re out", others="No mercy: {seat} is out"),
+    "knocked_out": Telling("all", seat="No mercy: you’re out", others="No mercy: {seat} is out", sound="out"),
     "swapped": Telling("involved", seat="You swapped with {target}{now}", target="{seat} swapped with you{now}"),
     "passed_hands": Telling("all", seat="All hands are passed on{now}", others="All hands are passed on{now}"),
     "flipped": Telling("all", seat="Flip: the {reason} side", others="Flip: the {reason} side"),
@@ -65,12 +74,12 @@ TELLINGS: Final[dict[str, Telling]] = {
     "missed": Telling("involved", seat="It did not fit: {points} for you"),
     "slowest": Telling("involved", seat="You were the slowest", others="{seat} was the slowest"),
     "picked": Telling("involved", seat="Chance picked you", others="Chance picked {seat}"),
-    "won": Telling("all", seat="You win the round", others="{seat} wins the round"),
+    "won": Telling("all", seat="You win the round", others="{seat} wins the round", sound="won"),
 }
 """How each kind of event is told.
 
 `picked` stands for `slowest` where a lottery picks the player because nobody presses. Kinds without a row are said,
-unless much else happened, and have no banner.
+unless much else happened, and have no banner and no sound.
 """
 
 PLAIN: Final = Telling()
@@ -95,6 +104,7 @@ class PageEvent(NamedTuple):
 
     `key` is the same in each response that tells it, so that a page tells it once. `move` is the number of its move in
     the log, or 0. `text` is what is said, or "". `seconds` is how long a banner asks for an answer, 0 if it does not.
+    `sound` is the name of its sound, or "".
     """
 
     key: str
@@ -105,6 +115,7 @@ class PageEvent(NamedTuple):
     banner: str = ""
     seconds: int = 0
     motion: Motion | None = None
+    sound: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +194,7 @@ def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) ->
                 banner=_banner(view, telling, event, reader, names),
                 seconds=max(0, seconds) if newest else 0,
                 motion=_motion(view, event, newest=newest),
+                sound=telling.sound if telling.kept in ("", *concerned) else "",
             )
         )
     return found

@@ -57,7 +57,7 @@ def most_listed(tables: Sequence[object]) -> int:
 def _shared_card(table: Table, view: GameView, now: datetime) -> GameCard:
     # Two tables with the same player have the same name, so add when each began.
     card, begun = game_card(view, now), begun_at(table.game)
-    return card._replace(people=f"{card.people} · from {begun.day} {begun:%B %Y, %H:%M}")
+    return card._replace(about=f"{card.about} · from {begun.day} {begun:%B %Y, %H:%M}")
 
 
 def table_label(table: Table, view: GameView, them: User) -> str:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from games import rules
 from games.queries import GameView, SeatView
+from games.render.mercy import Mercy, mercy_of
 from games.render.straight import BETWEEN, opening_cards
 from games.render.words import cards, color, counted, locked, owed_and_answers, profile_url, short_time, time_left
 
@@ -142,10 +143,9 @@ class Player(NamedTuple):
 
     `place` is their place around the table as the reader sees it: 0 for the reader, then clockwise from 1 to `places`.
     It stays the same when the direction changes. `avatar` is empty for a bot. `now`: it is their turn, and `due` is the
-    deadline then. `cards` is the size of their hand, and `fan` has as many items as its picture has cards. `limit` is
-    the mercy limit (0 for none), `low` and `high` are the thresholds of the meter. `warm` and `hot`: they are above
-    `low`, or close to the limit. `tags` are labels. `state` is the score and how close they are to the limit, as text.
-    `backs` are the hidden faces of their cards, if the reader sees them (FLIP-6).
+    deadline then. `cards` is the size of their hand, `fan` has as many items as its picture has cards, and `mercy` says
+    how close it is to the mercy limit. `tags` are labels. `state` is the score and that distance, as text. `backs` are
+    the hidden faces of their cards, if the reader sees them (FLIP-6).
     """
 
     seat: int
@@ -155,17 +155,13 @@ class Player(NamedTuple):
     you: bool
     now: bool
     cards: int
-    limit: int
-    low: int
-    high: int
-    hot: bool
+    mercy: Mercy
     out: bool
     tags: tuple[Tag, ...]
     state: str
     place: int
     places: int
     fan: range
-    warm: bool
     due: Due | None
     backs: tuple[Card, ...] = ()
 
@@ -180,9 +176,6 @@ NO_COLOR: Final = {
     "over": "No colour",
 }
 """What is said of the current colour by the phase, if none is in force (TURN-8)."""
-
-NEARLY_OUT: Final = 5
-"""A hand this close to the mercy limit, in cards, is marked."""
 
 LOWER_CARDS: Final = 3
 """The most cards shown below the top card of the discard pile."""
@@ -308,15 +301,12 @@ def players_of(view: GameView, now: datetime) -> list[Player]:
 
 
 def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
-    limit = view.options.mercy_limit
-    near = limit - seat.cards if limit and not seat.out else limit
+    mercy, turn = mercy_of(view, seat), seat.seat == view.turn
     state = [f"{seat.score:,} points"] if view.options.is_match else []
-    hot = 0 < near <= NEARLY_OUT and view.turn is not None
-    low, turn = limit * 3 // 5, seat.seat == view.turn
     # A spectator sits nowhere, so all players have a place around the table.
     first = -1 if view.you is None else view.you
-    if hot:
-        state.append(f"{cards(near)} from the limit")
+    if mercy.hot:
+        state.append(f"{cards(mercy.left)} from the limit")
     return Player(
         seat=seat.seat,
         name=seat.name,
@@ -325,17 +315,13 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
         you=seat.seat == view.you,
         now=turn,
         cards=seat.cards,
-        limit=limit,
-        low=low,
-        high=limit - NEARLY_OUT,
-        hot=hot,
+        mercy=mercy,
         out=seat.out,
         tags=(*_tags(view, seat), *_rest_tags(view, seat, now)),
         state=" · ".join(state),
         place=(seat.seat - first) % (len(view.seats) + (view.you is None)),
         places=len(view.seats) - (view.you is not None),
         fan=range(min(seat.cards, FAN)),
-        warm=0 < low < seat.cards,
         due=due_of(view, now) if turn and view.you != seat.seat else None,
         backs=_backs(view, seat),
     )

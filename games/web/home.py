@@ -50,13 +50,16 @@ def _front_page(request: HttpRequest, status: int = 200) -> HttpResponse:
     finished = request.GET.get("finished") == "1"
     tables, more = (front_page.finished_games if finished else front_page.current_games)(user, before=before)
     mine, part = _views(tables, user), Part(before, len(tables), front_page.PAGE, more=more)
-    if finished:
-        groups = [finished_group(mine, part, now)]
-    else:
-        open_tables = [] if before else _views(front_page.open_tables(user), user)
-        groups = current_groups(mine, open_tables, part, now)
-    guest, away_until = left_guest(request), user.vacation_until if user.rest.on_vacation(now) else None
-    page = home_page(groups, part, finished=finished, left_guest=guest.name if guest else "", away_until=away_until)
+    groups = [finished_group(mine, part, now)] if finished else current_groups(mine, part, now)
+    guest = left_guest(request)
+    page = home_page(
+        groups,
+        part,
+        open_tables=[] if finished or before else _views(front_page.open_tables(user), user),
+        finished=finished,
+        left_guest=guest.name if guest else "",
+        away_until=user.vacation_until if user.rest.on_vacation(now) else None,
+    )
     return render(request, "home.html", {"page": page}, status=status)
 
 

@@ -21,6 +21,12 @@ function tell(events) {
   }
 }
 
+// Their sounds, and that of the reader's turn
+async function sound(events, turn) {
+  const names = [...events.map(({ dataset }) => dataset.sound), turn && "turn"].filter(Boolean);
+  if (names.length) (await import("./sounds.js")).play(names);
+}
+
 const movesOf = (events) => [...new Set(events.map(({ dataset }) => dataset.move))];
 
 // "Since your last move" can be played again, at once or step by step.
@@ -52,6 +58,7 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   play(events);
   remember(events);
   const now = events.length ? list.dataset.now : "";
+  sound(events, now && document.getElementById("move"));
   if (now) say(now, { version: `${version}.${deal}` });
   // Changes that are no moves (a pause, more time, a game called off) are told by the new headline.
   else if (!events.length && !refusal && heading !== headline()) say(headline());

@@ -1,14 +1,19 @@
 // <select data-setting="motion"> is a preference of this browser, stored under that name.
 import { recall, remember } from "./store.js";
 
+const HEARD = ["sounds", "volume"]; // a change of them plays a sound
+
 function show() {
-  for (const choice of document.querySelectorAll("[data-setting]")) {
-    choice.closest("[hidden]")?.removeAttribute("hidden");
-    choice.value = recall(choice.dataset.setting, (choice.querySelector("[selected]") ?? choice.options[0]).value);
+  for (const field of document.querySelectorAll("[data-setting]")) {
+    field.closest("[hidden]")?.removeAttribute("hidden");
+    const usual = field.options ? (field.querySelector("[selected]") ?? field.options[0]).value : field.defaultValue;
+    field.value = recall(field.dataset.setting, usual);
   }
 }
-document.addEventListener("change", ({ target }) => {
-  if (target.matches("[data-setting]")) remember(target.dataset.setting, target.value);
+document.addEventListener("change", async ({ target }) => {
+  if (!target.matches("[data-setting]")) return;
+  remember(target.dataset.setting, target.value);
+  if (HEARD.includes(target.dataset.setting)) (await import("./sounds.js")).play(["turn"]);
 });
 document.body.addEventListener("htmx:afterSettle", show);
 show();

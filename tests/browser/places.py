@@ -110,6 +110,23 @@ def _home(page: Page, cast: Cast) -> None:
     page.goto("/")
 
 
+def _home_with_20_games(page: Page, cast: Cast) -> None:
+    now = timezone.now()
+    for minutes in (40, 300, 1500, 3000, 4000, 5000):
+        cast.table(STACK if minutes % 1000 else MANY, deadline=now + timedelta(minutes=minutes))
+    cast.table(DARK_SIDE, preset="flip", target=500)
+    for turn in (1, 2, 3, 1, 2, 3, 1, 2):
+        cast.table({**MANY, "turn": turn}, deadline=now + timedelta(hours=7 * turn))
+    ten = {**MANY, "hands": [MANY["hands"][0], *[["r1", "r2", "y2"]] * 9], "turn": 7}
+    table_at(ten, [cast.alice, cast.bob, cast.charlie, cast.mo, *("careful",) * 6])
+    lobby.create_table(user=cast.alice, options=lobby.TableOptions(bots=1), now=now)
+    for seed in (3, 4, 5):
+        table_after([cast.alice, cast.bob, cast.mo], 10_000, seed=seed)
+    for host in (cast.bob, cast.charlie):
+        lobby.create_table(user=host, options=lobby.TableOptions(), now=now)
+    page.goto("/")
+
+
 def _lobby(page: Page, cast: Cast) -> None:
     options = lobby.TableOptions(players=5, bots=1, public=False)
     table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
@@ -330,6 +347,7 @@ def _warnings(page: Page, cast: Cast) -> None:
 PLACES: Final = (
     Place("landing", at("/"), logged_in=False),
     Place("home", _home),
+    Place("home-20", _home_with_20_games),
     Place("new-table", at("/tables/new/")),
     Place("new-table-refused", _faulty_form),
     Place("new-table-conflict", _conflict),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from games.actions.play import play_move
 from games.models import Game, Seat
 from games.queries import Viewer, front_page
 from tests.conftest import logged_in
-from tests.support.pages import group, open_table, text_of
+from tests.support.pages import group, open_table, text_of, words_in
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
@@ -47,13 +48,13 @@ def test_a_visitor_can_choose_the_rules_of_a_table(client: Client) -> None:
 
 def test_an_open_table_says_which_rules_it_has(client: Client, alice: User) -> None:
     open_table(alice)
-    assert "alice · Standard pace · a single round" in text_of(client.get("/"))
+    assert "alice 1 of 4 seats taken · No Mercy · Standard pace" in text_of(client.get("/"))
     Game.objects.all().delete()
     open_table(alice, preset="flip")
-    assert "alice · Flip rules · Standard pace · a single round" in text_of(client.get("/"))
+    assert "seats taken · Flip · Standard pace" in text_of(client.get("/"))
     Game.objects.all().delete()
     open_table(alice, options={"mercy_limit": 30})
-    assert "alice · No Mercy rules, changed · Standard pace · a single round" in text_of(client.get("/"))
+    assert "seats taken · No Mercy rules, changed · Standard pace" in text_of(client.get("/"))
 
 
 def test_play_now_starts_a_game_against_three_bots_for_a_visitor(client: Client) -> None:
@@ -369,4 +370,58 @@ def test_finished_games_are_listed(alice: User, bob: User, charlie: User) -> Non
 
 def test_a_name_keeps_its_case_in_the_list_of_games(as_alice: Client, alice: User, bob: User) -> None:
     table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
-    assert "bob’s turn: play or draw." in text_of(as_alice.get("/"))
+    assert "bob’s turn: play or draw with bob" in text_of(as_alice.get("/"))
+
+
+def rows(page: Any) -> dict[str, str]:
+    """Return the HTML of each row in the lists of a page, by the code of its game."""
+    parts = page.content.decode().split('<li class="gamecard">')[1:]
+    return {re.search(r'href="/games/(\w+)/"', part)[1]: part.split("</section>")[0] for part in parts}  # type: ignore[index]
+
+
+def test_a_row_shows_what_is_asked_who_plays_with_how_many_cards_and_the_time_left(
+    as_alice: Client, alice: User, bob: User, charlie: User
+) -> None:
+    hands = [["r5"], [f"g{n}" for n in range(1, 10)] * 2 + ["y1", "y2", "y3"], ["b0"] * 16, []]
+    position = {**TWO_HANDS, "hands": hands, "out": [3]}
+    deadline = timezone.now() + timedelta(minutes=47, seconds=30)
+    game = table_at(position, [alice, bob, charlie, "careful"], deadline=deadline).game
+    row = rows(as_alice.get("/"))[game.code]
+    words = words_in(row)
+    asked = "Play a card or draw with bob, charlie and Bot 3"
+    assert f"{asked} No Mercy · Standard pace bob: 21 charlie: 16" in words
+    assert "Bot 3: out" in words
+    assert "47 min left" in words
+    assert 'class="due soon"' in row
+    states = [" ".join(classes.split()) for classes in re.findall(r'<li class="([^"]*)">', row)]
+    assert states == ["n-1 hot", "n-2 warm", "n-3 out"]
+    assert re.findall(r'stroke-dasharray="([^"]+)"', row) == ["21 25", "16 25"]
+
+
+def test_a_row_of_a_game_that_waits_for_others_marks_who_is_on_turn(as_alice: Client, alice: User, bob: User) -> None:
+    deadline = timezone.now() + timedelta(minutes=10)
+    game = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=deadline, options={"mercy_limit": 0}).game
+    row = rows(as_alice.get("/"))[game.code]
+    assert '<li class="n-1 now">' in row
+    assert "10 min left" in words_in(row)
+    assert "soon" not in row
+    assert "ring" not in row
+
+
+def test_a_paused_game_has_no_time_left_in_a_row(as_alice: Client, alice: User, bob: User) -> None:
+    game = table_at(TWO_HANDS, [alice, bob], paused_at=NOON).game
+    assert 'class="due' not in rows(as_alice.get("/"))[game.code]
+
+
+@pytest.mark.parametrize(("games", "heading"), [(0, "Games"), (1, "1 game waits for you"), (2, "2 games wait for you")])
+def test_the_heading_counts_the_games_that_wait(
+    as_alice: Client, alice: User, bob: User, games: int, heading: str
+) -> None:
+    for hours in range(1, games + 1):
+        table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(hours=hours, minutes=30))
+    page = as_alice.get("/")
+    first = re.search(r"<h1>(.*?)</h1>", page.content.decode(), re.DOTALL)
+    assert first is not None
+    assert " ".join(first[1].split()) == heading
+    assert ("The most urgent one: 90 min left." in text_of(page)) == bool(games)
+    assert ('href="/next/" data-key="n"' in page.content.decode()) == bool(games)

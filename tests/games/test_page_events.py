@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from games import render
 from games.queries import GameView
@@ -81,8 +83,33 @@ def test_a_banner_speaks_to_its_reader(event: Event, ann: str, bob: str, watchin
 
 def test_every_kind_with_a_banner_is_tested() -> None:
     with_banner = {kind for kind, telling in TELLINGS.items() if telling.seat or telling.target or telling.others}
-    assert {event.kind for event, *_ in BANNERS if event.kind in TELLINGS} == with_banner - {"picked"}
+    assert {event.kind for event, *banners in BANNERS if any(banners)} == with_banner - {"picked"}
     assert set(TELLINGS) - set(EVENTS) == {"picked"}
+
+
+@pytest.mark.parametrize(
+    ("event", "sound", "readers"),
+    [
+        (Event("played", 1, "r5"), "card", {0, 1, None}),
+        (Event("drew", 1, amount=4, reason="stack"), "draw", {0, 1, None}),
+        (Event("called_uno", 1), "uno", {0, 1, None}),
+        (Event("owes", 1, amount=4), "hit", {1}),
+        (Event("caught", 0, target=1, amount=2), "hit", {0, 1, None}),
+        (Event("knocked_out", 1), "out", {0, 1, None}),
+        (Event("won", 1, points=10), "won", {0, 1, None}),
+        (Event("passed", 1), "", set()),
+    ],
+    ids=lambda value: getattr(value, "kind", ""),
+)
+def test_an_event_has_the_sound_of_its_kind(event: Event, sound: str, readers: set[int | None]) -> None:
+    heard = {you: told(seen(PLAIN, you), event).events[0].sound for you in (0, 1, None)}
+    assert heard == {you: sound if you in readers else "" for you in heard}
+
+
+def test_the_page_makes_every_sound_that_an_event_has() -> None:
+    script = (settings.CHECKOUT / "static/js/sounds.js").read_text()
+    made = set(re.findall(r"^  (\w+): \[\[", script, re.MULTILINE))
+    assert made == {telling.sound for telling in TELLINGS.values() if telling.sound} | {"turn"}
 
 
 @pytest.mark.parametrize(

@@ -543,13 +543,13 @@ def test_the_draw_pile_is_as_thick_as_its_cards(cards: int, layers: int) -> None
 def test_a_hand_near_the_mercy_limit_is_marked() -> None:
     view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]})
     ann, bob, _ = page(view).players
-    assert (bob.hot, bob.state) == (True, "4 cards from the limit")
-    assert not ann.hot
+    assert (bob.mercy.hot, bob.state) == (True, "4 cards from the limit")
+    assert not ann.mercy.hot
 
 
 def test_without_a_mercy_limit_there_is_no_meter() -> None:
     view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]}, options={"mercy_limit": 0})
-    assert all(not player.limit and not player.hot for player in page(view).players)
+    assert all(not player.mercy.limit and not player.mercy.hot for player in page(view).players)
 
 
 def test_the_score_sheet_has_a_row_for_each_round_and_the_total() -> None:

@@ -32,7 +32,12 @@ def open_table(user: User, **options: Any) -> Game:
 
 def text_of(response: Any) -> str:
     """Return the text of a page, without markup."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+    return words_in(response.content.decode())
+
+
+def words_in(markup: str) -> str:
+    """Return the text of a piece of HTML, with one space between words."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", markup))
 
 
 def group(response: Any, name: str) -> str:

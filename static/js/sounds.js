@@ -1,0 +1,51 @@
+// Short sounds, made with WebAudio, and a vibration. Sounds are off until the reader chooses them.
+import { recall } from "./store.js";
+
+// Tones of each sound, the most important sound last: [frequency in Hz, start in s, length in s]
+const SOUNDS = {
+  draw: [[260, 0, 0.05]],
+  card: [[480, 0, 0.05]],
+  uno: [[660, 0, 0.09], [880, 0.09, 0.16]],
+  hit: [[220, 0, 0.12], [165, 0.12, 0.22]],
+  out: [[330, 0, 0.14], [247, 0.14, 0.14], [165, 0.28, 0.3]],
+  won: [[523, 0, 0.12], [659, 0.12, 0.12], [784, 0.24, 0.3]],
+  turn: [[587, 0, 0.1], [784, 0.1, 0.2]],
+};
+const MOST = 3; // sounds for one change of the page
+const GAP = 0.08; // s between two sounds
+const LOUDEST = 0.4; // gain
+const FADE = 0.02; // s
+const VIBRATION = [60, 40, 60]; // ms: on, off, on
+
+let context = null;
+let free = 0; // when the last sound ends, on the clock of the context
+
+function tone(frequency, start, length, gain) {
+  const oscillator = new OscillatorNode(context, { type: "triangle", frequency });
+  const volume = new GainNode(context, { gain: 0 });
+  volume.gain.setValueAtTime(0, start);
+  volume.gain.linearRampToValueAtTime(gain, start + FADE);
+  volume.gain.setValueAtTime(gain, start + length - FADE);
+  volume.gain.linearRampToValueAtTime(0, start + length);
+  oscillator.connect(volume).connect(context.destination);
+  oscillator.start(start);
+  oscillator.stop(start + length);
+}
+
+function sound(names) {
+  context ??= new AudioContext();
+  const gain = LOUDEST * (Number(recall("volume", "50")) / 100) ** 2;
+  free = Math.max(free, context.currentTime);
+  for (const name of names) {
+    SOUNDS[name].forEach(([frequency, start, length]) => tone(frequency, free + start, length, gain));
+    const [, start, length] = SOUNDS[name].at(-1);
+    free += start + length + GAP;
+  }
+}
+
+// Plays each of these sounds once, at most the `MOST` most important ones.
+export function play(names) {
+  if (!navigator.userActivation.hasBeenActive) return; // browsers allow nothing before a press
+  if (recall("sounds", "off") === "on") sound(Object.keys(SOUNDS).filter((name) => names.includes(name)).slice(-MOST));
+  if (names.includes("turn") && recall("vibration", "on") === "on") navigator.vibrate?.(VIBRATION);
+}

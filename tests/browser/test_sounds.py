@@ -1,0 +1,135 @@
+"""Sounds and the vibration of an open game."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.queries import Table
+from tests.browser.game_page import NewPage, load_game, play, shows
+from tests.browser.speech import MOST_WAITING
+from tests.support.tables import TWO_HANDS, table_at
+
+RECORD = """
+window.tones = [];
+window.vibrations = [];
+const start = OscillatorNode.prototype.start;
+OscillatorNode.prototype.start = function (at) {
+  window.tones.push(this.frequency.value);
+  return start.call(this, at);
+};
+const ramp = AudioParam.prototype.linearRampToValueAtTime;
+window.loudest = 0;
+AudioParam.prototype.linearRampToValueAtTime = function (value, at) {
+  window.loudest = Math.max(window.loudest, value);
+  return ramp.call(this, value, at);
+};
+navigator.vibrate = (pattern) => window.vibrations.push(pattern);
+"""
+NOT_PRESSED = "Object.defineProperty(navigator, 'userActivation', {value: {hasBeenActive: false}});"
+TURN = [587, 784]
+CARD = [480]
+SETTINGS = "#browser-settings"
+
+
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at({**TWO_HANDS, "hands": [["r5", "r6", "b2"], ["r4", "r3", "g4", "g5"]], "turn": 1}, [alice, bob])
+
+
+def listening(new_page: NewPage, user: User, table: Table, **options: Any) -> Page:
+    """Open the game in a browser that records tones and vibrations."""
+    page = new_page(user, **options)
+    page.add_init_script(RECORD)
+    load_game(page, table.game)
+    return page
+
+
+def choose(page: Page, label: str, value: str) -> None:
+    """Choose a setting of this browser."""
+    page.evaluate(f"document.querySelector('{SETTINGS}').open = true")
+    page.locator(SETTINGS).get_by_label(label, exact=True).select_option(value)
+
+
+def tones(page: Page, count: int) -> list[float]:
+    """Wait until `count` tones have begun, and return the frequencies of all."""
+    wait_for(page, f"window.tones.length >= {count}")
+    found: list[float] = page.evaluate("window.tones.map(Math.round)")
+    return found
+
+
+def wait_for(page: Page, condition: str) -> None:
+    """Wait until a condition in JavaScript is true. Playwright's own way needs `unsafe-eval`."""
+    end = time.monotonic() + MOST_WAITING / 1000
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        page.wait_for_timeout(20)
+
+
+def test_sounds_are_off_until_they_are_chosen(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = listening(new_page, alice, table)
+    page.locator("#headline").click()
+    with page.expect_request("**/sounds.js"):
+        play(table, bob, "play r4")
+    shows(page, 1)
+    wait_for(page, "window.vibrations.length === 1")
+    assert page.evaluate("window.tones") == []
+
+
+def test_a_chosen_sound_is_heard_at_once_and_at_each_event(
+    new_page: NewPage, table: Table, alice: User, bob: User
+) -> None:
+    page = listening(new_page, alice, table)
+    choose(page, "Sounds", "on")
+    assert tones(page, 2) == TURN
+    play(table, bob, "play r4")
+    shows(page, 1)
+    assert tones(page, 5) == [*TURN, *CARD, *TURN]
+    page.reload()
+    page.locator("#headline").click()
+    page.get_by_role("button", name="Red 5").click()
+    assert tones(page, 1) == CARD
+    play(table, bob, "play r3")
+    assert tones(page, 4) == [*CARD, *CARD, *TURN]
+
+
+def test_the_volume_is_chosen_and_kept(new_page: NewPage, table: Table, alice: User) -> None:
+    page = listening(new_page, alice, table)
+    choose(page, "Sounds", "on")
+    tones(page, 2)
+    assert page.evaluate("window.loudest") == pytest.approx(0.1)
+    volume = page.locator(SETTINGS).get_by_label("Volume")
+    volume.focus()
+    page.keyboard.press("End")
+    tones(page, 4)
+    assert page.evaluate("window.loudest") == pytest.approx(0.4)
+    page.reload()
+    expect(page.locator("#volume")).to_have_value("100")
+    expect(page.locator("#sounds")).to_have_value("on")
+
+
+def test_a_vibration_can_be_switched_off(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = listening(new_page, alice, table)
+    choose(page, "Vibration on my turn", "off")
+    with page.expect_request("**/sounds.js") as asked:
+        play(table, bob, "play r4")
+    shows(page, 1)
+    asked.value.response()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.vibrations") == []
+
+
+def test_nothing_sounds_before_a_press(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
+    page = new_page(alice)
+    page.add_init_script(f"{RECORD} localStorage.setItem('sounds', 'on'); {NOT_PRESSED}")
+    load_game(page, table.game)
+    with page.expect_request("**/sounds.js") as asked:
+        play(table, bob, "play r4")
+    asked.value.response()
+    shows(page, 1)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("[window.tones, window.vibrations]") == [[], []]
