@@ -161,8 +161,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(
             "mfa/email/totp_deactivated",
             "Your authenticator app was removed",
-            "The authenticator app was removed from your account. Without another second factor you now log in with"
-            " your password alone.",
+            "The authenticator app was removed from your account. Unless you have another second factor, you now log in"
+            " without one.",
         ),
         Kind(
             "mfa/email/webauthn_added",
@@ -172,8 +172,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(
             "mfa/email/webauthn_removed",
             "A passkey was removed",
-            "A passkey was removed from your account. Without another second factor you now log in with your password"
-            " alone.",
+            "A passkey was removed from your account. Unless you have another second factor, you now log in without"
+            " one.",
         ),
         Kind(
             "mfa/email/recovery_codes_generated",
