@@ -78,7 +78,7 @@ def _reload(status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
 def game(request: HtmxRequest, code: str) -> HttpResponse:
     """Show the game page, or its fragment for HTMX; the lobby while the table is open."""
     table = table_for(request, code)
-    if request.htmx and "lobby" in request.GET and table.game.status != Game.Status.OPEN:
+    if request.htmx and "lobby" in request.GET and table.game.started_at is not None:
         # The game has started, and an open lobby page lacks the scripts and styles of a game.
         return _reload()
     asked = PageRequest(

@@ -37,7 +37,9 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
     found = _table_of(request, key)
     if request.method == "POST":
         remember_link(request, key)
-        return SeeOther.to("game", found.game.code) if "watch" in request.POST else seats.join(request, found.game.code)
+        if "watch" in request.POST:
+            return SeeOther.to("game", found.game.code)
+        return seats.join(request, found.game.code, key=key)
     asker = viewer(request)
     # A visitor stays here even if the table is public: only this address has the preview of the link.
     known = queries.may_see(found, asker) and (asker.user is not None or key in asker.links)

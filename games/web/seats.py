@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Protocol
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, Protocol
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -13,8 +14,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.adapter import store_now
 from accounts.forms import GuestNameForm
 from accounts.models import User
 from common.htmx import HtmxRequest
@@ -29,7 +31,9 @@ from games.web import table as table_views
 from games.web.browser_marks import marks
 from games.web.guests import guest_allowed, log_in_first, time_zone_of
 from games.web.http import SeeOther, form_status
-from games.web.viewer import BACKEND, person, table_for, viewer, viewer_as
+from games.web.viewer import BACKEND, person, remember_link, table_for, viewer, viewer_as
+
+P = ParamSpec("P")
 
 
 class Act(Protocol):
@@ -38,12 +42,29 @@ class Act(Protocol):
     def __call__(self, *, viewer: Viewer[User]) -> Table: ...
 
 
-@require_POST
+def acts(
+    view: Callable[Concatenate[HtmxRequest, P], HttpResponse],
+) -> Callable[Concatenate[HtmxRequest, P], HttpResponse]:
+    """Decorate a view that takes a POST about a table. GET leads to the table.
+
+    A refusal is shown at the address of the act, and a phone that has dropped the page loads that address.
+    """
+
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @wraps(view)
+    def handle(request: HtmxRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        return view(request, *args, **kwargs) if request.method == "POST" else redirect("game", kwargs["code"])
+
+    return handle
+
+
+@acts
 @marks
-def join(request: HtmxRequest, code: str) -> HttpResponse:
+def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
     """Sit down. A visitor who may see the table and gets a seat becomes a guest, or must log in without guests.
 
     A form that asks for the guest's name sends it as `name`. Without that field the guest gets a name of the site's.
+    `key` is given if the form is at the address of an invitation.
     """
     now = timezone.now()
     if person(request) is not None:
@@ -58,14 +79,22 @@ def join(request: HtmxRequest, code: str) -> HttpResponse:
     except Denied as denied:
         return _refused(request, code, denied)
     except ValidationError as why:
-        return _name_refused(request, code, why)
+        return _name_refused(request, code, why, key)
     login(request, guest, backend=BACKEND)
     return SeeOther.to("game", table.game.code)
 
 
-@require_POST
+@acts
 def leave(request: HtmxRequest, code: str) -> HttpResponse:
-    """Leave a table before the start."""
+    """Leave a table before the start. The browser may still see it: its page is open, and it may come back.
+
+    Without that, an update of the page would find nothing and put “Page not found” in place of the front page.
+    """
+    if (user := person(request)) is not None:
+        table = table_for(request, code)
+        if table.seat_of(user) is not None:
+            remember_link(request, table.game.invite_key)
+            store_now(request.session)  # before the commit that updates open pages
     answer = _done(request, code, partial(lobby.leave_table, code=code, now=timezone.now()))
     if not isinstance(answer, SeeOther):
         return answer
@@ -83,37 +112,37 @@ def resign(request: HtmxRequest, code: str) -> HttpResponse:
     return render(request, "games/resign.html", {"page": resign_page_of(view)})
 
 
-@require_POST
+@acts
 def start(request: HtmxRequest, code: str) -> HttpResponse:
     """Start with the players seated so far."""
     return _done(request, code, partial(lobby.start, code=code, now=timezone.now()))
 
 
-@require_POST
+@acts
 def add_bot(request: HtmxRequest, code: str) -> HttpResponse:
     bot = request.POST.get("bot", "")
     return _done(request, code, partial(lobby.add_bot, code=code, bot=bot, now=timezone.now()))
 
 
-@require_POST
+@acts
 def pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Ask for a pause, or agree to one."""
     return _done(request, code, partial(pauses.ask_pause, code=code, now=timezone.now()))
 
 
-@require_POST
+@acts
 def end_pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Take a vote for a pause back, or end the pause."""
     return _done(request, code, partial(pauses.end_pause, code=code, now=timezone.now()))
 
 
-@require_POST
+@acts
 def take_seat_back(request: HtmxRequest, code: str) -> HttpResponse:
     """Take the user's seat back from the bot."""
     return _done(request, code, partial(pauses.take_seat_back, code=code, now=timezone.now()))
 
 
-@require_POST
+@acts
 def orders(request: HtmxRequest, code: str) -> HttpResponse:
     """Set the user's standing orders to what the form says."""
     fields = {
@@ -124,7 +153,7 @@ def orders(request: HtmxRequest, code: str) -> HttpResponse:
     return _done(request, code, partial(standing_orders.set_orders, code=code, fields=fields))
 
 
-@require_POST
+@acts
 @marks
 def rematch(request: HtmxRequest, code: str) -> HttpResponse:
     """Play again with the same options."""
@@ -142,7 +171,7 @@ def _done(request: HtmxRequest, code: str, act: Act) -> HttpResponse:
         return _refused(request, code, denied)
 
 
-def _name_refused(request: HtmxRequest, code: str, why: ValidationError) -> HttpResponse:
+def _name_refused(request: HtmxRequest, code: str, why: ValidationError, key: str) -> HttpResponse:
     """Return the table as it is now, with the name that a visitor has entered and why it was refused."""
     table = table_for(request, code)
     view = queries.view_of(table, None)
@@ -150,7 +179,7 @@ def _name_refused(request: HtmxRequest, code: str, why: ValidationError) -> Http
         return SeeOther.to("game", code)
     form = GuestNameForm(request.POST)
     form.refuse(why)
-    return table_views.lobby_page(request, table, view, form_status(form), name_form=form)
+    return table_views.lobby_page(request, table, view, form_status(form), key=key, name_form=form)
 
 
 def _refused(request: HtmxRequest, code: str, denied: Denied) -> HttpResponse:

@@ -78,6 +78,7 @@ def test_a_refused_name_loses_nothing(client: Client, alice: User, name: str, wh
         assert "<script>alert" not in client.get(f"/games/{game.code}/").content.decode()
         return
     assert why in text_of(answer)
+    assert f'action="{link(game)}"' in page
     assert 'aria-invalid="true"' in page
     assert "autofocus" in page
     assert f'value="{name}"' in page or not name.strip()

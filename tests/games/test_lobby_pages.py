@@ -120,6 +120,14 @@ def test_leaving_a_table_leads_home(as_bob: Client, bob: User, alice: User) -> N
     assert not Seat.objects.filter(user=bob).exists()
 
 
+def test_who_left_a_private_table_may_still_see_it(as_alice: Client, alice: User) -> None:
+    game = open_table(alice, public=False)
+    as_alice.post(f"/games/{game.code}/leave/")
+    part = as_alice.get(f"/games/{game.code}/?lobby=1", headers={"HX-Request": "true"})
+    assert (part.status_code, "HX-Refresh" in part.headers) == (200, False)
+    assert "This table was closed before it started." in part.content.decode()
+
+
 @pytest.mark.parametrize(
     ("who", "act", "fields", "status", "sentence"),
     [
@@ -162,9 +170,11 @@ def test_a_visitor_is_asked_to_log_in_first(client: Client, alice: User, act: st
 
 
 @pytest.mark.parametrize("act", ["join", "leave", "start", "add-bot", "rematch"])
-def test_a_get_of_an_action_changes_nothing(as_alice: Client, alice: User, act: str) -> None:
+def test_a_get_of_an_action_leads_to_the_table(as_alice: Client, alice: User, act: str) -> None:
     game = open_table(alice)
-    assert as_alice.get(f"/games/{game.code}/{act}/").status_code == 405
+    answer = as_alice.get(f"/games/{game.code}/{act}/")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/games/{game.code}/")
+    assert Seat.objects.filter(game=game).count() == 1
 
 
 def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice: User) -> None:
