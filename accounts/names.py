@@ -130,8 +130,10 @@ def validate_display_name(value: str) -> None:
 
     :raises ValidationError: with a `code` that is a key of `queries.OBJECTIONS`.
     """
-    if value != clean_display_name(value) or not value.isprintable() or not all(name_skeletons(value)):
+    if value != clean_display_name(value) or not value.isprintable():
         raise ValidationError("Use only visible characters, with single spaces between words.", code="unprintable")
+    if not all(name_skeletons(value)):
+        raise ValidationError("Use at least one letter or number, so that the name can be read.", code="unprintable")
     if found := INVISIBLE.search(value):
         raise ValidationError(f"Use only visible characters: leave out {_called(found[0])}.", code="invisible")
     if stacks_marks(value):

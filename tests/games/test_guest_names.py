@@ -64,6 +64,7 @@ def test_a_form_without_the_field_gets_a_name_of_the_site(client: Client, alice:
         ("Al1ce", "looks like"),
         ("Moderator", "This name is reserved. Choose another."),
         ("An\u200bna", "Use only visible characters"),
+        ("\U0001f98a", "Use at least one letter or number"),
         ("anna.example.com", "A name cannot be a web or mail address"),
         ("A" * 31, "Ensure this value has at most 30 characters (it has 31)."),
         ("<script>alert(1)</script>", ""),
