@@ -57,6 +57,15 @@ def page_at_round_end(page: Page, table: Table, alice: User) -> Page:
     return page
 
 
+def test_no_motion_covers_the_end_of_a_round(new_page: NewPage, table: Table, alice: User) -> None:
+    page = page_at_round_end(new_page(alice), table, alice)
+    expect(page.get_by_role("button", name="Continue")).to_be_visible()
+    page.evaluate("""() => document.body.append(Object.assign(document.createElement("i"), {className: "flying"}))""")
+    assert page.evaluate("getComputedStyle(document.querySelector('.flying')).visibility") == "hidden"
+    page.get_by_role("button", name="Continue").click()
+    assert page.evaluate("getComputedStyle(document.querySelector('.flying:last-child')).visibility") == "visible"
+
+
 def test_you_win_stays_over_the_next_round_until_continue(new_page: NewPage, table: Table, alice: User) -> None:
     page = new_page(alice)
     load_game(page, table.game)

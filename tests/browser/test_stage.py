@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import timedelta
 from typing import Any, Final
 
@@ -341,6 +342,21 @@ def test_a_phone_on_its_side_has_the_header_behind_a_button(new_page: NewPage, c
     expect(page.get_by_role("link", name="Rules").first).to_be_visible()
     page.get_by_role("link", name="Games").first.click()
     page.wait_for_url("**/")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_leads_from_a_game_to_the_rules_of_its_table(new_page: NewPage, cast: Cast, width: int) -> None:
+    table = cast.table(DARK_SIDE, preset="flip")
+    page = new_page(cast.alice, viewport=size(width, 800))
+    page.goto(table.game.get_absolute_url())
+    rules = page.locator(".top").get_by_role("link", name="Rules", exact=True)
+    expect(rules).to_be_visible()
+    assert Box(rules).right <= Box(page.locator(".top .bell")).left
+    assert Box(page.locator(".top")).height <= 48
+    expect(page.get_by_role("link", name=re.compile("^alice ?, your account$"))).to_be_visible()
+    rules.click()
+    page.wait_for_url("**/rules/?preset=flip")
+    expect(page.get_by_role("heading", name="How to play")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [320, 390, 640])
