@@ -105,6 +105,16 @@ class GuestNameForm(forms.Form):
         self.fields["name"].widget.attrs["autofocus"] = True
 
 
+class HostNameForm(GuestNameForm):
+    """Asks a visitor who makes a table what to be called. Left empty, the site makes up a name."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].required = False
+        self.fields["name"].label = "Your name (optional)"
+        self.fields["name"].help_text = "The invitation and everyone at the table show it. Left empty, we make one up."
+
+
 def use_sentence_case(form: forms.Form) -> None:
     """Write the labels of an allauth form like ours: only the first word has a capital letter."""
     for field in form.fields.values():

@@ -29,29 +29,44 @@ class Created(NamedTuple):
 
 
 def create_table_once(
-    *, user: User | None, options: lobby.TableOptions, form: str | None, now: datetime, time_zone: str = "UTC"
+    *,
+    user: User | None,
+    options: lobby.TableOptions,
+    form: str | None,
+    now: datetime,
+    name: str | None = None,
+    time_zone: str = "UTC",
 ) -> Created:
     """Create the table that a form asks for, or return the one that the same form has just created.
 
     :param user: None for a visitor. A guest is then created together with the table.
+    :param name: the name of that guest, None for one that the site makes up.
     :param time_zone: the zone of that guest.
     :param form: an id of one filled-in form in one browser, or None if it is unknown.
     :raises Denied: as `lobby.create_table`.
+    :raises ValidationError: the `name` is not allowed, or not free.
     """
     if form is not None:
         Game.objects.filter(form=form, created_at__lt=now - REPEAT_WINDOW).update(form=None, form_guest=None)
     try:
         # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back.
-        return _create(user, options, form, now, time_zone)
+        return _create(user, options, form, now, name, time_zone)
     except IntegrityError:
         if form is None:
             raise
-        return find_created(user=user, form=form, now=now) or _create(user, options, None, now, time_zone)
+        return find_created(user=user, form=form, now=now) or _create(user, options, None, now, name, time_zone)
 
 
-def _create(user: User | None, options: lobby.TableOptions, form: str | None, now: datetime, time_zone: str) -> Created:
+def _create(
+    user: User | None,
+    options: lobby.TableOptions,
+    form: str | None,
+    now: datetime,
+    name: str | None,
+    time_zone: str,
+) -> Created:
     with transaction.atomic():
-        guest = create_guest(time_zone=time_zone) if user is None else None
+        guest = create_guest(name=name, time_zone=time_zone) if user is None else None
         host = guest or user
         assert host is not None
         table = lobby.create_table(user=host, options=options, now=now, form=form, form_guest=guest)

@@ -25,16 +25,18 @@ MADE: Final = "made_by_form"
 """The session key for the token of the form that made this guest, and for the code of its table."""
 
 
-def create_table_of_form(request: HttpRequest, options: TableOptions) -> Table:
+def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: str | None = None) -> Table:
     """Return the table that this form creates, or created a moment ago. Logs a visitor in as the new guest.
 
+    :param name: what the guest wants to be called, if they were asked and gave a name.
     :raises Denied: as `lobby.create_table`.
+    :raises ValidationError: the `name` is not allowed, or not free.
     :raises TooManyTries: too many guests have been made from this address.
     """
     user, form, now = person(request), form_key(request), timezone.now()
     if user is not None:
         return create_table_once(user=user, options=options, form=form, now=now).table
-    made = _create_for_visitor(request, options, form, now)
+    made = _create_for_visitor(request, options, form, now, name)
     if made.guest is not None:
         login(request, made.guest, backend=BACKEND)
         request.session[MADE] = [request.POST.get("form", ""), made.table.game.code]
@@ -53,10 +55,13 @@ def refuse_outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse
     return csrf_failure(request, reason)
 
 
-def _create_for_visitor(request: HttpRequest, options: TableOptions, form: str | None, now: datetime) -> Created:
+def _create_for_visitor(
+    request: HttpRequest, options: TableOptions, form: str | None, now: datetime, name: str | None
+) -> Created:
     try:
         with guest_allowed(request) as one:
-            made = create_table_once(user=None, options=options, form=form, now=now, time_zone=time_zone_of(request))
+            zone = time_zone_of(request)
+            made = create_table_once(user=None, options=options, form=form, now=now, name=name, time_zone=zone)
             if made.new:
                 one.count()
             return made

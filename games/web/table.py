@@ -7,13 +7,14 @@ from http import HTTPStatus
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
-from accounts.forms import GuestNameForm
+from accounts.forms import GuestNameForm, HostNameForm
 from common.htmx import HtmxRequest
 from games import rules
 from games.actions.housekeeping import time_waited
@@ -40,10 +41,16 @@ def new_table(request: HtmxRequest) -> HttpResponse:
     if first := log_in_first(request, request.get_full_path()):
         return first
     form = NewTableForm(request.POST) if request.method == "POST" else NewTableForm(initial=_preselected(request))
+    name_form = HostNameForm(request.POST if request.method == "POST" else None) if person(request) is None else None
     status = form_status(form)
     if form.is_valid():
+        name = None if name_form is None else request.POST.get("name", "").strip() or None
         try:
-            table = create_table_of_form(request, form.table_options())
+            table = create_table_of_form(request, form.table_options(), name=name)
+        except ValidationError as why:
+            assert name_form is not None
+            name_form.refuse(why)
+            status = form_status(name_form)
         except Denied as denied:
             form.add_error(None, denied.message)
             status = HTTPStatus(denied.status)
@@ -51,7 +58,7 @@ def new_table(request: HtmxRequest) -> HttpResponse:
             for note in form.notes:
                 messages.info(request, note)
             return SeeOther.to("game", table.game.code)
-    return render(request, "games/new.html", {"form": form}, status=status)
+    return render(request, "games/new.html", {"form": form, "name_form": name_form}, status=status)
 
 
 def _preselected(request: HttpRequest) -> dict[str, str]:

@@ -14,11 +14,12 @@ from games.actions import lobby
 from games.models import Game, Seat
 from games.queries import Viewer
 from tests.conftest import logged_in
-from tests.support.pages import open_table, text_of
+from tests.support.pages import CHOICES, open_table, text_of
 from tests.support.tables import NOON
 
 pytestmark = pytest.mark.django_db
 FIELD = 'name="name"'
+FRIENDS = {**CHOICES, "way": "friends"}
 
 
 def link(game: Game) -> str:
@@ -86,6 +87,21 @@ def test_a_refused_name_loses_nothing(client: Client, alice: User, name: str, wh
     assert not User.objects.filter(is_guest=True).exists()
     assert Seat.objects.filter(game=game).count() == 1
     assert client.post(link(game), {"name": "Anna"}).status_code == 303  # the same link, once more
+
+
+def test_a_host_without_an_account_invites_by_name(client: Client, alice: User) -> None:
+    assert FIELD in client.get("/tables/new/?way=friends").content.decode()
+    refused = client.post("/tables/new/", FRIENDS | {"name": "alice"})
+    assert (refused.status_code, "Somebody else goes by this name." in text_of(refused)) == (422, True)
+    assert not User.objects.filter(is_guest=True).exists()
+    assert client.post("/tables/new/", FRIENDS | {"name": " Anna Lee "}).status_code == 303
+    assert "Anna Lee invites you to No Mercy." in Client().get(link(Game.objects.get())).content.decode()
+
+
+def test_a_host_without_a_name_gets_one(client: Client, as_alice: Client) -> None:
+    assert FIELD not in as_alice.get("/tables/new/").content.decode()
+    assert client.post("/tables/new/", FRIENDS | {"name": " "}).status_code == 303
+    assert len(Seat.objects.get().name.split()) == 3
 
 
 def test_a_refused_name_is_not_counted_as_a_guest(client: Client, alice: User) -> None:
