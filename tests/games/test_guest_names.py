@@ -14,7 +14,7 @@ from games.actions import lobby
 from games.models import Game, Seat
 from games.queries import Viewer
 from tests.conftest import logged_in
-from tests.support.pages import CHOICES, open_table, text_of
+from tests.support.pages import CHOICES, open_table, text_of, words_in
 from tests.support.tables import NOON
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +102,15 @@ def test_a_host_without_a_name_gets_one(client: Client, as_alice: Client) -> Non
     assert FIELD not in as_alice.get("/tables/new/").content.decode()
     assert client.post("/tables/new/", FRIENDS | {"name": " "}).status_code == 303
     assert len(Seat.objects.get().name.split()) == 3
+
+
+def test_a_seated_guest_reads_how_to_come_back(client: Client, alice: User, as_alice: Client) -> None:
+    game = open_table(alice, public=False)
+    client.post(link(game), {"name": "Anna"})
+    page = client.get(f"/games/{game.code}/").content.decode()
+    assert "You can close this page: the game waits on the front page of this browser." in words_in(page)
+    assert f'/accounts/signup/?next=/games/{game.code}/"' in page
+    assert "come-back" not in as_alice.get(f"/games/{game.code}/").content.decode()
 
 
 def test_a_refused_name_is_not_counted_as_a_guest(client: Client, alice: User) -> None:
