@@ -10,6 +10,7 @@ from accounts.models import User
 from games.actions import lobby
 from games.models import Game
 from tests.browser.game_page import NewPage
+from tests.browser.test_layout import PHONE
 from tests.support.tables import table_after
 
 
@@ -91,3 +92,10 @@ def test_without_scripts_leaving_the_page_by_its_button_marks_the_end_as_seen(
     page.get_by_role("button", name="All games").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Games")
     expect(page.locator("#group-over")).to_have_count(0)
+
+
+def test_a_host_with_a_phone_sees_how_to_invite_people(new_page: NewPage, alice: User) -> None:
+    game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game
+    page = new_page(alice, viewport=PHONE)
+    page.goto(f"/games/{game.code}/")
+    expect(page.locator("#copy-link")).to_be_in_viewport(ratio=1)
