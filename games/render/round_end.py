@@ -31,6 +31,7 @@ class EndRow(NamedTuple):
     """
 
     name: str
+    avatar: str
     url: str
     place: int
     you: bool
@@ -96,6 +97,7 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
     first = -1 if view.you is None else view.you
     return EndRow(
         name=seat.name,
+        avatar=seat.avatar,
         url=profile_url(seat.username),
         place=(seat.seat - first) % (len(view.seats) + (view.you is None)),
         you=seat.seat == view.you,

@@ -16,10 +16,10 @@ let openedAt = 0;
 let left = 0; // s until it closes, 0 if it stays
 setInterval(tick, 1000);
 
-// Everything that the layer covers. The header stays in sight, and the live regions stay heard.
+// What the layer covers. The header stays in sight, and the live regions stay heard.
 function covered() {
   const news = section()?.parentElement;
-  return [...document.querySelectorAll(".board > *, .news > *, #options")].filter((part) => part !== news && part !== section());
+  return [...document.querySelectorAll(".board > *, .news > *, #options, .foot, .skips")].filter((part) => part !== news && part !== section());
 }
 
 function apply() {

@@ -78,6 +78,7 @@ def test_you_win_stays_over_the_next_round_until_continue(new_page: NewPage, tab
     expect(layer.get_by_role("heading", name="You win round 1")).to_be_visible()
     expect(layer.get_by_role("heading")).to_be_focused()
     expect(layer.locator(".results > li").first).to_contain_text("alice")
+    expect(layer.locator(".results img.avatar")).to_have_count(4)  # as at the table
     expect(layer.locator(".results > li")).to_have_count(4)
     expect(layer.locator("#closes")).to_have_text("")
     # What lies below takes no keys and no focus.
@@ -85,12 +86,16 @@ def test_you_win_stays_over_the_next_round_until_continue(new_page: NewPage, tab
     page.keyboard.press("x")
     page.keyboard.press("Tab")
     assert page.evaluate("document.querySelector('#ended').contains(document.activeElement)")
+    page.locator("#continue").focus()
+    for _ in range(4):  # the footer is covered, the header is not
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('.foot, .skips, .board > :not(.news)')") is None
     assert version(page) == before
     page.locator("#continue").click()
     expect(layer).to_have_count(0)
     expect(page.locator("#headline")).to_be_focused()
     expect(page.locator("#ended")).to_be_visible()  # the fold stays until the reader moves
-    assert page.locator(".board > [inert]").count() == 0
+    assert page.locator("[inert]").count() == 0
 
 
 def test_it_closes_after_10_seconds_in_sight(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
