@@ -131,6 +131,18 @@ def test_bots_that_finish_without_a_pause_are_watched(new_page: NewPage, site: s
     expect(page.locator("#over")).to_be_visible()
 
 
+def out_on_small_screens(page: Page) -> None:
+    """Check that the lost hand has its title, and that the reader is in the row of the players, above the table."""
+    expect(page.locator("#lost-title")).to_be_in_viewport(ratio=1)
+    window = page.viewport_size
+    assert window is not None
+    if window["width"] < 800:
+        boxes = [page.locator(part).bounding_box() for part in (".you", ".stage")]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1
+
+
 def test_the_page_of_a_player_who_is_out_fits_and_axe_finds_no_violations(
     new_page: NewPage, table: Table, alice: User, bob: User, charlie: User
 ) -> None:
@@ -139,4 +151,4 @@ def test_the_page_of_a_player_who_is_out_fits_and_axe_finds_no_violations(
     stopped_at_first_step(page, lambda: finish(table, alice, bob, charlie))
     shows(page, OUT_AT)
     expect(page.locator(".banner")).to_have_count(0)
-    look(page, "out")
+    look(page, "out", lambda: out_on_small_screens(page))
