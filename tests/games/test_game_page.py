@@ -523,3 +523,12 @@ def test_cards_say_swap_and_pass_only_if_they_do(alice: User, preset: str, moves
     table = table_after([alice, "careful"], 0, seed=1, preset=preset)
     browser = logged_in(alice)
     assert ('class="game swaps"' in browser.get(address(table)).content.decode()) is moves_hands
+
+
+@pytest.mark.parametrize(("earlier", "sheets"), [(1, 1), (0, 0)])
+def test_the_end_has_a_score_sheet_after_more_than_one_round(alice: User, bob: User, earlier: int, sheets: int) -> None:
+    game = table_after([alice, bob], 10_000, seed=3, earlier=earlier).game
+    Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER, winner=0)
+    page = logged_in(bob).get(f"/games/{game.code}/").content.decode()
+    assert page.count('id="over"') == 1
+    assert page.count('id="scores-final"') == sheets
