@@ -65,6 +65,15 @@ def test_everybody_sees_the_sign(alice: User, program: User) -> None:
     assert "program" in text_of(logged_in(alice).get(waiting.game.get_absolute_url()))
 
 
+def test_a_program_sees_its_own_sign_when_it_sits_down(alice: User, program: User) -> None:
+    client = Client(headers={"authorization": f"Bearer {api_token(program)}"})
+    made = client.post("/api/v1/games", {}, content_type="application/json").json()
+    assert [seat["program"] for seat in made["seats"]] == [True]
+    code = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game.code
+    joined = client.post(f"/api/v1/games/{code}/join", {}, content_type="application/json").json()
+    assert [seat["program"] for seat in joined["seats"]] == [False, True]
+
+
 def test_a_table_says_that_it_is_without_programs(alice: User) -> None:
     table = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
     assert "No programs play here" in text_of(logged_in(alice).get(table.game.get_absolute_url()))
