@@ -79,9 +79,12 @@ def value(move: str, view: dict[str, Any]) -> int:
 def choose(view: dict[str, Any]) -> str | None:
     """Return a move, or None if there is nothing to do."""
     legal: list[str] = view["legal"]
-    at_any_time = [move for move in legal if move == "uno" or move.startswith("catch ")]
+    # Where a false catch costs cards, all catches are legal: only those of `callouts` are right.
+    right = [f"catch {callout['seat']}" for callout in view["callouts"]]
+    at_any_time = [move for move in legal if move in ("uno", "buzz", *right)]
     if at_any_time:
         return at_any_time[0]
+    legal = [move for move in legal if not move.startswith("catch ")]
     if view["turn"] != view["you"] or not legal:
         return None
     plays = [move for move in legal if move.startswith("play ")]

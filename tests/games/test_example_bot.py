@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -51,6 +53,18 @@ def site() -> Iterator[str]:
     bridge._threads.shutdown()
 
 
+def _example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("example_bot", CHECKOUT / "docs" / "bot.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+example = _example()
+
+
 def bot(site: str, token: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, CHECKOUT / "docs" / "bot.py", site, *arguments],
@@ -76,6 +90,17 @@ def test_two_bots_play_a_game_to_its_end(site: str, alice: User, bob: User, pres
     assert game.status == Game.Status.OVER
     assert game.version > 5
     assert faulty_games() == {}
+
+
+@pytest.mark.parametrize("callouts", [[], [{"seat": 2, "until": "2026-11-28T06:00:00Z"}]])
+def test_it_never_catches_falsely(callouts: list[dict[str, Any]]) -> None:
+    view = {"legal": ["catch 1", "catch 2", "take"], "callouts": callouts, "turn": 0, "you": 0, "hand": ["r1"]}
+    assert example.choose(view) == ("catch 2" if callouts else "take")
+
+
+def test_it_presses_the_buzzer_out_of_turn() -> None:
+    view = {"legal": ["buzz", "catch 1"], "callouts": [], "turn": 1, "you": 0, "hand": ["r1"]}
+    assert example.choose(view) == "buzz"
 
 
 def test_a_refusal_is_told(site: str, alice: User) -> None:
