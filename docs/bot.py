@@ -67,7 +67,7 @@ def points(card: str) -> int:
 
 def value(move: str, view: dict[str, Any]) -> int:
     """Return how good a play is: a high card, a colour of which we have many, or a swap for a short hand."""
-    words, cards = move.split(), [card.split("/")[0] for card in view["hand"]]
+    words, cards = move.split(), view["hand"]
     worth = points(words[1])
     if "color" in words:
         worth += sum(card.startswith(words[words.index("color") + 1]) for card in cards)

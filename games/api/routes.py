@@ -72,7 +72,7 @@ def _acted(act: _Act, request: HttpRequest, code: str) -> dict[str, Any]:
     return game_json(queries.view_of(act(code=code, viewer=viewer, now=timezone.now()), viewer.user))
 
 
-@api.get("/me", response=Me, summary="My account")
+@api.get("/me", response={200: Me, **REFUSED}, summary="My account")
 def me(request: HttpRequest) -> dict[str, Any]:
     user = _user(request)
     return {
@@ -80,6 +80,7 @@ def me(request: HttpRequest) -> dict[str, Any]:
         "username": user.username,
         "name": user.name,
         "guest": user.is_guest,
+        "program": user.is_program,
         "waiting": lists.games_to_act_in(user, now=timezone.now()).count(),
     }
 

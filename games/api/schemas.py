@@ -10,11 +10,11 @@ from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
 
 from games import rules
-from games.actions.lobby import TableOptions
+from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
 from games.actions.play import LONGEST_MOVE, MOST_STEPS
 from games.bots import BOTS
 from games.models import Game
-from games.models.paces import CUSTOM, PACES
+from games.models.paces import CUSTOM, LIMITS, PACES
 from games.refusals import STATUSES
 
 USUAL: Final = TableOptions()
@@ -36,13 +36,36 @@ class Strict(Schema):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class NewClock(Strict):
-    """The pace `custom`, in seconds."""
+def _one_of(values: Iterable[str | int]) -> dict[str, Any]:
+    return {"enum": list(values)}
 
-    bank: int
-    increment: int
-    cap: int
-    callout: int
+
+def _from_to(lowest: float, highest: float) -> dict[str, Any]:
+    """Return a range for the OpenAPI document. An action checks it, so that a refusal is the same everywhere."""
+    return {"minimum": lowest, "maximum": highest}
+
+
+PHASES: Final = ("play", "drawn", "choose_color", "buzz", "over")
+SIDES: Final = ("light", "dark")
+Phase = Annotated[str, Field(json_schema_extra=_one_of(PHASES))]
+Direction = Annotated[int, Field(json_schema_extra=_one_of((1, -1)))]
+PauseReason = Annotated[
+    str, Field(json_schema_extra=_one_of((Game.PAUSED_BY_CONSENT, Game.PAUSED_BY_STAFF, Game.PAUSED_BY_RESTORE)))
+]
+PAUSED: Final = (
+    "why the clock stands still: all players agreed, staff did it, or the site was restored; [] while it runs"
+)
+PaceName = Annotated[str, Field(json_schema_extra=_one_of((*PACES, CUSTOM)))]
+AfterMisses = Annotated[str, Field(json_schema_extra=_one_of(Game.AfterMisses.values))]
+
+
+class NewClock(Strict):
+    """The pace `custom`, in seconds. The cap is at least as long as each of the others."""
+
+    bank: int = Field(json_schema_extra=_from_to(*LIMITS["bank"]))
+    increment: int = Field(json_schema_extra=_from_to(*LIMITS["increment"]))
+    cap: int = Field(json_schema_extra=_from_to(*LIMITS["cap"]))
+    callout: int = Field(json_schema_extra=_from_to(*LIMITS["callout"]))
 
 
 def _option_schema(spec: rules.OptionSpec) -> dict[str, Any]:
@@ -62,26 +85,44 @@ OPTIONS_SCHEMA: Final[dict[str, Any]] = {
 """What the OpenAPI document says of options. The rules check them, so that a refusal is the same everywhere."""
 
 
-def _one_of(names: Iterable[str]) -> dict[str, Any]:
-    return {"enum": list(names)}
-
-
 BotName = Annotated[Name, Field(json_schema_extra=_one_of(BOTS))]
 
 
 class NewGame(Strict):
     preset: Annotated[Name, Field(json_schema_extra=_one_of(rules.PRESETS))] = USUAL.preset
     options: dict[Name, Any] = Field(default_factory=dict, json_schema_extra=OPTIONS_SCHEMA)
-    players: int = USUAL.players
-    bots: int = USUAL.bots
+    players: int = Field(
+        USUAL.players,
+        description="the seats; 2 to 6 with `no-mercy`",
+        json_schema_extra=_from_to(rules.MIN_PLAYERS, rules.MAX_PLAYERS),
+    )
+    bots: int = Field(
+        USUAL.bots,
+        description="how many of the other seats bots take",
+        json_schema_extra=_from_to(0, rules.MAX_PLAYERS - 1),
+    )
     bot: BotName = USUAL.bot
     pace: Annotated[Name, Field(json_schema_extra=_one_of((*PACES, CUSTOM)))] = USUAL.pace
-    clock: NewClock | None = None
-    misses_allowed: int = USUAL.misses_allowed
-    after_misses: Annotated[Name, Field(json_schema_extra=_one_of(Game.AfterMisses.values))] = USUAL.after_misses
-    target: int = USUAL.target
-    bot_pause: float = USUAL.bot_pause
-    public: bool = USUAL.public
+    clock: NewClock | None = Field(None, description="with the pace `custom`, and only with it")
+    misses_allowed: int = Field(
+        USUAL.misses_allowed,
+        description="how many turns in a row the clock may play for a seat (CLOCK-3)",
+        json_schema_extra=_from_to(1, MOST_MISSES),
+    )
+    after_misses: Annotated[Name, Field(json_schema_extra=_one_of(Game.AfterMisses.values))] = Field(
+        USUAL.after_misses, description="then a bot takes the seat, or its player leaves"
+    )
+    target: int = Field(
+        USUAL.target,
+        description="the score that ends the match; 0: a single round",
+        json_schema_extra=_from_to(*rules.SPECS["target"].ranges[0]),
+    )
+    bot_pause: float = Field(
+        USUAL.bot_pause,
+        description="seconds that a bot waits before each move",
+        json_schema_extra=_from_to(0, MAX_PAUSE),
+    )
+    public: bool = Field(USUAL.public, description="whether everybody sees it and may sit down without a link")
     programs: bool = Field(default=USUAL.programs, description="whether accounts that programs play for may sit down")
 
 
@@ -103,11 +144,15 @@ class NewMove(Strict):
         max_length=MOST_STEPS,
         description="further plays that continue a straight after this play, all or none",
     )
-    version: int | None = None
+    version: int | None = Field(
+        None, description="the `version` of the view that a turn move was chosen on, required for one"
+    )
     deal: int | None = Field(
         None, description="the `deal` of the view that a turn move was chosen on: another is stale"
     )
-    token: Token | None = None
+    token: Token | None = Field(
+        None, description="any text: sent again with the same move, it gets the answer and makes no second move"
+    )
 
 
 class NewOrders(Strict):
@@ -126,12 +171,17 @@ class OrdersOut(Schema):
     call_uno: bool
 
 
+def _left_out(description: str, **about: Any) -> Any:
+    """Return a field as `LEFT_OUT`, with what the OpenAPI document says of it."""
+    return Field(default_factory=lambda: None, description=description, json_schema_extra=about)
+
+
 class PendingOut(Schema):
     """Owed cards. `by` is left out while it is the symbol of the top card."""
 
-    total: int
-    value: int
-    by: str = LEFT_OUT
+    total: int = Field(description="how many cards are owed")
+    value: int = Field(description="the value that a card must match to be stacked")
+    by: str = _left_out("the symbol of the last draw card")
 
 
 class RunOut(Schema):
@@ -152,13 +202,13 @@ class SeatOut(Schema):
     seat: int
     name: str
     program: bool = Field(description="a program plays for this person")
-    bot: bool
+    bot: bool = Field(description="one of the site’s bots plays")
     bot_for_owner: bool = Field(description="a bot plays for the owner of the seat, who can take it back")
-    cards: int
-    uno: bool
-    exposed: bool
-    out: bool
-    score: int
+    cards: int = Field(description="how many cards the hand has")
+    uno: bool = Field(description="has called UNO for the last card")
+    exposed: bool = Field(description="has not called UNO, and can be caught")
+    out: bool = Field(description="knocked out or has left")
+    score: int = Field(description="of the match so far")
 
 
 class CalloutOut(Schema):
@@ -171,80 +221,84 @@ class CalloutOut(Schema):
 class GameListed(Schema):
     """A table as a list shows it: no hand, no legal moves, no standing orders."""
 
-    id: str
-    version: int
+    id: str = Field(description="the table’s code")
+    version: int = Field(description="the number of lines in the log")
     status: str = Field(json_schema_extra=_one_of(Game.Status.values))
     preset: str = Field(json_schema_extra=_one_of(rules.PRESETS))
     programs: bool = Field(description="whether accounts that programs play for may sit down")
     options: dict[str, Any] = Field(json_schema_extra=OPTIONS_SCHEMA)
-    target: int
-    round: int
+    target: int = Field(description="the score that ends the match; 0: a single round")
+    round: int = Field(description="0 before the first")
     deal: int = Field(description="the number of the deal: a round that staff void is dealt again as the next one")
-    you: int | None
-    turn: int | None
-    phase: str | None
-    direction: int | None
-    top: str | None
-    color: str | None
+    you: int | None = Field(description="your seat; null for a spectator")
+    turn: int | None = Field(description="the seat on turn")
+    phase: Phase | None
+    direction: Direction | None = Field(description="1 clockwise, -1 counterclockwise")
+    top: str | None = Field(description="the top card of the discard pile")
+    color: str | None = Field(description="the colour in force, r y g b, or o p u t on the dark side")
     pending: PendingOut | None
-    drawn: str | None
-    draw_pile: int | None
-    discard_pile: int | None
+    drawn: str | None = Field(description="the card just drawn, only for its owner")
+    draw_pile: int | None = Field(description="how many cards it has")
+    discard_pile: int | None = Field(description="how many cards it has")
     seats: list[SeatOut]
-    callouts: list[CalloutOut]
-    deadline: datetime | None
-    paused: list[str] = Field(description="why the game stands still, as in the clock; empty while it does not")
-    hands: list[list[str]] | None
-    winner: int | None
-    points: int | list[int] | None
-    commitment: str | None
+    callouts: list[CalloutOut] = Field(description="who can be caught without a called UNO; your own seat, too")
+    deadline: datetime | None = Field(description="when the clock moves for the seat on turn")
+    paused: list[PauseReason] = Field(description=PAUSED)
+    hands: list[list[str]] | None = Field(description="every seat’s cards, once the round is over")
+    winner: int | None = Field(description="of the match, or of the round if `target` is 0: a seat")
+    points: int | list[int] | None = Field(
+        description="of the round that ended last: of its winner, or one number a seat with the scoring `penalty`"
+    )
+    commitment: str | None = Field(description="the SHA-256 of the round’s 32 secret bytes, which the record shows")
     # The fields of variants are left out while they say nothing, as in positions of the notation.
-    side: str = LEFT_OUT
+    side: str = _left_out("with `flip112`: the side in force", **_one_of(SIDES))
     run: RunOut = LEFT_OUT
-    challenge: int = LEFT_OUT
+    challenge: int = _left_out("the seat whose wild draw card may be challenged (BLUFF-1)")
     buzz: BuzzOut = LEFT_OUT
-    passes: int = LEFT_OUT
-    fines: list[int] = LEFT_OUT
-    backs: list[list[str]] = LEFT_OUT
+    passes: int = _left_out("how many turns in a row have ended without any card (STUCK-1)")
+    fines: list[int] = _left_out("penalty points of misses, one number a seat")
+    backs: list[list[str]] = _left_out("with `flip_backs` seen: the hidden faces of each hand, [] for your own")
 
 
 class GameOut(GameListed):
     """A table as its viewer may see it."""
 
-    hand: list[str] | None
-    legal: list[str]
+    hand: list[str] | None = Field(description="your cards; null for a spectator")
+    legal: list[str] = Field(
+        description="your moves, without `leave`, misses and the ending `uno`; false catches too, where they cost cards"
+    )
     orders: OrdersOut = LEFT_OUT
 
 
 class SeatClock(Schema):
     seat: int
-    bank: int
-    misses: int
-    bot_for_owner: bool
-    away_until: datetime | None
+    bank: int = Field(description="seconds saved")
+    misses: int = Field(description="how many turns in a row the clock has played")
+    bot_for_owner: bool = Field(description="a bot plays for the owner of the seat, who can take it back")
+    away_until: datetime | None = Field(description="the end of the player’s vacation")
 
 
 class ClockOut(Schema):
     """A table's clock: its settings, time left, and pauses. Times are seconds."""
 
-    pace: str
-    bank: int
-    increment: int
-    cap: int
-    callout: int
-    deadline: datetime | None
-    paused: list[str]
-    time_left: float | None
-    pause_votes: list[int]
+    pace: PaceName
+    bank: int = Field(description="what a seat starts with")
+    increment: int = Field(description="what it gains at the start of each turn")
+    cap: int = Field(description="the longest turn")
+    callout: int = Field(description="how long a seat can be caught, if the next turn does not end that")
+    deadline: datetime | None = Field(description="when the clock moves for the seat on turn")
+    paused: list[PauseReason] = Field(description=PAUSED)
+    time_left: float | None = Field(description="while it is paused: what the turn has left then")
+    pause_votes: list[int] = Field(description="the seats that ask for a pause")
     misses_allowed: int
-    after_misses: str
+    after_misses: AfterMisses
     seats: list[SeatClock]
 
 
 class GameList(Schema):
     items: list[GameListed]
-    count: int
-    next: str = LEFT_OUT
+    count: int = Field(description="of the whole list")
+    next: str = _left_out("for `after` of the next call, if the list of public tables continues")
 
 
 class EventsItem(Schema):
@@ -264,7 +318,7 @@ class EventsOut(Schema):
 
 EVENT_FIELDS: Final[dict[str, dict[str, Any]]] = {
     "card": {"type": "string"},
-    "color": {"type": "string"},
+    "color": {"type": "string", "description": "one letter, as in the notation"},
     "reason": {"type": "string"},
     "amount": {"type": "integer"},
     "cards": {"type": "array", "items": {"type": "string"}},
@@ -274,12 +328,30 @@ EVENT_FIELDS: Final[dict[str, dict[str, Any]]] = {
 """The JSON schema of each field of an event besides `kind` and `seat`."""
 
 
+EVENT_NOTES: Final[dict[tuple[str, str], dict[str, Any]]] = {
+    ("played", "color"): {"description": "only of a wild: the colour that its player names"},
+    ("turned_round", "amount"): {"enum": [1, -1], "description": "1 clockwise, -1 counterclockwise"},
+    ("passed_hands", "amount"): {"enum": [1, -1], "description": "1 clockwise, -1 counterclockwise"},
+    ("won", "points"): {"description": "of the winner, or one number a seat with the scoring `penalty`"},
+}
+"""What the OpenAPI document adds to a field of a kind of event."""
+
+
 def _event_schema(kind: str, spec: rules.EventSpec) -> dict[str, Any]:
     fields: dict[str, Any] = {"kind": {"const": kind}, "seat": {"type": "integer"}}
-    fields |= {name: EVENT_FIELDS[name] for name in (*spec.public, *spec.private)}
+    fields |= {name: EVENT_FIELDS[name] | EVENT_NOTES.get((kind, name), {}) for name in (*spec.public, *spec.private)}
     if spec.reasons:
         fields["reason"] = {"type": "string", "enum": list(spec.reasons)}
-    return {"title": kind, "description": rules.example(kind), "type": "object", "properties": fields}
+    for name in spec.private:
+        fields[name] = fields[name] | {"description": "for the seat only, until the round is over"}
+    always = [name for name in fields if name not in ("reason", *spec.private, *spec.optional)]
+    return {
+        "title": kind,
+        "description": rules.example(kind),
+        "type": "object",
+        "properties": fields,
+        "required": always,
+    }
 
 
 EVENTS_SCHEMA: Final[dict[str, Any]] = {
@@ -289,18 +361,18 @@ EVENTS_SCHEMA: Final[dict[str, Any]] = {
 
 
 class MoveOut(Schema):
-    n: int
+    n: int = Field(description="the version after the move")
     round: int
     seat: int
     move: str
     at: datetime
-    events: list[dict[str, Any]] = Field(json_schema_extra=EVENTS_SCHEMA)
-    player: str = LEFT_OUT
+    events: list[dict[str, Any]] = Field(description="what the move did, in order", json_schema_extra=EVENTS_SCHEMA)
+    player: str = _left_out("who had the seat then, if staff have given it to somebody else since")
 
 
 class MoveList(Schema):
     moves: list[MoveOut]
-    version: int
+    version: int = Field(description="of the table: there are more moves while the last `n` is less")
 
 
 class Me(Schema):
@@ -308,12 +380,13 @@ class Me(Schema):
     username: str
     name: str
     guest: bool
-    waiting: int
+    program: bool = Field(description="a program plays for this account")
+    waiting: int = Field(description="in how many games you must move or can catch somebody")
 
 
 class ErrorOut(Schema):
     error: str = Field(json_schema_extra=_one_of(dict.fromkeys((*STATUSES, *rules.REFUSALS))))
     message: str = Field(description="a sentence for people, which may change")
     rule: str | None = Field(description="the number of the rule that refuses a move")
-    version: int | None
+    version: int | None = Field(description="of the table, if it is about one")
     view: GameOut = LEFT_OUT

@@ -50,16 +50,18 @@ class Event:
 class EventSpec(NamedTuple):
     """The fields of a kind besides ``kind`` and ``seat``: ``public`` for everybody, ``private`` for the seat only.
 
-    ``reasons`` are the values of its ``reason``. A kind that may leave it out needs no reason.
+    ``reasons`` are the values of its ``reason``. A kind that may leave it out needs no reason. An event may also be
+    without its ``optional`` fields.
     """
 
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 EVENTS: Final[dict[str, EventSpec]] = {
-    "played": EventSpec(("card", "color", "reason"), reasons=("clock",)),
+    "played": EventSpec(("card", "color", "reason"), reasons=("clock",), optional=("color",)),
     "shed": EventSpec(("cards", "color")),
     "called_uno": EventSpec(),
     "uno_due": EventSpec(),

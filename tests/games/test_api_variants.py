@@ -11,6 +11,7 @@ import pytest
 from accounts.models import User
 from games import rules
 from games.api.views import game_json
+from games.rules.phases import PHASES
 from tests.games.test_api import VIEW, Program
 from tests.games.test_render import seen
 from tests.games.test_two_sides import DARK, LIGHT, OVER
@@ -134,10 +135,28 @@ def test_the_openapi_document_lists_events_codes_and_statuses(a: Program) -> Non
     assert [event["title"] for event in events] == list(rules.EVENTS)
     drew = next(event for event in events if event["title"] == "drew")
     assert set(drew["properties"]) == {"kind", "seat", "amount", "reason", "cards"}
+    assert set(drew["required"]) == {"kind", "seat", "amount"}  # the cards are for the seat only
     assert "false_catch" in drew["properties"]["reason"]["enum"]
+    turned = next(event for event in events if event["title"] == "turned_round")
+    assert turned["properties"]["amount"]["enum"] == [1, -1]
     assert {"stale", "too_low", "unavailable"} <= set(objects["ErrorOut"]["properties"]["error"]["enum"])
     assert objects["GameOut"]["properties"]["status"]["enum"] == ["open", "playing", "over", "void"]
     assert objects["OrdersOut"]["properties"]["intercept"]["enum"] == ["never", "card", "face"]
+    assert objects["GameOut"]["properties"]["phase"]["anyOf"][0]["enum"] == [*PHASES, "over"]
+    assert objects["GameOut"]["properties"]["side"]["enum"] == ["light", "dark"]
+    assert objects["GameOut"]["properties"]["paused"]["items"]["enum"] == ["consent", "staff", "restored"]
+    assert objects["ClockOut"]["properties"]["pace"]["enum"] == ["live", "fast", "standard", "slow", "custom"]
+
+
+def test_the_openapi_document_has_the_limits_of_a_new_table(a: Program) -> None:
+    objects = a.get("openapi.json").json()["components"]["schemas"]
+    fields = objects["NewGame"]["properties"] | objects["NewClock"]["properties"]
+    for name in ("players", "bots", "target", "bot_pause", "misses_allowed"):
+        lowest, highest = fields[name]["minimum"], fields[name]["maximum"]
+        assert lowest <= fields[name]["default"] <= highest
+        for value in (lowest - 1, highest + 1):
+            assert a.post("games", {"preset": "classic", name: value}).status_code == 400, name
+    assert (fields["cap"]["minimum"], fields["cap"]["maximum"]) == (10, 60 * 24 * 3600)
 
 
 def test_the_openapi_document_lists_presets_and_options(a: Program) -> None:
