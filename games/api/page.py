@@ -26,7 +26,13 @@ class ReadablePage(DocsBase):
     @cache  # noqa: B019  # there is one API a process
     def _contents(self, api: NinjaAPI) -> dict[str, Any]:
         document = api.get_openapi_schema()
-        return {"calls": list(_calls(document)), "objects": list(_objects(document))}
+        schemas = document["components"]["schemas"]
+        return {
+            "calls": list(_calls(document)),
+            "objects": list(_objects(document)),
+            "options": _fields(schemas["NewGame"]["properties"]["options"]),
+            "events": [_event(event) for event in schemas["MoveOut"]["properties"]["events"]["items"]["anyOf"]],
+        }
 
 
 def _calls(document: Schema) -> Iterator[dict[str, Any]]:
@@ -48,7 +54,10 @@ def _calls(document: Schema) -> Iterator[dict[str, Any]]:
 
 
 def _parameter(parameter: Schema) -> dict[str, Any]:
-    field = _field(parameter["name"], parameter["schema"], required=parameter["required"])
+    about = parameter["schema"]
+    if "anyOf" in about:  # a query cannot say null
+        about = about | {"anyOf": [one for one in about["anyOf"] if one.get("type") != "null"]}
+    field = _field(parameter["name"], about, required=parameter["required"])
     return field | {"where": "in the path" if parameter["in"] == "path" else "in the query"}
 
 
@@ -67,15 +76,30 @@ def _content(part: Schema | None) -> dict[str, str] | None:
 
 def _objects(document: Schema) -> Iterator[dict[str, Any]]:
     for name, schema in document["components"]["schemas"].items():
-        required = schema.get("required", ())
-        fields = [_field(field, about, required=field in required) for field, about in schema["properties"].items()]
-        yield {"name": name, "description": schema.get("description", ""), "fields": fields}
+        yield {"name": name, "description": schema.get("description", ""), "fields": _fields(schema)}
+
+
+def _fields(schema: Schema) -> list[dict[str, Any]]:
+    required = schema.get("required", ())
+    return [_field(name, about, required=name in required) for name, about in schema["properties"].items()]
+
+
+def _event(schema: Schema) -> dict[str, Any]:
+    fields = [
+        _field(name, about, required=False) | {"optional": name not in schema["required"]}
+        for name, about in schema["properties"].items()
+        if name not in ("kind", "seat")  # every event has them
+    ]
+    return {"kind": schema["title"], "sentence": schema["description"], "fields": fields}
 
 
 def _field(name: str, about: Schema, *, required: bool) -> dict[str, Any]:
-    notes = [about.get("description", "")]
-    if "minimum" in about or "maximum" in about:
-        notes.append(f"{about.get('minimum', '…')} to {about.get('maximum', '…')}")
+    notes = [one.get("description", "") for one in (about, *about.get("anyOf", ()))]
+    notes += [
+        str(one["minimum"]) if one.get("minimum") == one.get("maximum") else _range(one)
+        for one in (about, *about.get("anyOf", ()))
+        if "minimum" in one or "maximum" in one
+    ]
     if "maxLength" in about:
         notes.append(f"at most {about['maxLength']} characters")
     if about.get("default") is not None:
@@ -87,12 +111,20 @@ def _field(name: str, about: Schema, *, required: bool) -> dict[str, Any]:
     return {"name": name, "type": _type(about), "notes": "; ".join(filter(None, notes))}
 
 
+def _range(about: Schema) -> str:
+    return f"{about.get('minimum', '…')} to {about.get('maximum', '…')}"
+
+
 def _type(about: Schema) -> str:
-    """Return a JSON type in words: `whole number or null`, `list of SeatOut`."""
+    """Return a JSON type in words: `whole number or null`, `list of SeatOut`. The page lists the kinds of events."""
     if "$ref" in about:
         return str(about["$ref"]).removeprefix(REF)
-    if "anyOf" in about:
-        return " or ".join(map(_type, about["anyOf"]))
+    if "allOf" in about:
+        return " and ".join(map(_type, about["allOf"]))
+    if "const" in about.get("properties", {}).get("kind", {}):
+        return "event"
+    if "anyOf" in about and "type" not in about:
+        return " or ".join(dict.fromkeys(map(_type, about["anyOf"])))
     if "enum" in about:
         return " or ".join(map(str, about["enum"]))
     if about.get("type") == "array":

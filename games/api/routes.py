@@ -87,6 +87,7 @@ def me(request: HttpRequest) -> dict[str, Any]:
 
 @api.post("/games", response={201: GameOut, **REFUSED}, summary="Create a table and sit down")
 def create_game(request: HttpRequest, payload: NewGame) -> Status[dict[str, Any]]:
+    """Make a table. If bots take all other seats, it starts at once."""
     user = _user(request)
     options = lobby.TableOptions(**payload.dict())
     table = lobby.create_table(user=user, options=options, now=timezone.now())
@@ -105,6 +106,10 @@ def list_games(
         str | None, Query(pattern=f"^{lists.PLACE}$", description="`next` of an answer: public tables from there")
     ] = None,
 ) -> dict[str, Any]:
+    """List my games with `mine`, or with `turn` those in which I must move or can catch somebody.
+
+    Without both it lists the public tables that are open or being played: `over` and `void` are for `mine` only.
+    """
     user, place = _user(request), None if after is None else lists.Place.parsed(after)
     if place is not None and (mine or turn):
         raise Denied("malformed", "`after` continues the list of public tables, not of yours.")
@@ -122,9 +127,15 @@ def list_games(
     return answer
 
 
-@api.get("/games/{code}", response={200: GameOut, **REFUSED}, summary="The table as I may see it")
+@api.get(
+    "/games/{code}",
+    response={200: GameOut, **REFUSED},
+    summary="The table as I may see it",
+    openapi_extra={"responses": {304: {"description": "Not Modified"}}},
+)
 @decorate_view(conditional_page)  # adds an ETag, and answers 304 to a caller who has it
 def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
+    """Show the table, with an `ETag`. If you send it back as `If-None-Match`, an equal view is 304 without a body."""
     viewer = _viewer(request)
     return game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
 
@@ -132,6 +143,10 @@ def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
 @api.get("/wait/games/{code}", response={200: GameOut, **REFUSED}, summary="The table, as soon as it has changed")
 @decorate_view(waiting)
 def wait_for_game(request: HttpRequest, code: str, after: Version | None = None) -> dict[str, Any]:
+    """Answer at once if the version is higher than `after`, and otherwise at the next change.
+
+    If there is none for 25 seconds, the answer is the view as it is: make the same call again.
+    """
     viewer = _viewer(request)
     table = queries.load_for(code, viewer)
     is_news = after is not None and table.game.version > after
@@ -142,6 +157,10 @@ def wait_for_game(request: HttpRequest, code: str, after: Version | None = None)
 @api.get("/wait/events", response={200: EventsOut, **REFUSED}, summary="My running tables, as soon as one has changed")
 @decorate_view(waiting)
 def wait_for_events(request: HttpRequest, after: Mark | None = None) -> dict[str, Any]:
+    """Answer as soon as one of my tables, open or being played, has changed since the answer with the mark `after`.
+
+    With an empty `after` that is at once. If nothing changes for 25 seconds, the answer is as before: call again.
+    """
     user = _user(request)
     states = list(lists.states_of_games(user, now=timezone.now()))
     items = [
@@ -161,6 +180,7 @@ def join_game(request: HttpRequest, code: str, payload: Nothing | None = None) -
 
 @api.post("/join/{key}", response={200: GameOut, **REFUSED}, summary="Sit down by an invitation link")
 def join_by_link(request: HttpRequest, key: str, payload: Nothing | None = None) -> dict[str, Any]:
+    """Sit down with the key that is in the address of the link: `/join/{key}/`."""
     user = _user(request)
     viewer = Viewer(user, [key])
     table = lobby.join(code=queries.load_by_invite(key).game.code, viewer=viewer, now=timezone.now())
@@ -169,6 +189,7 @@ def join_by_link(request: HttpRequest, key: str, payload: Nothing | None = None)
 
 @api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Leave before the start")
 def leave_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
+    """Leave a table that has not started. After the start, send the move `leave`."""
     return _acted(lobby.leave_table, request, code)
 
 
@@ -185,6 +206,7 @@ def add_bot(request: HttpRequest, code: str, payload: NewBot | None = None) -> d
 
 @api.post("/games/{code}/rematch", response={200: GameOut, **REFUSED}, summary="Make a rematch, or join it")
 def ask_rematch(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
+    """Make a table with the same rules and bots, which invites the others. Answers with the view of the new table."""
     return _acted(rematch.ask_rematch, request, code)
 
 
@@ -211,6 +233,10 @@ def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = No
 
 @api.put("/games/{code}/orders", response={200: OrdersOut, **REFUSED}, summary="Set my standing orders")
 def set_orders(request: HttpRequest, code: str, payload: NewOrders) -> dict[str, Any]:
+    """Replace all of them: a missing field gets its default.
+
+    Only tables with interceptions that are not live have orders.
+    """
     viewer = _viewer(request)
     table = standing_orders.set_orders(code=code, viewer=viewer, fields=payload.dict())
     return own_orders(table, viewer.user).to_json()
@@ -224,6 +250,10 @@ def get_orders(request: HttpRequest, code: str) -> dict[str, Any]:
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")
 def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[str, Any]]:
+    """Make a move. A turn move needs the `version` of the view that it was chosen on.
+
+    If the table has changed since, it is 409 `stale`, and the error has the view as it is now.
+    """
     viewer = _viewer(request)
     try:
         table = play.play_move(
@@ -251,6 +281,7 @@ def list_moves(
     after: Version = 0,
     limit: Annotated[int | None, Query(ge=1, le=1000)] = None,
 ) -> dict[str, Any]:
+    """List the moves after the version `after`: the next `limit`, or without it at most 10,000."""
     viewer = _viewer(request)
     table = queries.load_for(code, viewer)
     until = min(after + (limit or MOST_MOVES), table.game.version)

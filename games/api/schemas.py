@@ -92,37 +92,37 @@ class NewGame(Strict):
     preset: Annotated[Name, Field(json_schema_extra=_one_of(rules.PRESETS))] = USUAL.preset
     options: dict[Name, Any] = Field(default_factory=dict, json_schema_extra=OPTIONS_SCHEMA)
     players: int = Field(
-        USUAL.players,
+        default=USUAL.players,
         description="the seats; 2 to 6 with `no-mercy`",
         json_schema_extra=_from_to(rules.MIN_PLAYERS, rules.MAX_PLAYERS),
     )
     bots: int = Field(
-        USUAL.bots,
+        default=USUAL.bots,
         description="how many of the other seats bots take",
         json_schema_extra=_from_to(0, rules.MAX_PLAYERS - 1),
     )
     bot: BotName = USUAL.bot
     pace: Annotated[Name, Field(json_schema_extra=_one_of((*PACES, CUSTOM)))] = USUAL.pace
-    clock: NewClock | None = Field(None, description="with the pace `custom`, and only with it")
+    clock: NewClock | None = Field(default=None, description="with the pace `custom`, and only with it")
     misses_allowed: int = Field(
-        USUAL.misses_allowed,
+        default=USUAL.misses_allowed,
         description="how many turns in a row the clock may play for a seat (CLOCK-3)",
         json_schema_extra=_from_to(1, MOST_MISSES),
     )
     after_misses: Annotated[Name, Field(json_schema_extra=_one_of(Game.AfterMisses.values))] = Field(
-        USUAL.after_misses, description="then a bot takes the seat, or its player leaves"
+        default=USUAL.after_misses, description="then a bot takes the seat, or its player leaves"
     )
     target: int = Field(
-        USUAL.target,
+        default=USUAL.target,
         description="the score that ends the match; 0: a single round",
         json_schema_extra=_from_to(*rules.SPECS["target"].ranges[0]),
     )
     bot_pause: float = Field(
-        USUAL.bot_pause,
+        default=USUAL.bot_pause,
         description="seconds that a bot waits before each move",
         json_schema_extra=_from_to(0, MAX_PAUSE),
     )
-    public: bool = Field(USUAL.public, description="whether everybody sees it and may sit down without a link")
+    public: bool = Field(default=USUAL.public, description="whether everybody sees it and may sit down without a link")
     programs: bool = Field(default=USUAL.programs, description="whether accounts that programs play for may sit down")
 
 
@@ -145,13 +145,13 @@ class NewMove(Strict):
         description="further plays that continue a straight after this play, all or none",
     )
     version: int | None = Field(
-        None, description="the `version` of the view that a turn move was chosen on, required for one"
+        default=None, description="the `version` of the view that a turn move was chosen on, required for one"
     )
     deal: int | None = Field(
-        None, description="the `deal` of the view that a turn move was chosen on: another is stale"
+        default=None, description="the `deal` of the view that a turn move was chosen on: another is stale"
     )
     token: Token | None = Field(
-        None, description="any text: sent again with the same move, it gets the answer and makes no second move"
+        default=None, description="any text: sent again with the same move, it gets the answer and makes no second move"
     )
 
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from psycopg.errors import LockNotAvailable
 
 from accounts.models import User
+from games import rules
 from games.actions import lobby, play
 from games.api.schemas import NewGame
 from games.models import Game, Hand, Seat
@@ -482,6 +483,31 @@ def test_openapi_and_its_page_are_served(client: Client) -> None:
     anchors = set(re.findall(r'href="#([^"]+)"', html))
     assert {anchor for anchor in anchors if f'id="{anchor}"' not in html} == set()
     assert 'href="/rules/"' in html  # the page has the site's navigation
+
+
+def test_the_page_of_the_api_lists_events_and_options(client: Client) -> None:
+    html = client.get("/api/v1/docs").content.decode()
+    sections = dict(re.findall(r'<section id="([^"]+)"(.*?)</section>', html, re.DOTALL))
+    assert [kind for kind in rules.EVENTS if f"<code>{kind}</code>" not in sections["events"]] == []
+    assert "Ann turns over 2 cards: Red 1, Blue 3." in sections["events"]
+    assert "for the seat only, until the round is over" in sections["events"]
+    assert [name for name in rules.SPECS if f"<code>{name}</code>" not in sections["options"]] == ["target"]
+    assert re.search(r"mercy_limit</code></th><td>whole number</td><td>0; 10 to 50</td>", sections["options"])
+
+
+def test_the_page_of_the_api_names_every_type(client: Client) -> None:
+    html = client.get("/api/v1/docs").content.decode()
+    assert "anything" not in html
+    assert "object or object" not in html
+    assert "{{" not in html
+    assert re.search(r"<code>run</code></th><td>RunOut</td>", html)
+    assert re.search(r"<code>limit</code></th><td>whole number</td><td>in the query; 1 to 1000</td>", html)
+
+
+def test_the_openapi_document_says_that_a_view_can_be_unchanged(client: Client) -> None:
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    assert set(paths["/api/v1/games/{code}"]["get"]["responses"]) >= {"200", "304", "404"}
+    assert "401" in paths["/api/v1/me"]["get"]["responses"]
 
 
 def test_the_page_of_the_api_names_the_type_of_each_body(client: Client) -> None:
