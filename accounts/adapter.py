@@ -70,11 +70,6 @@ def links_in(session: SessionBase) -> list[str]:
     return keys
 
 
-def store_now(session: SessionBase) -> None:
-    """Store this session before the response: what follows may make the browser ask again at once."""
-    session.save()
-
-
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     def validation_error(self, code: str, *args: Any) -> ValidationError:
         """Return the error of a refused form. For a wrong address or password it suggests the username, too."""

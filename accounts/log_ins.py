@@ -12,7 +12,7 @@ from allauth.account import app_settings
 from allauth.account.authentication import get_authentication_records
 from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.sessions.backends.base import UpdateError
+from django.contrib.sessions.backends.base import SessionBase, UpdateError
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils.crypto import get_random_string
@@ -42,8 +42,13 @@ def record_log_in(request: HttpRequest, user_id: int, *, now: datetime) -> None:
     others.exclude(pk__in=kept).delete()
     request.session[SINCE] = now.isoformat()
     request.session[BROWSER] = browser_of(request.headers.get("User-Agent", ""))
+    store_now(request.session)  # under the lock, so that the next log-in counts it
+
+
+def store_now(session: SessionBase) -> None:
+    """Store this session before the response, where another request may read it at once."""
     with suppress(UpdateError):  # it has just been logged out elsewhere, which `SessionMiddleware` finds too
-        request.session.save()  # under the lock, so that the next log-in counts it
+        session.save()
 
 
 @dataclass(frozen=True, slots=True)

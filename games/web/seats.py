@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.adapter import store_now
 from accounts.forms import GuestNameForm
+from accounts.log_ins import store_now
 from accounts.models import User
 from common.htmx import HtmxRequest
 from games import queries

@@ -111,7 +111,7 @@ def test_an_owner_takes_a_seat_back_with_one_button(table: Table, as_alice: Clie
     assert "Take your seat back" not in other
     home = as_alice.get("/").content.decode()
     assert "No games are waiting for you." in home
-    assert "A bot plays for you.</p>" in home
+    assert ">A bot plays for you</span>" in home
     assert press(as_alice, table, "take-back") == 303
     assert "Your turn: " in page(as_alice, table)
     assert Seat.objects.get(game=table.game, index=0).bot == ""
@@ -329,4 +329,4 @@ def test_lists_of_games_show_pauses(table: Table, as_alice: Client, alice: User,
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=timezone.now())
     home = as_alice.get("/").content.decode()
     assert "No games are waiting for you." in home
-    assert "Paused: your turn." in home
+    assert ">Paused: your turn</span>" in home
