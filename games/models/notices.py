@@ -31,7 +31,7 @@ class Notice(Delivery):
       automatically
     - the number of the audit entry for a seat, a role or a second factor that staff gave or took away, for the turn
       that comes with such a seat, and for a changed outcome of a report
-    - the number of the case for a settled report, and of the appeal for a decided one
+    - the number of the case for a new case or a settled report, and of the appeal for one that arrived or is decided
     - the number of the person who asks for a rematch
     - 0 for all others
 

@@ -49,7 +49,7 @@ class EmailItem:
 
     text: str
     view: GameView | None  # the table, if it is about one
-    page: str = ""  # else the name of the URL that says more
+    page: str = ""  # else the path of the page that says more
 
 
 class Mail(EmailMultiAlternatives):
@@ -145,7 +145,7 @@ def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
 
 def _news(reader: Reader, news: EmailItem, now: datetime) -> dict[str, Any]:
     game = None if news.view is None else _game(reader, news.view, now)
-    page = settings.SITE_URL + reverse(news.page) if news.page else ""
+    page = settings.SITE_URL + news.page if news.page else ""
     return {"text": one_line(news.text), "game": game, "page": page}
 
 

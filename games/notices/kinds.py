@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from django.db.models import TextChoices
+from django.urls import reverse
 
 from accounts.mails import Reason as AccountReason
 from games.models import Game, Notice, NoticeSettings
@@ -52,6 +53,7 @@ HOST_CHANGED: Final = "host_changed"
 STAFF_SAID: Final = "staff_said"
 CASE_ARRIVED: Final = "case_arrived"
 CASE_HANDED_OVER: Final = "case_handed_over"
+APPEAL_ARRIVED: Final = "appeal_arrived"
 DIGEST: Final = "digest"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
@@ -194,6 +196,8 @@ class NoticeKind:
     turn: It is about the player's turn. Such a notice has no text of its own and is dropped when the turn is over. Its
         mail does not wait for the morning if the turn ends before that or soon after.
     page: For kinds that are not about a table, the name of the URL that says more.
+    page_of_mark: The URL has the number of a row as its argument, which is the notice's mark.
+    query: What follows that URL.
     while_viewing: Also notify players who have the game open. Other kinds are dropped for a player who reads the same
         there, which somebody without a seat does not.
     to_newcomers: Its readers have no seat yet: the page of the table asks them to join.
@@ -218,6 +222,8 @@ class NoticeKind:
     still_needed: Check = _always
     turn: bool = False
     page: str = ""
+    page_of_mark: bool = False
+    query: str = ""
     while_viewing: bool = False
     to_newcomers: bool = False
     on_vacation: bool = False
@@ -232,6 +238,12 @@ class NoticeKind:
     link: str = "Open the table"
     several: str = "tables"
     time_left_first: bool = False
+
+    def path(self, mark: int) -> str:
+        """Return the path of the page that says more about a notice with this mark, or ""."""
+        if not self.page:
+            return ""
+        return reverse(self.page, args=[mark] if self.page_of_mark else None) + self.query
 
 
 _SITE_ONLY: Final = frozenset({SITE})
@@ -446,7 +458,8 @@ _ROWS: Final = (
         "For staff: somebody was reported, and a new case waits.",
         _SITE_ONLY,
         still_needed=_is_staff,
-        page="admin:games_case_changelist",
+        page="admin:games_case_change",
+        page_of_mark=True,
         to_staff=False,  # whom it leaves out is reported or has reported
         for_staff=True,
         one_mail=True,
@@ -459,9 +472,22 @@ _ROWS: Final = (
         _SITE_ONLY,
         still_needed=_is_staff,
         page="admin:games_case_changelist",
+        query="?held=me",
         to_staff=False,
         for_staff=True,
         several="cases",
+    ),
+    NoticeKind(
+        APPEAL_ARRIVED,
+        "An appeal has arrived",
+        "For admins: somebody appeals against a suspension, and you may decide.",
+        still_needed=_is_staff,
+        page="admin:games_appeal_change",
+        page_of_mark=True,
+        to_staff=False,
+        for_staff=True,
+        one_mail=True,
+        several="appeals",
     ),
     NoticeKind(
         DIGEST,

@@ -101,7 +101,7 @@ def _url(row: Notice, view: GameView | None) -> str:
     """Return the URL of the table or the page that says more, or ""."""
     if view is not None:
         return reverse("game", args=[view.id])
-    return reverse(KINDS[row.kind].page) if KINDS[row.kind].page else ""
+    return KINDS[row.kind].path(row.mark)
 
 
 def _where(view: GameView | None) -> str:

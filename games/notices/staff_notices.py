@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -15,6 +16,7 @@ from games.models import Appeal, Case, Game, Notice, Report, Seat, Suspension
 from games.models.moderation import ADMIN, MODERATOR
 from games.models.notices import SITE
 from games.notices.kinds import (
+    APPEAL_ARRIVED,
     APPEAL_DECIDED,
     CASE_ARRIVED,
     CASE_HANDED_OVER,
@@ -239,6 +241,12 @@ def _reporters_in(case: Case) -> list[int]:
     """Return the numbers of the people who reported in a case."""
     people = User.objects.filter(reports__case=case).order_by("pk")
     return list(people.values_list("pk", flat=True).distinct())
+
+
+def appeal_arrived(appeal: Appeal, deciders: Iterable[User], *, now: datetime) -> None:
+    """Notify the staff members who can decide a new appeal."""
+    told = [NewNotice(one.pk, APPEAL_ARRIVED, "An appeal waits for a decision.") for one in deciders]
+    write(None, told, now=now, mark=appeal.pk)
 
 
 def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:

@@ -41,7 +41,17 @@ def appeal(*, person_id: int, text: str, now: datetime, suspension_id: int | Non
             raise Denied("stale", message)
         if conduct.appeal_of(suspension) is not None:
             raise Denied("forbidden", "You have already appealed against this suspension. Your appeal is shown below.")
-        return Appeal.objects.create(suspension=suspension, at=now, text=clean_text(text))
+        made = Appeal.objects.create(suspension=suspension, at=now, text=clean_text(text))
+        staff_notices.appeal_arrived(made, _deciders(made, now), now=now)
+        return made
+
+
+def _deciders(appeal: Appeal, now: datetime) -> list[User]:
+    """Return the staff members who can decide an appeal: the one who suspended the person only if nobody else can."""
+    staff = User.objects.filter(is_staff=True, is_active=True).order_by("pk")
+    able = [one for one in staff if _can_decide(appeal, one, now)]
+    by = conduct.suspended_by(appeal.suspension)
+    return [one for one in able if one.pk != by] or able
 
 
 def _no_suspension(person: User, suspension_id: int | None) -> Denied:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
-from games.models import Appeal, Case, Game, Report
+from games.models import Appeal, AuditEntry, Case, Game, Report
+from games.models.moderation import SUSPEND, SUSPEND_FOR_GOOD
 from games.queries import conduct
 from games.refusals import Denied
 from games.staff import cases
@@ -77,6 +78,19 @@ def unheld_count(reader: User, *, now: datetime) -> int:
     """Count the open cases that nobody works on and the reader may take. Runs one query."""
     taken = Case.objects.filter(conduct.has_worker(now))
     return _free_for(reader, now).exclude(pk__in=taken.values("pk")).count()
+
+
+def appeals_count(reader: User) -> int:
+    """Count the appeals that wait, without those against a suspension by the reader. Runs one query."""
+    # As in `conduct.entry_of`, an entry and its suspension have one time.
+    own = AuditEntry.objects.filter(
+        act__in=(SUSPEND, SUSPEND_FOR_GOOD),
+        actor=reader,
+        person=OuterRef("suspension__person"),
+        at=OuterRef("suspension__at"),
+    )
+    waiting = Appeal.objects.filter(decided_at=None).exclude(suspension__person=reader)
+    return waiting.exclude(Exists(own)).count()
 
 
 def next_case(reader: User, *, after: Case, now: datetime) -> Case | None:

@@ -12,8 +12,8 @@ from django.utils.text import capfirst
 
 from games.models import AuditEntry
 from games.render import words
-from games.staff.acts import summary_of
-from games.staff.queue import queue_counts, unheld_count
+from games.staff.acts import DECIDE_APPEAL, summary_of
+from games.staff.queue import appeals_count, queue_counts, unheld_count
 
 register = template.Library()
 
@@ -29,6 +29,13 @@ def staff_queue(context: template.Context) -> dict[str, Any]:
 def unheld_cases(context: template.Context) -> int:
     """``{% unheld_cases as count %}``: how many open cases wait for the user, a staff member, to take them."""
     return unheld_count(context["user"], now=timezone.now())
+
+
+@register.simple_tag(takes_context=True)
+def undecided_appeals(context: template.Context) -> int:
+    """``{% undecided_appeals as count %}``: how many appeals wait for the user, if their role may decide them."""
+    user = context["user"]
+    return appeals_count(user) if user.has_perm(DECIDE_APPEAL.permission) else 0
 
 
 @register.filter

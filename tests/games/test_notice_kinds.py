@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from django.template.loader import get_template
-from django.urls import reverse
 
 from accounts.models import User
 from games.models import Notice
@@ -41,7 +40,7 @@ def test_every_kind_is_complete(kind: NoticeKind) -> None:
     for part in ("subject.txt", "body.txt", "body.html"):
         get_template(f"emails/{kind.template}_{part}")
     if kind.page:
-        reverse(kind.page)
+        kind.path(mark=1)
 
 
 def test_every_reason_fits_its_column_and_has_a_sentence() -> None:

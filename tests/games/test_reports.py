@@ -869,7 +869,7 @@ def test_several_outcomes_share_one_mail_and_are_in_the_summary(table: Table, mo
     assert str(letter.body).count("we could not tell") == 2
     digest = emails.digest_mail(
         emails.Reader(alice.pk, "alice", "a@example.org", "UTC", "key"),
-        [], [emails.EmailItem("Staff have settled your report.", None, "reports")], now=NOON, unique="1",
+        [], [emails.EmailItem("Staff have settled your report.", None, "/reports/")], now=NOON, unique="1",
     )  # fmt: skip
     assert everything_in(digest).count(f"{settings.SITE_URL}/reports/") == 2
 

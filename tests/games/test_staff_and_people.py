@@ -681,3 +681,27 @@ def test_a_mute_during_a_sign_up_stays(mo: User, monkeypatch: pytest.MonkeyPatch
 
 def test_an_admin_has_every_permission_of_a_moderator() -> None:
     assert set(ROLES["moderator"]) < set(ROLES["admin"])
+
+
+def test_the_admins_who_can_decide_are_told_of_an_appeal(ann: User, mo: User, root: User, alice: User) -> None:
+    now = timezone.now()
+    browsers = {user: staff_browser(user) for user in (ann, mo, root)}
+    people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
+    appeal = appeals.appeal(person_id=alice.pk, text=APPEAL, now=now)
+    told = Notice.objects.filter(kind="appeal_arrived", channel="site")
+    assert [(one.user, one.text) for one in told] == [(root, "An appeal waits for a decision.")]
+    told.update(state="sent", due_at=now)
+    opened = browsers[root].post(f"/notices/{told.get().pk}/open/")
+    assert opened.headers["Location"] == f"/admin/games/appeal/{appeal.pk}/change/"
+    waits = {
+        user: "1 appeal to decide" in browser.get("/rules/").content.decode() for user, browser in browsers.items()
+    }
+    assert waits == {ann: False, mo: False, root: True}
+
+
+def test_who_suspended_the_person_is_told_of_the_appeal_if_nobody_else_can_decide(ann: User, alice: User) -> None:
+    now = timezone.now()
+    staff_browser(ann)
+    people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
+    appeals.appeal(person_id=alice.pk, text=APPEAL, now=now)
+    assert Notice.objects.get(kind="appeal_arrived", channel="site").user == ann

@@ -192,6 +192,17 @@ def test_staff_are_told_of_a_new_case_but_not_its_person_or_its_reporter(
     assert Notice.objects.filter(kind="case_arrived", channel="site").count() == 1
 
 
+def test_a_notice_about_a_case_opens_it(table: Table, mo: User, root: User, ann: User, alice: User) -> None:
+    case = case_about(table, 1, alice)
+    told = Notice.objects.get(kind="case_arrived", channel="site", user=mo)
+    Notice.objects.filter(pk=told.pk).update(state="sent", due_at=NOON)
+    assert logged_in(mo).post(f"/notices/{told.pk}/open/").headers["Location"] == f"/admin/games/case/{case.pk}/change/"
+    cases.hand_over(case_id=case.pk, colleague=mo.pk, **by(ann))
+    told = Notice.objects.get(kind="case_handed_over", channel="site")
+    Notice.objects.filter(pk=told.pk).update(state="sent", due_at=NOON)
+    assert logged_in(mo).post(f"/notices/{told.pk}/open/").headers["Location"] == "/admin/games/case/?held=me"
+
+
 def test_only_staff_find_the_notices_about_cases_in_their_settings(mo: User, alice: User) -> None:
     title = "A case has arrived"
     assert title in logged_in(mo).get("/notices/settings/").content.decode()
