@@ -12,14 +12,15 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.models import Appeal, AuditEntry, Case
+from games.models import Announcement, Appeal, AuditEntry, Case
 from games.notices.kinds import KINDS
 from games.notices.player_notices import NewNotice, write
 from games.queries import Table, Viewer
-from games.staff import appeals, cases, people, tables
+from games.staff import announcement, appeals, cases, people, tables
 from tests.browser.test_axe import violations
 from tests.browser.test_layout import FOR_AXE, PHONE
 from tests.browser.test_staff import REASON, dealt, staff
+from tests.support.tables import table_after
 
 __all__ = ["dealt", "staff"]  # the fixtures of that module
 
@@ -89,6 +90,21 @@ def newer_at_seat(page: Page, desk: Desk) -> None:
     page.get_by_text("Nothing has been done.").wait_for()
 
 
+def announced(page: Page, desk: Desk) -> None:
+    """The page of the announcement while it is shown, with the line that all pages have."""
+    ann, text = User.objects.get(username="ann"), "The site rests on Sunday from 20:00 to 21:00. " * 4
+    more: dict[str, Any] = {"announcement_id": Announcement.NUMBER, "until": None, "reason": ""}
+    announcement.announce(by=ann, text=text[:150], now=timezone.now(), **more)
+    page.goto("/admin/games/announcement/")
+
+
+def long_log(page: Page, desk: Desk) -> None:
+    """A game whose log scrolls."""
+    names = User.objects.in_bulk(["alice", "bob", "charlie"], field_name="username")
+    table = table_after(list(names.values()), 60, seed=4)
+    page.goto(f"/admin/games/game/{table.game.pk}/change/")
+
+
 def at(address: Callable[[Desk], str]) -> Callable[[Page, Desk], object]:
     return lambda page, desk: page.goto(f"/admin/{address(desk)}")
 
@@ -117,6 +133,8 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
     "remove-seat": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/?seat=1"),
     "announcement": at(lambda desk: "games/announcement/"),
     "announce": at(lambda desk: "games/announcement/act/announce/"),
+    "announced": announced,
+    "long-log": long_log,
     "invitations": at(lambda desk: "accounts/signupinvitation/"),
     "refused": refused,
     "newer": newer,
