@@ -11,8 +11,11 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html_join
 
+from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
 from games import rules
 from games.admin.columns import (
@@ -29,7 +32,7 @@ from games.admin.columns import (
     by_title,
     titled,
 )
-from games.models import AuditEntry, Move, Notice, Report, Round, Suspension, Warned
+from games.models import Appeal, AuditEntry, Case, Game, Move, Notice, Report, Round, Suspension, Warned
 from games.notices.kinds import CHANNELS, KINDS, sentence_of, title_of
 from games.queries import conduct
 from games.queries.lists import search_games
@@ -64,14 +67,38 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "A complete game code, or part of the reason, the staff member’s name, or the name of the person or of the"
         " previous owner of a seat."
     )
-    fields = ("when", "what", "by", "reason", "about", "table", "after", "seat_number", "more")
-    readonly_fields = ("when", "what", "by", "about", "table", "after", "seat_number", "more")
+    fields = ("when", "what", "by", "reason", "about", "table", "after", "seat_number", "pages", "more")
+    readonly_fields = ("when", "what", "by", "about", "table", "after", "seat_number", "pages", "more")
     date_hierarchy = "at"
     ordering = ("-pk",)
 
     @admin.display(description="act", ordering="act")
     def what(self, entry: AuditEntry) -> str:
         return acts.summary_of(entry)
+
+    @admin.display(description="pages")
+    def pages(self, entry: AuditEntry) -> str:
+        """Return links to the person, the game, the case and the appeal of an entry, as far as they exist."""
+        subjects = (
+            ("the person", User, entry.person_id),
+            ("the game", Game, entry.game_id),
+            ("the case", Case, entry.details.get("case")),
+            ("the appeal", Appeal, entry.details.get("appeal")),
+        )
+        links = [
+            (reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[number]), title)
+            for title, model, number in subjects
+            if number and model._default_manager.filter(pk=number).exists()
+        ]
+        return format_html_join(", ", '<a href="{}">{}</a>', links) or "–"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show an entry under what was done."""
+        entry = self.get_object(request, object_id)
+        shown = {"title": acts.summary_of(entry), "subtitle": f"by {entry.actor_name}"} if entry else {}
+        return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})
 
     @admin.display(description="details")
     def more(self, entry: AuditEntry) -> str:

@@ -846,4 +846,10 @@ def facts_of(entry: AuditEntry) -> dict[str, str]:
 def summary_of(entry: AuditEntry) -> str:
     """Return what was done, for lists: `Suspend, 7 days`. An act of a later release is shown by its name."""
     act = ACTS.get(entry.act)
-    return entry.act if act is None else act.title + act.detail.format(**facts_of(entry))
+    return entry.act if act is None else act.title + act.detail.format(**facts_of(entry)) + words_of(entry)
+
+
+def words_of(entry: AuditEntry) -> str:
+    """Return what staff said to the table with an act, to follow what they did, or ""."""
+    said = entry.details.get("said", "")
+    return f": “{said}”" if said else ""

@@ -182,6 +182,7 @@ def said(entry: AuditEntry, *, reader: User, now: datetime) -> str:
     """Return the sentence for this reader: `Ann has suspended Bob for 7 days (2 minutes ago): his words.`"""
     act = acts.ACTS.get(entry.act)
     what = act.past.format(**acts.facts_of(entry)) if act else f"done “{entry.act}”"  # an act of a later release
+    what += acts.words_of(entry)
     if "appeal" in entry.details:
         what += ", which closed the appeal"
     who = "You have" if entry.actor_id == reader.pk else f"{entry.actor_name} has"

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from accounts.models import User
-from games.models import AuditEntry
+from games.models import AuditEntry, Case
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
 from games.queries import conduct
 from games.queries.conduct import DoneAct
@@ -118,6 +118,8 @@ DONE = {
     ("forgive", ("misses", 2)): "Forgive missed turns: 2 missed turns",
     ("remove", ("bot", True)): "Remove a player, a bot took the seat",
     ("remove", ("bot", False)): "Remove a player, the hand was set aside",
+    ("say", ("said", "Be kind.")): "Say something to the table: “Be kind.”",
+    ("pause", ("said", "We look at it.")): "Pause the game: “We look at it.”",
 }
 
 
@@ -128,6 +130,22 @@ def test_lists_of_acts_say_how_long_and_which(mo: User, ann: User, alice: User, 
         entry = write_entry(act, ann, person=alice, game=game, version=0, details={name: value})
         for page in (*lists, f"games/auditentry/{entry.pk}/change/"):
             assert summary in text_of(browser.get(f"/admin/{page}")), page
+
+
+def test_the_page_of_an_entry_is_called_after_the_act_and_links_what_it_is_about(
+    mo: User, ann: User, alice: User, bob: User
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    case = Case.objects.create(person=bob, kind="other", opened_at=NOON)
+    details = {"outcome": "nothing", "case": case.pk, "appeal": 999}
+    entry = write_entry("close_case", ann, person=bob, game=game, version=0, details=details)
+    page = staff_browser(mo).get(f"/admin/games/auditentry/{entry.pk}/change/").content.decode()
+    assert "<h1>Close the case: we found nothing against the rules</h1>" in page
+    assert "<h2>by ann</h2>" in page
+    assert "close_case" not in page
+    for address in (f"accounts/user/{bob.pk}", f"games/game/{game.pk}", f"games/case/{case.pk}"):
+        assert f'href="/admin/{address}/change/"' in page
+    assert "games/appeal/999" not in page
 
 
 @pytest.fixture
