@@ -107,6 +107,7 @@ def _form_of(request: HttpRequest, act: StaffAct[Any], options: Mapping[str, Any
     if ready:
         initial = {**options.get("initial", {}), **request.POST.dict(), "reason": ready}
         form = act.form(**{**options, "initial": initial})
+        form.fields["reason"].widget.attrs["autofocus"] = True  # the page is new, and its top is far from the reason
     else:
         form = act.form(request.POST if request.method == "POST" else None, **options)
     form.fields["reason"].required = act.reason_required

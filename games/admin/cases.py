@@ -26,6 +26,7 @@ from games.staff.acts import (
     APPEAL_ACTS,
     CASE_ACTS,
     CHANGE_OUTCOME,
+    CLOSE_CASE,
     DECIDE_APPEAL,
     HAND_OVER,
     NOTE_CASE,
@@ -152,6 +153,8 @@ class CaseAdmin(ReadOnlyAdmin):
             options["colleagues"] = [
                 (one.pk, one.name) for one in cases.colleagues_for(case, by=by, now=timezone.now())
             ]
+        elif found is CLOSE_CASE:
+            options["person"] = case.about
         return act_page(
             request,
             found,

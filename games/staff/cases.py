@@ -283,6 +283,9 @@ def close_case(
         reason = check(acts.CLOSE_CASE, by=by, reason=reason, now=now)
         case = lock_case(case_id)
         check_case(case, by=by)
+        if also and outcome in (Case.Outcome.NOTHING, Case.Outcome.BAD_FAITH):
+            message = f"With this outcome nothing is done to {case.about}. Choose another outcome, or “Nothing more”."
+            raise Denied("malformed", message)
         if also:
             _do_also(case, also, days, by=by, reason=reason, now=now)
         case.closed_at = now

@@ -237,10 +237,12 @@ class OutcomeForm(ReasonForm):
 
 
 class CloseForm(OutcomeForm):
-    """The form to close a case, and to warn, mute or suspend its person at once, for the same reason."""
+    """The form to close a case, and to warn, mute or suspend its person at once, for the same reason.
+
+    `person` is their name.
+    """
 
     also = forms.ChoiceField(
-        label="Do to the person",
         choices=[("", "Nothing more"), ("warn", "Warn"), ("mute", "Mute"), ("suspend", "Suspend")],
         required=False,
         widget=forms.RadioSelect,
@@ -249,6 +251,10 @@ class CloseForm(OutcomeForm):
     days = forms.IntegerField(
         label="Days of a mute or suspension", min_value=1, max_value=LONGEST_DAYS, initial=7, required=False
     )
+
+    def __init__(self, *args: Any, person: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["also"].label = f"Do to {person}"  # whom it is about, not who reported
 
 
 class AppealForm(ReasonForm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -253,6 +254,20 @@ def test_a_case_is_closed_together_with_an_act_for_one_reason(
     assert entries[0].details.get("days") == (int(also["days"]) if "days" in also else None)
 
 
+@pytest.mark.parametrize("outcome", ["nothing", "badfaith"])
+def test_a_report_without_grounds_is_not_settled_with_an_act_on_the_person(
+    table: Table, mo: User, alice: User, bob: User, outcome: str
+) -> None:
+    case, browser = case_about(table, 1, alice), staff_browser(mo)
+    url = f"/admin/games/case/{case.pk}/act/close_case/"
+    assert "Do to bob:" in browser.get(url).content.decode()
+    answer = confirm(browser, url, {"outcome": outcome, "answer": "", "also": "warn", "reason": REASON})
+    assert answer.status_code == 400
+    assert "With this outcome nothing is done to bob." in answer.content.decode()
+    assert Case.objects.get().closed_at is None
+    assert not AuditEntry.objects.exists()
+
+
 def test_a_case_stays_open_if_the_act_on_its_person_is_refused(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:
@@ -280,6 +295,7 @@ def test_a_ready_made_reason_is_filled_in_and_nothing_is_done(table: Table, mo: 
     assert filled.status_code == 200
     assert not AuditEntry.objects.exists()
     shown = filled.context["form"]
+    assert re.search(r'<textarea name="reason"[^>]* autofocus', filled.content.decode())
     assert [shown[name].value() for name in ("reason", "answer", "days", "outcome")] == [
         text, "Thank you.", "12", "nothing"
     ]  # fmt: skip
