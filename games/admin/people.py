@@ -186,9 +186,11 @@ class PersonAdmin(ReadOnlyAdmin):
     def account(self, person: User) -> str:
         if not person.is_active:
             return "closed"
-        if person.suspended(timezone.now()):
-            return "suspended"
-        return "staff" if person.is_staff else "guest" if person.is_guest else "open"
+        now = timezone.now()
+        muted = ", muted" if person.muted(now) else ""
+        if person.suspended(now):
+            return f"suspended{muted}"
+        return ("staff" if person.is_staff else "guest" if person.is_guest else "open") + muted
 
     @admin.display(description="joined", ordering="date_joined")
     def since(self, person: User) -> date:

@@ -16,6 +16,7 @@ from games.queries import Table, Viewer
 from games.queries.glance import MISSES_WITHIN, glance_at
 from games.staff import auto_reports, cases
 from tests.support.codes import staff_browser
+from tests.support.pages import text_of
 from tests.support.tables import NOON, table_after
 
 SAID = "They let us wait for three days in each game."
@@ -121,3 +122,12 @@ def test_the_page_of_a_person_costs_the_same_with_many_games(
         report(bob, table_after([alice, bob], 7, seed=seed), seat=0)
     with django_assert_max_num_queries(28):
         page_of(as_mo, alice)
+
+
+def test_the_list_of_people_says_who_is_muted_and_suspended(mo: User, alice: User, bob: User) -> None:
+    now = timezone.now()
+    User.objects.filter(pk__in=(alice.pk, bob.pk)).update(muted_until=now + timedelta(days=1))
+    User.objects.filter(pk=bob.pk).update(suspended_until=now + timedelta(days=1))
+    shown = text_of(staff_browser(mo).get("/admin/accounts/user/?account=muted"))
+    assert "open, muted" in shown
+    assert "suspended, muted" in shown
