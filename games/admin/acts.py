@@ -110,7 +110,9 @@ def _form_of(request: HttpRequest, act: StaffAct[Any], options: Mapping[str, Any
         form.fields["reason"].widget.attrs["autofocus"] = True  # the page is new, and its top is far from the reason
     else:
         form = act.form(request.POST if request.method == "POST" else None, **options)
-    form.fields["reason"].required = act.reason_required
+    if not act.reason_required:
+        form.fields["reason"].required = False
+        form.fields["reason"].help_text = f"Optional. {form.fields['reason'].help_text}"
     if act.reason_is_shown:
         form.fields["reason"].help_text = "The person will read this word for word. Stays in the audit log permanently."
     return form

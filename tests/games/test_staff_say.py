@@ -47,6 +47,13 @@ def test_a_sentence_to_the_table_is_in_the_log_as_text_and_told_by_the_bell(
     assert (entry.act, entry.reason, entry.details) == ("say", "", {"said": SAID})
 
 
+def test_the_page_says_that_a_sentence_needs_no_reason(dealt: Table, mo: User) -> None:
+    browser = staff_browser(mo)
+    for name, optional in (("say", True), ("resume", False)):
+        page = text_of(browser.get(f"/admin/games/game/{dealt.game.pk}/act/{name}/"))
+        assert ("Optional. Stays in the audit log" in page) is optional
+
+
 @pytest.mark.parametrize("name", ["pause", "void_round", "void_game"])
 def test_players_are_given_the_reason_of_an_act_if_staff_say_so(
     dealt: Table, ann: User, as_alice: Client, name: str
