@@ -17,7 +17,7 @@ from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
 from games import queries
 from games import render as rendering
-from games.admin.acts import act_page, buttons, chosen_seat, may, refusal_of
+from games.admin.acts import MOST_DIGITS, act_page, buttons, chosen_seat, may, refusal_of
 from games.models import AuditEntry, Game, Seat
 from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
@@ -107,6 +107,13 @@ def _values_of(table: Table, act: StaffAct[Table], seat: Seat | None) -> dict[st
     if act is REMOVE and seat is not None and seat.user is not None:
         return {"known_winner": tables.winner_by_removing(table, seat)}
     return {"deal": table.playing.round.number}
+
+
+def _last_line(request: HttpRequest, game: Game) -> int:
+    """Return the move that the log on the page ends with: that of `?to=`, or the newest."""
+    text = request.GET.get("to", "")
+    asked = int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
+    return min(asked or game.version, game.version)
 
 
 def _top(view: GameView) -> str:
@@ -232,9 +239,11 @@ class GameAdmin(ReadOnlyAdmin):
         plays = LOOK in offered and refusal_of(tables.check_view_hands, table, by=request.user)
         if plays:
             offered.remove(LOOK)
-        view, lines = queries.view_of(table, None), queries.log_of(table, None, last=LOG_LINES)
+        to = _last_line(request, game)
+        view, lines = queries.view_of(table, None), queries.log_of(table, None, until=to, last=LOG_LINES)
         # Before its first move there may be acts, too. A list of all lines begins with those.
-        notes = notes_of(table, reader=None, since=lines[0].n if len(lines) == LOG_LINES else 0)
+        since = lines[0].n if len(lines) == LOG_LINES else 0
+        notes = notes_of(table, reader=None, since=since, until=to if to < game.version else None)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -248,6 +257,8 @@ class GameAdmin(ReadOnlyAdmin):
             "seats": [(seat, row, words.duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
             "lines": rendering.log_of(view, lines, now, notes),
             "shown": LOG_LINES,
+            "to": to if to < game.version else None,
+            "before": max(since - 1, 0),
             "refusal": refusal_of(check_outside, table, by=request.user),
             "acts": buttons(request, offered, "games_game_act", game.pk),
             "notes": [*([plays] if plays else []), *([RESUME_FIRST] if _void_waits(table) else [])],

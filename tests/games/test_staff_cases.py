@@ -385,8 +385,26 @@ def test_a_report_links_the_move_after_which_it_was_made(table: Table, mo: User,
     Game.objects.update(is_public=False)
     shown = browser.get(page).content.decode()
     assert f"/games/{code}/" not in shown
-    assert f'href="{page}#m7">after move 7</a>' in page_of(browser, case)
+    assert f'href="{page}?to=7#m7">after move 7</a>' in page_of(browser, case)
     assert '<li id="m7">' in shown
+
+
+def test_the_log_of_a_long_game_begins_at_the_reported_move(
+    mo: User, alice: User, bob: User, charlie: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("games.admin.games.LOG_LINES", 5)
+    table, browser = table_after([alice, bob, charlie], 20, seed=4), staff_browser(mo)
+    page = f"/admin/games/game/{table.game.pk}/change/"
+
+    def moves(query: str) -> list[str]:
+        return re.findall(r'<li id="m(\d+)">', browser.get(page + query).content.decode())
+
+    assert moves("") == moves("?to=999") == moves("?to=no") == ["20", "19", "18", "17", "16"]
+    assert moves("?to=9") == ["9", "8", "7", "6", "5"]
+    shown = browser.get(f"{page}?to=9").content.decode()
+    assert "up to move 9" in shown
+    assert '<a href="?to=4#log-title">Earlier moves</a>' in shown
+    assert '<a href="?#log-title">The newest moves</a>' in shown
 
 
 def test_a_report_before_the_first_move_links_none(mo: User, alice: User, bob: User) -> None:
