@@ -27,15 +27,18 @@ class Clock(NamedTuple):
     alone: bool = False
 
 
-def clock_of(view: GameView) -> Clock | None:
-    """Return the notice about the clock; None unless the game is in progress."""
+def clock_of(view: GameView, said: str = "") -> Clock | None:
+    """Return the notice about the clock; None unless the game is in progress.
+
+    :param said: what staff said to the players when they paused the game.
+    """
     if view.status != "playing":
         return None
     has_say = view.you is not None and votes(view.seats[view.you])
     if view.bot_for_me:
         # The reader must take the seat back before anything else.
         return Clock("A bot plays for you.", action_at(view, "take-back", "Take your seat back", "primary"))
-    return _paused(view, has_say=has_say) if view.paused else _running(view, has_say=has_say)
+    return _paused(view, has_say=has_say, said=said) if view.paused else _running(view, has_say=has_say)
 
 
 def votes(seat: SeatView) -> bool:
@@ -43,12 +46,13 @@ def votes(seat: SeatView) -> bool:
     return not (seat.bot or seat.left)
 
 
-def _paused(view: GameView, *, has_say: bool) -> Clock:
+def _paused(view: GameView, *, has_say: bool, said: str) -> Clock:
     who = "The players have agreed to pause the game." if CONSENT in view.paused else "Staff have paused the game."
     if Game.PAUSED_BY_RESTORE in view.paused:
         who = STOPPED
     elif CONSENT in view.paused and len(view.paused) > 1:
         who = "The players have agreed to pause the game, and staff have paused it too."
+    why = f" {said}" if said and Game.PAUSED_BY_STAFF in view.paused else ""
     left = ""
     if view.time_left is not None and view.turn is not None:
         whose = "You" if view.turn == view.you else view.names[view.turn]
@@ -59,7 +63,7 @@ def _paused(view: GameView, *, has_say: bool) -> Clock:
         by_itself = f" It resumes automatically on {day.day} {day:%B}."
     ends = has_say and CONSENT in view.paused
     action = action_at(view, "go-on", "Resume" if len(view.paused) == 1 else "Withdraw your request", "primary")
-    return Clock(f"{who}{left}{by_itself}", action if ends else None)
+    return Clock(f"{who}{why}{left}{by_itself}", action if ends else None)
 
 
 def _running(view: GameView, *, has_say: bool) -> Clock:

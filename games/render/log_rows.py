@@ -85,7 +85,8 @@ class LogNote(NamedTuple):
     """A note in the log after move `version`, such as a pause. `ends_round`: the event ended the round.
 
     `in_news`: “Since your last move” says it, too. `said`: staff said it to the players, who see that also while it is
-    not their turn. `seats_reader`: it gave the reader a seat that was not theirs before.
+    not their turn. `seats_reader`: it gave the reader a seat that was not theirs before. `pauses`: it is about a pause
+    by staff, or is what they said with it.
     """
 
     version: int
@@ -95,6 +96,7 @@ class LogNote(NamedTuple):
     in_news: bool = False
     seats_reader: bool = False
     said: bool = False
+    pauses: bool = False
 
 
 def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Sequence[LogNote] = ()) -> list[LogRow]:
@@ -124,6 +126,12 @@ def is_own(view: GameView, line: LogLine) -> bool:
     """Return True if the reader made this move: not a former owner of the seat, the clock, a bot or standing orders."""
     others = line.seat in line.former or line.by_clock or line.by_bot or line.by_order
     return line.seat == view.you and not others
+
+
+def said_with_pause(notes: Sequence[LogNote]) -> str:
+    """Return what staff said to the players with their newest pause, or ""."""
+    newest = next((n for n, note in reversed(list(enumerate(notes))) if note.pauses), None)
+    return "" if newest is None or not notes[newest].said else notes[newest].text
 
 
 def _note_row(note: LogNote, now: datetime) -> LogRow:

@@ -18,7 +18,7 @@ from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
 from games.render.key_moments import MomentList, moments_of
-from games.render.log_rows import LogNote, LogRow, log_of, new_cards, since_your_move
+from games.render.log_rows import LogNote, LogRow, log_of, new_cards, said_with_pause, since_your_move
 from games.render.lost_hand import ShownLoss, lost_hand_of
 from games.render.move import YourMove, move_of
 from games.render.orders import OrdersForm, orders_of
@@ -237,7 +237,7 @@ def page_of(
         over=_over(view, rematch, moments, unseen=unseen, guest=guest),
         report_url=words.table_url("report", view.id),
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
-        clock=clock_of(view),
+        clock=clock_of(view, said_with_pause(notes)),
         orders=orders_of(view),
         options=words.options_prose(view),
         rules_url=table_rules_url(view),

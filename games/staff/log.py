@@ -56,6 +56,7 @@ def _note_of_act(done: DoneAct) -> LogNote:
         ends_round=act.ends_round,
         in_news=(moved and not given) or (act is acts.REMOVE and bool(done.details.get("bot"))),
         seats_reader=given and not done.details.get("back"),
+        pauses=act is acts.PAUSE,
     )
 
 
@@ -63,8 +64,10 @@ def _words_of(done: DoneAct) -> LogNote:
     """Return the note with what staff said to the table, without a text if they said nothing."""
     said = done.details.get("said", "")
     text = f"Staff say: “{said}”" if said else ""
-    ends_round = TABLE_ACTS[done.act].ends_round
-    return LogNote(done.version, done.at, text, ends_round=ends_round, in_news=True, said=True)
+    act = TABLE_ACTS[done.act]
+    return LogNote(
+        done.version, done.at, text, ends_round=act.ends_round, in_news=True, said=True, pauses=act is acts.PAUSE
+    )
 
 
 def _note_of_event(table: Table, event: EventRow, you: int | None) -> LogNote:

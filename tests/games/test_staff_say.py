@@ -47,6 +47,23 @@ def test_a_sentence_to_the_table_is_in_the_log_as_text_and_told_by_the_bell(
     assert (entry.act, entry.reason, entry.details) == ("say", "", {"said": SAID})
 
 
+def test_the_notice_of_a_pause_says_what_staff_said_with_it(
+    dealt: Table, mo: User, charlie: User, as_alice: Client
+) -> None:
+    def clock(browser: Client) -> str:
+        page = browser.get(f"/games/{dealt.game.code}/").content.decode()
+        return page.split('id="clock-note"')[1].split("</section>")[0]
+
+    tables.pause(**act(dealt, mo, said=SAID))
+    for browser in (as_alice, logged_in(charlie), Client()):
+        assert f"Staff have paused the game. {SHOWN} " in clock(browser)
+    tables.say(**act(dealt, mo, said="Still here."))
+    assert SHOWN in clock(as_alice)
+    tables.resume(**act(dealt, mo))
+    tables.pause(**act(dealt, mo))
+    assert "Staff say" not in clock(as_alice)
+
+
 def test_the_page_says_that_a_sentence_needs_no_reason(dealt: Table, mo: User) -> None:
     browser = staff_browser(mo)
     for name, optional in (("say", True), ("resume", False)):
