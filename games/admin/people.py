@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -19,7 +19,7 @@ from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
 from games.admin import new_account
 from games.admin.acts import act_page, buttons, notes_in, refusal_of
-from games.models.moderation import MARKS_KEPT
+from games.models.moderation import MARKS_KEPT, Warned
 from games.notices import inbox
 from games.notices.render import mail_state_of
 from games.queries import conduct, glance
@@ -117,7 +117,8 @@ class Account(admin.SimpleListFilter):
             ("staff", "Staff"),
             ("suspended", "Suspended now"),
             ("muted", "Muted now"),
-            ("warned", "Warned, and has not read it"),
+            ("warned", "Ever warned"),
+            ("unread", "Warned, and has not read it"),
             ("case", "In an open case"),
             ("closed", "Closed"),
         ]
@@ -133,6 +134,8 @@ class Account(admin.SimpleListFilter):
             case "muted":
                 return queryset.filter(muted_until__gt=timezone.now())
             case "warned":
+                return queryset.filter(Exists(Warned.objects.filter(person=OuterRef("pk"))))
+            case "unread":
                 return queryset.filter(warned=True)
             case "case":
                 cases_ = conduct.open_cases(reader=cast("User", request.user).pk)

@@ -465,3 +465,6 @@ def test_people_are_found_who_are_muted_or_warned_or_in_an_open_case(
         return list(browser.get(f"/admin/accounts/user/?account={account}").context["cl"].result_list)
 
     assert (listed("muted"), listed("warned"), listed("case")) == ([alice], [bob], [charlie])
+    assert listed("unread") == [bob]
+    User.objects.filter(pk=bob.pk).update(warned=False)  # as after bob has acknowledged it
+    assert (listed("warned"), listed("unread")) == ([bob], [])
