@@ -17,6 +17,7 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import User
 from games.models import Game
 from games.queries import backlog
+from nomercy.launcher.place import CHECKOUT
 from tests.conftest import api_token, logged_in
 from tests.support.database import emptied_afterwards
 from tests.support.pages import open_table
@@ -45,6 +46,16 @@ def read() -> dict[str, float]:
 def test_there_is_no_page_without_a_token_in_the_settings(client: Client) -> None:
     for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": f"Bearer {TOKEN}"}):
         assert client.get("/metrics", headers=headers).status_code == 404
+
+
+def test_the_page_tells_which_hosts_must_be_allowed_for_its_target(measured: None, settings: Any) -> None:
+    section = (CHECKOUT / "docs" / "operations.md").read_text().partition("### Metrics")[2].partition("\n### ")[0]
+    (target,) = re.findall(r"targets: \[\"(.+?)\"\]", section)
+    (allowed,) = re.findall(r"`ALLOWED_HOSTS=(.+?)`", section)
+    for hosts, status in (([], 400), (allowed.split(","), 200)):
+        settings.ALLOWED_HOSTS = ["cards.example.org", *hosts]
+        headers = {"Authorization": f"Bearer {TOKEN}", "Host": target}
+        assert Client().get("/metrics", headers=headers).status_code == status
 
 
 def test_who_has_no_token_reads_nothing(

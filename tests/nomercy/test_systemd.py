@@ -104,6 +104,18 @@ def test_processes_are_started_again_and_stop_with_the_target() -> None:
         assert f" {file.name.removesuffix('.service').removesuffix('@')}" in PAGE
 
 
+def test_the_page_shows_errors_of_every_priority() -> None:
+    """All that a process writes has the same priority in the journal, so a filter would hide its errors."""
+    commands = re.findall(r"(?m)^journalctl .*", PAGE)
+    assert commands
+    assert not [command for command in commands if "priority" in command or " -p" in command]
+
+
+def test_nginx_reads_its_file_again_after_the_change_to_one_process() -> None:
+    small = PAGE.partition("### A small host")[2].partition("\n## ")[0]
+    assert "nginx -t && systemctl reload nginx\n" in small
+
+
 @pytest.mark.systemd
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     """With the paths of this machine, because systemd looks for the programs."""
