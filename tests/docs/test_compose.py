@@ -111,6 +111,21 @@ def test_every_container_has_a_health_check_and_a_limit_on_its_log() -> None:
             assert condition == {"condition": wanted}, (name, other)
 
 
+def test_postgresql_is_healthy_only_when_the_site_can_reach_it() -> None:
+    """At its first start the image runs a server without TCP for a moment, and `migrate` would fail there."""
+    command = services()["postgres"]["healthcheck"]["test"]
+    assert command[:2] == ["CMD", "pg_isready"]
+    assert command[command.index("-h") + 1] == "127.0.0.1"
+
+
+def test_an_upgrade_stops_every_process_before_migrations() -> None:
+    told = (CHECKOUT / "docs" / "operations.md").read_text()
+    steps = told.partition("\n## Upgrading")[2].partition("```sh\n")[2].partition("```")[0].splitlines()
+    (stop,) = (step for step in steps if " stop " in step)
+    assert set(stop.partition(" stop ")[2].split()) == SITE | {"backup"}
+    assert steps.index(stop) < next(number for number, step in enumerate(steps) if step.endswith(" up -d"))
+
+
 FAKE_PYTHON: Final = """#!/bin/sh
 echo "$*" >>"{calls}"
 [ "$(wc -l <"{calls}")" -gt 1 ] || exit 1
