@@ -19,14 +19,26 @@ from urllib.parse import urlsplit
 import structlog
 from django.conf import settings
 from sentry_sdk import Client
-from sentry_sdk.transport import Transport
+from sentry_sdk.transport import HttpTransport, Transport
 from sentry_sdk.types import Event
 
 import nomercy
-from nomercy.storms import OnceAMinute
+from nomercy.storms import OnceAMinute, warn
 
 MOST_FRAMES: Final = 100
 FLUSH_SECONDS: Final = 2.0
+log = structlog.get_logger(__name__)
+
+
+class Sender(HttpTransport):
+    """Sends reports, and logs once a minute that one did not arrive, as where `SENTRY_DSN` has a wrong key.
+
+    `sentry_sdk` says nothing by itself.
+    """
+
+    def on_dropped_event(self, _reason: str) -> None:
+        """Log the reason: `network`, or `status_` and a number."""
+        warn(log, "an error report was not accepted", reason=_reason)
 
 
 class ReportingHandler(logging.StreamHandler):  # type: ignore[type-arg]  # generic for mypy alone
@@ -52,7 +64,7 @@ class ReportingHandler(logging.StreamHandler):  # type: ignore[type-arg]  # gene
 
 
 @cache
-def client(transport: type[Transport] | None = None) -> Client:
+def client(transport: type[Transport] = Sender) -> Client:
     """Return the client of this process, which sends from a thread of its own."""
     made = Client(
         dsn=settings.SENTRY_DSN,

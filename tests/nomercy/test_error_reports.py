@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import logging.config
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, Final
 
 import psycopg
@@ -20,7 +22,9 @@ from accounts.models import User
 from nomercy import error_reports
 from nomercy.error_reports import ReportingHandler
 from nomercy.logs import logging_settings
+from nomercy.storms import OnceAMinute
 from tests.conftest import logged_in
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.django_db
 
@@ -136,6 +140,39 @@ def test_outages_and_faults_of_clients_are_not_reported(
     monkeypatch.setattr("games.web.home.front_page.open_tables", away)
     assert client.get("/").status_code == 503
     assert sent == []
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Answers as Sentry does for a key that it does not know."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_error(403)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize("reason", ["status_403", "network"])
+def test_the_log_says_that_a_report_did_not_arrive(
+    reason: str, settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("nomercy.storms._once", OnceAMinute())
+    error_reports.client.cache_clear()
+    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        port = server.server_port if reason == "status_403" else free_port()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        settings.SENTRY_DSN = f"http://key@127.0.0.1:{port}/1"
+        client = error_reports.client()
+        client.capture_event({"message": "it fails"})
+        client.close(10)
+        server.shutdown()
+    error_reports.client.cache_clear()
+
+    (line,) = [str(record.msg) for record in caplog.records if record.name == "nomercy.error_reports"]
+    assert "an error report was not accepted" in line
+    assert f"'{reason}'" in line
+    assert [record for record in caplog.records if record.name.startswith("urllib3")] == []
 
 
 def test_it_is_off_by_default(settings: Any) -> None:
