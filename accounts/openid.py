@@ -472,6 +472,7 @@ def _failed(request: HttpRequest, failure: ProviderFailed) -> HttpResponse:
     if not failure.repeated:
         log.warning("the OpenID provider failed", reason=str(failure), status=int(failure.status))
     answer = render(request, "socialaccount/failed.html", {"status": failure.status}, status=failure.status)
+    answer._has_been_logged = True  # type: ignore[attr-defined]  # or Django logs the path as an error of ours
     if failure.status != HTTPStatus.BAD_GATEWAY:
         answer["Retry-After"] = str(int(openid_provider.FAILURE_KEPT))
     return answer
