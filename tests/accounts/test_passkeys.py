@@ -473,6 +473,7 @@ VALUES = st.recursive(
 
 @hypothesis_settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
+@pytest.mark.long
 def test_no_answer_is_an_error_of_the_site(alice: User, settings: Settings, data: st.DataObject) -> None:
     """Answers with wrong parts are refused with a page, at each form that takes one."""
     settings.RATE_LIMITS = 0

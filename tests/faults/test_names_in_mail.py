@@ -126,6 +126,7 @@ def news(kind: str, user: User, other: User, name: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User) -> None:
     plain = mails_of(server, alice, PLAIN)
     kinds = {name.split(" to ")[0].replace("-", "_") for name in plain}

@@ -532,6 +532,7 @@ def test_tables_of_others_are_named_and_left_out(
             cursor.execute("DROP TABLE mine")
 
 
+@pytest.mark.long
 def test_a_hostile_backup_writes_nothing_into_tables_of_others(
     games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -653,6 +654,7 @@ def test_settings_of_a_hostile_file_are_refused(games: list[Game], file: Path, t
     assert not (tmp_path / "new.env").exists()
 
 
+@pytest.mark.long
 def test_a_restore_names_open_tables_that_cannot_be_read(
     games: list[Game], alice: User, bob: User, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
