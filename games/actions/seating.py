@@ -56,7 +56,7 @@ def give_back(table: Table, *, seat: int, now: datetime) -> None:
 def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> None:
     """Give this seat of a person or a bot to another person. Before the start, the host's seat brings the table along.
 
-    The new owner starts without standing orders.
+    The new owner starts without standing orders, and is not shown a hand that the seat has lost.
     If it is the seat's turn, its time restarts, with the new owner's quiet hours and vacation.
 
     :raises Denied: `over`; `forbidden` if its player has left, or the person has as many tables as `table_limits`
@@ -74,12 +74,21 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     row.bot, row.misses, row.orders = "", 0, None
     row.save(update_fields=["user", "name", "bot", "misses", "orders"])
     if game.status == Game.Status.PLAYING:
+        _forget_lost_hand(table, row)
         _hand_over(table, row, now)
         return
     people_changed(game, now=now)
     if hosts:
         change_host(game, user_id=person.pk)
     announce.after_commit(game)
+
+
+def _forget_lost_hand(table: Table, row: Seat) -> None:
+    """Delete the hand that a seat was knocked out with, which only its player may see until the round is over."""
+    hand = table.started.hands[row.index]
+    if hand.lost:
+        hand.lost, hand.lost_side = [], ""
+        hand.save(update_fields=["lost", "lost_side"])
 
 
 def people_changed(game: Game, *, now: datetime) -> None:

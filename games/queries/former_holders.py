@@ -75,6 +75,12 @@ def holder_at(holders: Holders, seat: int, n: int) -> Holder | None:
     return next((holder for holder in holders.get(seat, ()) if n <= holder.until), None)
 
 
+def was_held_as_today(holders: Holders, seat: int, n: int) -> bool:
+    """Return True if the owner of today held this seat at line `n` of the log, or a bot in their place."""
+    holder = holder_at(holders, seat, n)
+    return holder is None or holder.name is None
+
+
 def was_set_aside(holders: Holders, seat: int, n: int) -> bool:
     """Return True if line `n` of the log is that staff removed the holder of this seat and set the hand aside."""
     return any(holder.set_aside and holder.until == n - 1 for holder in holders.get(seat, ()))

@@ -11,7 +11,7 @@ from accounts.models import User
 from games import presence, queries
 from games.actions import lobby
 from games.actions.play import play_move
-from games.models import AuditEntry, Notice, Seat
+from games.models import AuditEntry, Hand, Notice, Seat
 from games.notices import outbox
 from games.queries import Table, Viewer
 from games.staff import people, tables
@@ -160,3 +160,40 @@ def test_a_seat_cannot_be_given_to_staff_who_viewed_the_hands(dealt: Table, ann:
     assert not AuditEntry.objects.filter(act="move_seat").exists()
     another = table_at(TWO_HANDS, [alice, "careful"])
     tables.move_seat(**act(another, ann, seat=1, username="mo"))
+
+
+def test_the_new_owner_is_not_shown_a_lost_hand(ann: User, alice: User, bob: User) -> None:
+    dora = User.objects.create_user(username="dora")
+    position = {**TWO_HANDS, "hands": [*TWO_HANDS["hands"], []], "out": [2]}
+    table = table_at(position, [alice, "careful", bob], target=1000)
+    Hand.objects.filter(round=table.started.round, seat__index=2).update(lost=["r1", "W6"])
+    assert queries.view_of(now_of(table), bob).lost is not None
+    tables.move_seat(**act(table, ann, seat=2, username="dora"))
+    assert queries.view_of(now_of(table), dora).lost is None
+    assert list(Hand.objects.filter(round=table.started.round).values_list("lost", flat=True)) == [[], [], []]
+
+
+def drawn(table: Table, reader: User) -> list[bool]:
+    """Return for each draw in the log, oldest first, whether its reader sees the card."""
+    lines = queries.log_of(now_of(table), reader)
+    return [event.cards is not None for line in lines for event in line.events if event.kind == "drew"]
+
+
+def test_the_new_owner_does_not_see_what_the_seat_drew_before(ann: User, alice: User, bob: User) -> None:
+    dora = User.objects.create_user(username="dora")
+    position = {**TWO_HANDS, "hands": [["r5", "b1"], ["g3", "g4"]], "draw_pile": ["b4", "b5", "b6", "b7"], "turn": 1}
+    table = table_at(position, [alice, bob], preset="classic")
+
+    def draw(player: User) -> None:
+        version = now_of(table).game.version
+        play_move(code=table.game.code, viewer=Viewer(player), text="draw", version=version, now=NOON)
+
+    draw(bob)
+    assert drawn(table, bob) == [True]
+    draw(alice)
+    tables.move_seat(**act(now_of(table), ann, seat=1, username="dora"))
+    draw(dora)
+    assert drawn(table, dora) == [False, False, True]
+    assert drawn(table, bob) == [False, False, False]
+    tables.move_seat(**act(now_of(table), ann, seat=1, username="bob"))
+    assert drawn(table, bob) == [True, False, False]
