@@ -15,14 +15,19 @@ from games.models import Game, Move, Round
 from games.models.positions import position_of
 from games.queries.tables import Table
 
+LONGEST: Final = 10_000
+"""Matches with more moves have no key moments: to read 75,000 lines that tell them takes two seconds."""
+
 _TELLING: Final = reduce(or_, (Q(events__contains=[fields]) for fields in rules.TELLING))
 
 
 def key_moments_of(table: Table, rounds: Sequence[Round] | None = None) -> list[rules.KeyMoment]:
-    """Return the key moments of a match up to now, in the order of its log. Runs two queries.
+    """Return the key moments of a match up to now, in the order of its log, none if it is longer than `LONGEST`.
 
-    `rounds` are all its rounds in order, if they have been read already. Then it runs one query.
+    `rounds` are all its rounds in order, if they have been read already. Runs one query then, and two otherwise.
     """
+    if table.game.version > LONGEST:
+        return []
     if rounds is None:
         rounds = list(Round.objects.filter(game_id=table.game.pk).order_by("number"))
     lines = _lines_of(table.game)
@@ -32,7 +37,9 @@ def key_moments_of(table: Table, rounds: Sequence[Round] | None = None) -> list[
 
 
 def moments_of_round(table: Table, number: int) -> list[rules.KeyMoment]:
-    """Return the knock-outs and big stacks of one round. Runs one query."""
+    """Return the knock-outs and big stacks of one round, none in a match longer than `LONGEST`. Runs one query."""
+    if table.game.version > LONGEST:
+        return []
     lines = _lines_of(table.game, number)
     played = [rules.LoggedRound(number, table.game.version, None, (), found) for found in lines.values()]
     return rules.key_moments(played, table.options, len(table.seats))

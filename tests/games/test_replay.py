@@ -18,7 +18,7 @@ from games.actions import lobby
 from games.actions.play import play_move
 from games.api import routes
 from games.models import Game, Move, Seat
-from games.queries import Table, Viewer, replays
+from games.queries import Table, Viewer, key_moments, replays
 from games.refusals import Denied
 from games.render.key_moments import moments_of
 from games.render.replay import replay_of
@@ -316,6 +316,19 @@ def test_key_moments_lead_to_their_steps(alice: User, bob: User) -> None:
         if link.kind == "knocked_out":
             frame = replays.frame_at(table, link.n)
             assert frame.position.out
+
+
+def test_a_very_long_match_has_no_key_moments(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    table = match_of(alice, bob)
+    monkeypatch.setattr(key_moments, "LONGEST", table.game.version)
+    assert replays.frame_at(table, 0).moments
+    monkeypatch.setattr(key_moments, "LONGEST", table.game.version - 1)
+    with django_assert_num_queries(0):
+        assert key_moments.key_moments_of(table) == key_moments.moments_of_round(table, 1) == []
+    assert replays.frame_at(table, 0).moments == ()
+    assert "Key moments" not in text_of(logged_in(alice).get(table.game.get_absolute_url()))
 
 
 def test_a_page_lists_at_most_40_key_moments_and_keeps_changes_of_the_lead(alice: User, bob: User) -> None:
