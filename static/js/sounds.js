@@ -20,6 +20,9 @@ const VIBRATION = [60, 40, 60]; // ms: on, off, on
 let context = null;
 let free = 0; // when the last sound ends, on the clock of the context
 
+// Phones may start the clock of a context only during a press.
+document.addEventListener("pointerup", () => context?.resume());
+
 function tone(frequency, start, length, gain) {
   const oscillator = new OscillatorNode(context, { type: "triangle", frequency });
   const volume = new GainNode(context, { gain: 0 });
@@ -34,6 +37,7 @@ function tone(frequency, start, length, gain) {
 
 function sound(names) {
   context ??= new AudioContext();
+  if (context.state !== "running" && free > context.currentTime) return; // at most one change waits for the clock
   const gain = LOUDEST * (Number(recall("volume", "50")) / 100) ** 2;
   free = Math.max(free, context.currentTime);
   for (const name of names) {
