@@ -10,10 +10,6 @@ ROOT = Path(__file__).parents[1]
 VENDOR = ROOT / "static" / "vendor"
 ROWS = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (VENDOR / "VENDORED.md").read_text(), re.MULTILINE)
 PAGES = sorted((ROOT / "templates").rglob("*.html"))
-LIMITS = {"css": 70_000, "js": 60_000}
-"""The bytes that our styles and scripts for players may have, as they are in the repository."""
-FOR_STAFF = {"staff.css"}
-"""Additions to Django's admin, which no player's page loads."""
 INLINE = (
     ("style attribute", re.compile(r"<[^>]+\sstyle\s*=")),
     ("style element", re.compile(r"<style\b")),
@@ -37,13 +33,6 @@ def test_the_font_is_small() -> None:
 def test_every_vendored_file_is_listed_or_a_licence() -> None:
     files = {file.name for file in VENDOR.iterdir() if not file.name.startswith("LICENSE-")}
     assert files == {name for name, _ in ROWS} | {"VENDORED.md"}
-
-
-@pytest.mark.parametrize("kind", LIMITS)
-def test_our_styles_and_scripts_stay_small(kind: str) -> None:
-    files = [file for file in (ROOT / "static" / kind).iterdir() if file.name not in FOR_STAFF]
-    assert len(files) > 5
-    assert sum(file.stat().st_size for file in files) <= LIMITS[kind]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "templates")))

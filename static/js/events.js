@@ -27,6 +27,16 @@ async function sound(events, turn) {
   if (names.length) (await import("./sounds.js")).play(names);
 }
 
+// A page that is opened has its end of a round in a fold. A round that ends later has it over the table.
+const endedRound = () => Number(document.querySelector("#ended[data-stays]")?.dataset.round ?? 0);
+let lastEnded = endedRound();
+
+async function showRoundEnd() {
+  if (endedRound() <= lastEnded) return;
+  lastEnded = endedRound();
+  (await import("./round_end.js")).show();
+}
+
 const movesOf = (events) => [...new Set(events.map(({ dataset }) => dataset.move))];
 
 // "Since your last move" can be played again, at once or step by step.
@@ -48,6 +58,7 @@ document.addEventListener("click", ({ target }) => {
 
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "main") return;
+  showRoundEnd();
   const list = document.getElementById("events");
   const { version, deal } = document.getElementById("main").dataset;
   update(`${version}.${deal}`, list.dataset.lead);

@@ -1,5 +1,5 @@
 // The end of a round lies over the next round for 10 s, until the reader continues, or not at all. The game goes on below,
-// and the button says if it is the reader's turn.
+// and the button says if it is the reader's turn. events.js loads this module when the first round ends.
 import { dismiss } from "./banners.js";
 import { still } from "./motion.js";
 import { recall } from "./store.js";
@@ -10,7 +10,6 @@ const TOO_SOON = 500; // ms in which a key that was meant for the table closes n
 
 const section = () => document.getElementById("ended");
 const roundShown = () => Number(section()?.dataset.round ?? 0);
-let last = roundShown(); // a page that is opened has its end of a round in a fold
 let open = 0; // the round whose end lies over the table, or 0
 let openedAt = 0;
 let left = 0; // s until it closes, 0 if it stays
@@ -48,7 +47,7 @@ function move() {
   step();
 }
 
-function show() {
+export function show() {
   const stays = recall("round-end", "brief");
   if (stays === "off") return;
   open = roundShown();
@@ -102,11 +101,7 @@ document.addEventListener(
 );
 
 document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "main") return;
-  const stays = section() && "stays" in section().dataset;
-  const isNew = stays && roundShown() > last;
-  last = Math.max(last, roundShown());
-  if (isNew) show();
-  else if (open && stays && roundShown() === open) apply();
-  else if (open) close();
+  if (event.target.id !== "main" || !open) return;
+  if (section() && "stays" in section().dataset && roundShown() === open) apply();
+  else close();
 });

@@ -1,0 +1,69 @@
+"""What a page loads of our own styles and scripts, in bytes as they are in the repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from accounts.models import User
+from tests.conftest import logged_in
+from tests.support.pages import open_table
+from tests.support.tables import TWO_HANDS, table_after, table_at
+
+STATIC: Final = Path(settings.CHECKOUT) / "static"
+LIMITS: Final = {"css": 60_000, "js": 45_000}
+LOADED: Final = re.compile(r'(?:src|href)="/static/((?:css|js)/[\w.-]+)"')
+IMPORTED: Final = re.compile(r'^import .* from "\./([\w.-]+)";$', re.MULTILINE)
+
+
+def with_imports(scripts: Iterable[str]) -> set[str]:
+    """Return these scripts and those that they import, not those that they load later."""
+    found, left = set[str](), list(scripts)
+    while left:
+        if (script := left.pop()) not in found:
+            found.add(script)
+            left += [f"js/{name}" for name in IMPORTED.findall((STATIC / script).read_text())]
+    return found
+
+
+def weights(page: str) -> dict[str, int]:
+    """Return the bytes of styles and of scripts that a page loads at once."""
+    loaded = set(LOADED.findall(page))
+    scripts = with_imports(name for name in loaded if name.startswith("js/"))
+    return {
+        "css": sum((STATIC / name).stat().st_size for name in loaded if name.startswith("css/")),
+        "js": sum((STATIC / name).stat().st_size for name in scripts),
+    }
+
+
+def test_imports_are_followed() -> None:
+    assert {"js/live.js", "js/motion.js", "js/store.js"} < with_imports(["js/live.js", "js/events.js"])
+    assert "js/round_end.js" not in with_imports(["js/events.js"])
+
+
+@pytest.mark.parametrize("place", ["/", "game", "over", "replay", "lobby", "/tables/new/", "/accounts/me/", "/rules/"])
+def test_a_page_loads_few_styles_and_scripts(alice: User, bob: User, place: str) -> None:
+    match place:
+        case "game":
+            url = table_at(TWO_HANDS, [alice, bob]).game.get_absolute_url()
+        case "over" | "replay":
+            game = table_after([alice, bob], 10_000, seed=3).game
+            url = game.get_absolute_url() + ("replay/" if place == "replay" else "")
+        case "lobby":
+            url = open_table(alice).get_absolute_url()
+        case _:
+            url = place
+    found = weights(logged_in(alice).get(url).content.decode())
+    assert found["css"] > 20_000
+    assert found["js"] > 3_000
+    assert {kind: size for kind, size in found.items() if size > LIMITS[kind]} == {}
+
+
+def test_the_landing_page_loads_few_scripts(client: Client, db: None) -> None:
+    assert 1_000 < weights(client.get("/").content.decode())["js"] < 10_000
