@@ -55,7 +55,7 @@ def play_move(
 
     :param text: the move in notation (docs/notation.md), without the seat.
     :param version: the version that the move was chosen on. Required for moves of the player on turn, and for plays
-        out of turn.
+        out of turn. With it a catch that came too late is `stale`, and costs nothing (INT-5).
     :param then: further plays, which continue a straight after a play (RUN-6). Either all are made or none.
     :param deal: the number of the deal that the move was chosen on, if known. Staff can deal a round again without a
         move, which the version does not tell. Ignored for moves that need no version.
@@ -81,7 +81,7 @@ def play_move(
             if move.kind != "leave":
                 _require_not_paused(table)
                 seating.require_no_bot(table, seat=seat)
-            if rules.KINDS[move.kind].of_turn:
+            if rules.KINDS[move.kind].of_turn or (version is not None and _would_be_fined(table, move)):
                 _require_version(table, version, deal, clock_has_acted=clock_has_acted)
             if move.kind == "leave" and leave_in_deal not in (None, table.started.round.number):
                 message = "You have not resigned, because another deal is played now. To resign from it, ask again."
@@ -171,6 +171,12 @@ def _check_shape(moves: Sequence[rules.Move], version: int | None, token: str | 
         raise Denied("malformed", "Only plays can be sent together: a play, and those that follow it.")
     if token is not None and not _TOKEN.fullmatch(token):
         raise Denied("malformed", "A token must be 1 to 64 printable ASCII characters.")
+
+
+def _would_be_fined(table: Table, move: rules.Move) -> bool:
+    """Return True for a catch of somebody whom nobody can catch, at a table where that costs cards."""
+    missing = move.kind == "catch" and move.target not in table.started.position.exposed
+    return missing and table.options.false_catch_penalty > 0
 
 
 def _require_not_paused(table: Table) -> None:

@@ -289,3 +289,15 @@ def test_a_race_needs_the_pace_live(alice: User) -> None:
     usual = TableOptions(preset="house-party", players=2, bots=1)
     assert create_table(user=alice, options=usual, now=NOON + timedelta(seconds=1)).options.buzzers == "lottery"
     assert not Game.objects.filter(options__buzzers="race").exclude(pace="live").exists()
+
+
+def test_who_catches_too_late_is_not_fined(alice: User, bob: User, charlie: User) -> None:
+    position = {**MISSING, "hands": [["r4", "r5"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
+    table = table_at(position, [alice, bob, charlie], preset="classic", options={"false_catch_penalty": 2})
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=1, now=NOON)
+    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
+    assert log_of(table) == ["0 play r4", "1 catch 0"]
+    play_move(code=table.game.code, viewer=Viewer(charlie), text="catch 0", version=2, now=NOON)
+    assert log_of(table)[-1] == "2 catch 0"
+    assert len(now_of(table).started.position.hands[2]) == 5
