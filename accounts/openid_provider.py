@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import quote_plus, urlencode, urlsplit
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.utils.crypto import constant_time_compare
 
-from accounts.addresses import LONGEST_ADDRESS
+from accounts.addresses import LONGEST_ADDRESS, validate_address
 
 if TYPE_CHECKING:
     import jwt
@@ -176,14 +177,26 @@ def redeem(*, code: str, verifier: str, nonce: str, redirect_uri: str) -> Person
     facts = claims  # all from one source: an address is not confirmed because another one is
     if "email" not in claims and endpoints.userinfo:
         facts = _userinfo(endpoints.userinfo, tokens.get("access_token"), subject, deadline)
-    email, at = facts.get("email"), claims.get("auth_time")
+    at = claims.get("auth_time")
     return Person(
         subject=subject,
-        email=email if isinstance(email, str) and len(email) <= LONGEST_ADDRESS else "",
+        email=_usable_address(facts.get("email")),
         email_verified=facts.get("email_verified") is True,
         username=str(facts.get("preferred_username") or ""),
         authenticated_at=at if isinstance(at, int) else None,
     )
+
+
+def _usable_address(email: object) -> str:
+    """Return the mail address of a person, or "" for what is none that this site could send to."""
+    # Half of a surrogate pair, which UTF-8 cannot encode, is not printable either.
+    if not isinstance(email, str) or len(email) > LONGEST_ADDRESS or not email.isprintable():
+        return ""
+    try:
+        validate_address(email)
+    except ValidationError:
+        return ""
+    return email
 
 
 def forget_documents() -> None:

@@ -180,6 +180,32 @@ def test_an_address_is_confirmed_only_if_the_provider_says_so(
     assert rows == ([] if confirmed is None else [confirmed])
 
 
+@pytest.mark.parametrize(
+    "email",
+    [
+        "\ud800@x.org",
+        "d@\ud800.org",
+        "d\x00@x.org",
+        "d@x.org\r\nBcc: z@z.org",
+        '"><script>alert(1)</script>@x.org',
+        '"<b>"@x.org',
+        "d@[127.0.0.1]",
+        "no address",
+        "d" * 250 + "@x.org",
+    ],
+    ids=ascii,
+)
+def test_an_address_that_is_none_is_not_suggested(client: Client, provider: Provider, email: str) -> None:
+    provider.person["email"] = email
+    assert go_through(client)["Location"] == SIGN_UP
+    assert client.session[PENDING_SIGN_UP]["email"] == ""
+    page = client.get(SIGN_UP)
+    assert page.status_code == 200
+    assert page.context["form"]["email"].value() == ""
+    assert client.post(SIGN_UP, FORM).status_code == 302
+    assert not EmailAddress.objects.get().verified
+
+
 def test_an_address_that_is_confirmed_at_that_moment_is_not_confirmed_twice(
     client: Client, provider: Provider, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
