@@ -70,6 +70,10 @@ NOT_BEGUN: Final = (
 OTHER_PERSON: Final = "You have logged out or in since you began this. Nothing was changed. Begin again."
 OTHER_IDENTITY: Final = "This is not the account of {provider} that your account here is linked with."
 TOO_OLD: Final = "{provider} has not asked you to log in just now. Log out there, then try again."
+NO_TIME: Final = (
+    "{provider} did not say when you logged in there, so this does not show that it’s you. If that happens again, tell"
+    " those who run this site."
+)
 TOO_LATE: Final = "That took more than five minutes, so nothing was linked. Confirm that it’s you, then try again."
 LINKED: Final = "From now on you can log in with {provider}."
 ALREADY_LINKED: Final = (
@@ -443,7 +447,10 @@ def _confirm(request: HttpRequest, person: Person, state: dict[str, Any]) -> Htt
     if identity is None or identity.user_id != user.pk or not _confirms_here(user):
         return _refused(request, OTHER_IDENTITY.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
     at = person.authenticated_at
-    if at is not None and time.time() - at > app_settings.REAUTHENTICATION_TIMEOUT:
+    # Many providers send it only after `max_age`, and a thief of the session can take that out of the address.
+    if at is None:
+        return _refused(request, NO_TIME.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
+    if at < time.time() - app_settings.REAUTHENTICATION_TIMEOUT:
         return _refused(request, TOO_OLD.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
     record_authentication(
         request, user, "socialaccount", reauthenticated=True, provider=identity.provider, uid=identity.uid

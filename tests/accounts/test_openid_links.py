@@ -32,8 +32,10 @@ from tests.support.openid import (
     SIGN_UP,
     UNLINK,
     Provider,
+    at_provider,
     begin,
     go_through,
+    sent_to,
 )
 from tests.support.pages import text_of
 
@@ -272,6 +274,24 @@ def test_the_provider_is_asked_to_ask_again(dora: User, provider: Provider) -> N
         assert go_through(browser, CONFIRM).status_code == status
     asked = provider.authorizations[-1]
     assert (asked["prompt"], asked["max_age"]) == ("login", "0")
+
+
+def test_a_provider_that_is_not_asked_for_the_time_confirms_nothing(dora: User, provider: Provider) -> None:
+    browser = logged_in_at_provider()
+    there = sent_to(browser.post(CONFIRM))
+    answer = browser.get(at_provider(there.replace("&prompt=login", "").replace("&max_age=0", "")))
+    assert not {"prompt", "max_age"} & set(provider.authorizations[-1])
+    assert answer.status_code == 403
+    assert "Village Login did not say when you logged in there" in text_of(answer)
+    assert browser.get("/accounts/me/tokens/").status_code == 303
+
+
+@pytest.mark.parametrize("at", [None, "", "now", "1", [], {}, 0.5, True, -1, -(10**400)], ids=lambda at: str(at)[:9])
+def test_a_time_that_is_none_confirms_nothing(dora: User, provider: Provider, at: Any) -> None:
+    browser = logged_in_at_provider()
+    provider.claims = {"auth_time": at}
+    assert go_through(browser, CONFIRM).status_code == 403
+    assert browser.get("/accounts/me/tokens/").status_code == 303
 
 
 def test_a_confirmation_lasts_five_minutes(dora: User, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,7 @@ class Code:
     nonce: str
     challenge: str
     redirect_uri: str
+    auth_time: int | None
 
 
 @dataclass
@@ -115,7 +116,14 @@ class Provider:
         assert query["tenant"] == "village"
         assert "openid" in query["scope"].split()
         code = secrets.token_urlsafe(16)
-        self.codes[code] = Code(dict(self.person), query["nonce"], query["code_challenge"], query["redirect_uri"])
+        self.codes[code] = Code(
+            dict(self.person),
+            query["nonce"],
+            query["code_challenge"],
+            query["redirect_uri"],
+            # As OpenID Connect Core 1.0 (3.1.2.1) obliges a provider to. Without it many say nothing.
+            int(time.time()) if "max_age" in query else None,
+        )
         assert query["code_challenge_method"] == "S256"
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state'], 'iss': self.url})}"
 
@@ -138,6 +146,7 @@ class Provider:
             "iat": now,
             "exp": now + 300,
             "nonce": code.nonce,
+            "auth_time": code.auth_time,
             **told,
             **self.claims,
         }
