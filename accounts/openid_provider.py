@@ -1,7 +1,7 @@
 """Talk to the OpenID provider (`OIDC_ISSUER`): read its documents, and find out who somebody is there.
 
 This knows neither sessions nor users. Redirects are not followed, certificates are verified, and a page waits at most
-`SECONDS` for the provider, however slowly it answers.
+`SECONDS` for the provider, however slowly it answers. At most `AT_ONCE` threads wait at the same time.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
@@ -34,10 +34,17 @@ SECONDS: Final = 8.0
 """The longest that one page waits for all that it asks the provider."""
 LONGEST: Final = 262_144
 """The most bytes of an answer of the provider."""
-AT_ONCE: Final = 4
-"""How many calls a process makes to the provider at once, so that a slow one does not hold all threads."""
+AT_ONCE: Final = 5
+"""How many threads of a process make a call to the provider, or wait for that of another thread, at once.
+
+A slow provider holds no more than these, half of those that serve pages (`nomercy.asgi.HTTP_THREADS`).
+"""
+PATIENCE: Final = 1.0
+"""The longest that a thread waits for the call of another, in seconds."""
 KEPT: Final = 300.0
 """For how many seconds a document of the provider is used again."""
+OLD_KEPT: Final = 600.0
+"""For how many seconds it is used while another thread reads it again."""
 FAILURE_KEPT: Final = 15.0
 """For how many seconds a document that could not be read is not asked for again."""
 KEYS_KEPT: Final = 15.0
@@ -56,7 +63,7 @@ REFUSALS: Final = frozenset({"invalid_client", "invalid_request", "invalid_scope
 class ProviderFailed(Exception):
     """The provider cannot be used now. The message is for the log, and names no person.
 
-    `repeated` is True if no call was made, because the same one has just failed.
+    `repeated` is True if no call was made, because the same one has just failed, or others are under way.
     """
 
     status = HTTPStatus.BAD_GATEWAY
@@ -74,9 +81,15 @@ class BadAnswer(ProviderFailed):
 
 
 class Unreachable(ProviderFailed):
-    """There is no connection, the provider has an error of its own, or too many calls are under way."""
+    """There is no connection, or the provider has an error of its own."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+class Busy(Unreachable):
+    """No call was made, because of those of other threads that are under way."""
+
+    repeated = True
 
 
 class TooSlow(ProviderFailed):
@@ -145,7 +158,7 @@ def read_endpoints(deadline: Deadline | None = None) -> Endpoints:
     :raises ProviderFailed: it cannot be read, or is not that of `OIDC_ISSUER`.
     """
     url = f"{settings.OIDC_ISSUER.rstrip('/')}/.well-known/openid-configuration"
-    document = _documents.read(url, deadline or Deadline(SECONDS), _check_discovery, kept=KEPT)
+    document = _documents.read(url, deadline or Deadline(SECONDS), _check_discovery)
     methods = document.get("token_endpoint_auth_methods_supported")
     return Endpoints(
         authorization=document["authorization_endpoint"],
@@ -231,34 +244,75 @@ class _Documents:
         self.known: dict[str, tuple[float, Document | ProviderFailed]] = {}
         self._lock = threading.Lock()
 
-    def read(self, url: str, deadline: Deadline, check: Callable[[Document], None], *, kept: float) -> Document:
-        """Return a document that is at most `kept` seconds old. `check` raises `BadAnswer` for one that is no use.
+    def read(self, url: str, deadline: Deadline, check: Callable[[Document], None], *, anew: bool = False) -> Document:
+        """Return a document that is at most `KEPT` seconds old, or `OLD_KEPT` while another thread reads it again.
 
+        :param check: raises `BadAnswer` for one that is no use.
+        :param anew: return one that is at most `KEYS_KEPT` seconds old.
         :raises ProviderFailed: it cannot be read, or could not a moment ago.
         """
-        if not self._lock.acquire(timeout=deadline.left()):
-            raise TooSlow("did not answer another request in time").again()
+        kept = KEYS_KEPT if anew else KEPT
+        if (known := self._recent(url, kept)) is not None:
+            return known
+        old = None if anew else self._recent(url, OLD_KEPT)
         try:
-            read_at, known = self.known.get(url, (0.0, None))
-            age = time.monotonic() - read_at
-            if isinstance(known, ProviderFailed) and age < FAILURE_KEPT:
-                raise known.again()
-            if isinstance(known, dict) and age < kept:
-                return known
-            try:
-                document = _json_object(*_send(url, deadline))
-                check(document)
-            except ProviderFailed as failure:
-                self.known[url] = time.monotonic(), failure.again()
+            with _waiting(), self._alone(min(PATIENCE, deadline.left()) if old is None else 0):
+                if (known := self._recent(url, kept)) is not None:  # another thread has read it meanwhile
+                    return known
+                try:
+                    document = _json_object(*_send(url, deadline))
+                    check(document)
+                except ProviderFailed as failure:
+                    self.known[url] = time.monotonic(), failure.again()
+                    raise
+                self.known[url] = time.monotonic(), document
+                return document
+        except Busy:
+            if old is None:
                 raise
-            self.known[url] = time.monotonic(), document
-            return document
+            return old
+
+    def _recent(self, url: str, kept: float) -> Document | None:
+        """Return a known document that is less than `kept` seconds old, or None.
+
+        :raises ProviderFailed: it could not be read a moment ago.
+        """
+        read_at, known = self.known.get(url, (0.0, None))
+        age = time.monotonic() - read_at
+        if isinstance(known, ProviderFailed) and age < FAILURE_KEPT:
+            raise known.again()
+        return known if isinstance(known, dict) and age < kept else None
+
+    @contextmanager
+    def _alone(self, seconds: float) -> Iterator[None]:
+        """Be the only thread that reads a document.
+
+        :raises Busy: another one does, for longer than these seconds.
+        """
+        if not self._lock.acquire(timeout=seconds):
+            raise Busy("is answering another request")
+        try:
+            yield
         finally:
             self._lock.release()
 
 
 _documents: Final = _Documents()
-_slots: Final = threading.BoundedSemaphore(AT_ONCE)
+_threads: Final = threading.BoundedSemaphore(AT_ONCE)
+
+
+@contextmanager
+def _waiting() -> Iterator[None]:
+    """Be one of the few threads that wait for the provider, or for another of them.
+
+    :raises Busy: there are `AT_ONCE` already. To wait for one of them would be to hold another thread.
+    """
+    if not _threads.acquire(blocking=False):
+        raise Busy(f"has {AT_ONCE} calls under way")
+    try:
+        yield
+    finally:
+        _threads.release()
 
 
 def _check_discovery(document: Document) -> None:
@@ -291,7 +345,8 @@ def _tokens(endpoints: Endpoints, code: str, verifier: str, redirect_uri: str, d
         # Both are encoded like a form first (RFC 6749, 2.3.1).
         pair = f"{quote_plus(settings.OIDC_CLIENT_ID)}:{quote_plus(settings.OIDC_CLIENT_SECRET)}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    status, content = _send(endpoints.token, deadline, form=form, headers=headers)
+    with _waiting():
+        status, content = _send(endpoints.token, deadline, form=form, headers=headers)
     if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED):
         error = _json_object(HTTPStatus.OK, content).get("error")
         if error == "invalid_grant":
@@ -308,7 +363,7 @@ def _verified_claims(token: object, endpoints: Endpoints, deadline: Deadline) ->
         raise BadAnswer("sent no ID token")
     try:
         header = jwt.get_unverified_header(token)
-        key = _key(header, endpoints.keys, deadline, KEPT) or _key(header, endpoints.keys, deadline, KEYS_KEPT)
+        key = _key(header, endpoints.keys, deadline) or _key(header, endpoints.keys, deadline, anew=True)
         if key is None:
             raise BadAnswer("sent an ID token that is signed by none of its keys")
         claims: Document = jwt.decode(
@@ -327,12 +382,12 @@ def _verified_claims(token: object, endpoints: Endpoints, deadline: Deadline) ->
     return claims
 
 
-def _key(header: Mapping[str, Any], url: str, deadline: Deadline, kept: float) -> jwt.PyJWK | None:
+def _key(header: Mapping[str, Any], url: str, deadline: Deadline, *, anew: bool = False) -> jwt.PyJWK | None:
     """Return the provider's key for an ID token with this header, or None. Without a `kid` the only one will do."""
     import jwt  # noqa: PLC0415  # as above
 
     algorithm, kid = header.get("alg"), header.get("kid")
-    document = _documents.read(url, deadline, _check_keys, kept=kept)
+    document = _documents.read(url, deadline, _check_keys, anew=anew)
     fitting = [
         key
         for key in document["keys"]
@@ -350,7 +405,8 @@ def _userinfo(url: str, access_token: object, subject: str, deadline: Deadline) 
     """Return what the provider says of the person besides the ID token (OpenID Connect Core 1.0, 5.3)."""
     if not isinstance(access_token, str) or not access_token.isascii() or not access_token.isprintable():
         raise BadAnswer("sent no access token")
-    claims = _json_object(*_send(url, deadline, headers={"Authorization": f"Bearer {access_token}"}))
+    with _waiting():
+        claims = _json_object(*_send(url, deadline, headers={"Authorization": f"Bearer {access_token}"}))
     if claims.get("sub") != subject:
         raise BadAnswer("sent facts about another person than that of the ID token")
     return claims
@@ -378,16 +434,14 @@ def _certificates() -> ssl.SSLContext:
 def _send(
     url: str, deadline: Deadline, *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
 ) -> tuple[int, bytes]:
-    """Send a GET, or a POST with a form, and return the status and the body of the answer.
+    """Send a GET, or a POST with a form, and return the status and the body of the answer. Only while `_waiting`.
 
-    :raises Unreachable: no connection, or `AT_ONCE` calls are under way.
+    :raises Unreachable: no connection.
     :raises TooSlow: the answer was not complete in time.
     :raises BadAnswer: it is not HTTP, or longer than `LONGEST`.
     """
     parts = urlsplit(url)
     assert parts.hostname is not None
-    if not _slots.acquire(timeout=min(1.0, deadline.left())):
-        raise Unreachable(f"has {AT_ONCE} calls under way")
     done, connection = threading.Event(), _connection(parts.scheme, parts.hostname, parts.port, deadline)
     # A timeout of the socket starts again with each byte, so a slow server could hold the thread for hours.
     threading.Thread(target=_cut_off, args=(connection, done, deadline.left()), daemon=True).start()
@@ -410,7 +464,6 @@ def _send(
     finally:
         done.set()
         connection.close()
-        _slots.release()
     deadline.left()
     if len(content) > LONGEST:
         raise BadAnswer(f"answered more than {LONGEST} bytes")

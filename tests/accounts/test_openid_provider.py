@@ -8,16 +8,19 @@ import ssl
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from accounts import openid_provider
 from accounts.models import Session, User
 from accounts.openid_provider import ProviderFailed
+from nomercy.asgi import HTTP_THREADS
 from tests.support.openid import (
     CALLBACK,
     LOG_IN,
@@ -60,6 +63,20 @@ def nobody(handler: Any) -> None:
 
 def silent(handler: Any) -> None:
     time.sleep(2)
+
+
+def dribbling(released: threading.Event, document: Callable[[], dict[str, Any]]) -> Handler:
+    """Return a fault: this document after a header line that gets longer until the event."""
+
+    def answer(handler: Any) -> None:
+        content = json.dumps(document()).encode()
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        while not released.wait(0.05):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+        handler.wfile.write(b"\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content))
+
+    return answer
 
 
 def no_http(handler: Any) -> None:
@@ -239,15 +256,92 @@ def test_documents_are_read_again_after_some_minutes(provider: Provider, monkeyp
     assert provider.calls() == {DISCOVERY: 2}
 
 
-def test_many_at_once_make_one_call(provider: Provider) -> None:
+def test_some_at_once_make_one_call(provider: Provider) -> None:
     def late(handler: Any) -> None:
         time.sleep(0.2)
         text(200, json.dumps(provider.document()))(handler)
 
     provider.faults[DISCOVERY] = late
-    found = in_threads(openid_provider.read_endpoints, 8)
-    assert [type(one).__name__ for one in found] == ["Endpoints"] * 8
+    found = in_threads(openid_provider.read_endpoints, openid_provider.AT_ONCE)
+    assert [type(one).__name__ for one in found] == ["Endpoints"] * openid_provider.AT_ONCE
     assert provider.calls() == {DISCOVERY: 1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_provider_that_dribbles_leaves_threads_for_other_pages(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("accounts.openid_provider.SECONDS", 60.0)
+    monkeypatch.setattr("accounts.openid_provider.PATIENCE", 60.0, raising=False)  # so that who waits stays
+    released = threading.Event()
+    provider.faults[DISCOVERY] = dribbling(released, provider.document)
+
+    def ask(method: str, path: str, address: str) -> int:
+        try:
+            status: int = getattr(Client(REMOTE_ADDR=address), method)(path).status_code
+            return status
+        finally:
+            connection.close()
+
+    few = openid_provider.AT_ONCE
+    with ThreadPoolExecutor(HTTP_THREADS) as pages:
+        try:
+            forms = [pages.submit(ask, "post", LOG_IN, f"127.0.2.{n // 4}") for n in range(16)]
+            back = as_completed(forms, timeout=20)
+            assert [next(back).result() for _ in range(16 - few)] == [503] * (16 - few)
+            assert pages.submit(ask, "get", "/rules/", "127.0.3.1").result(20) == 200
+            inside = [form for form in forms if not form.done()]
+            assert len(inside) == few <= HTTP_THREADS // 2
+        finally:
+            released.set()
+        assert [form.result(20) for form in inside] == [200] * few
+    assert provider.calls() == {DISCOVERY: 1}
+    assert reasons(caplog) == []
+
+
+def test_nobody_waits_long_for_the_call_of_another(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accounts.openid_provider.SECONDS", 60.0)
+    monkeypatch.setattr("accounts.openid_provider.PATIENCE", 0.1, raising=False)
+    released = threading.Event()
+    provider.faults[DISCOVERY] = dribbling(released, provider.document)
+    with ThreadPoolExecutor(3) as threads:
+        try:
+            calls = [threads.submit(openid_provider.read_endpoints) for _ in range(3)]
+            back = as_completed(calls, timeout=10)
+            failures = [next(back).exception() for _ in range(2)]
+        finally:
+            released.set()
+    assert {(type(failure).__name__, getattr(failure, "repeated", None)) for failure in failures} == {("Busy", True)}
+    assert sorted(call.exception() is None for call in calls) == [False, False, True]
+
+
+@pytest.mark.parametrize(("old_kept", "known"), [(60.0, True), (0.0, False)])
+def test_a_document_that_is_not_too_old_will_do_while_a_thread_reads_it_again(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch, old_kept: float, *, known: bool
+) -> None:
+    openid_provider.read_endpoints()
+    for name, seconds in (("SECONDS", 60.0), ("PATIENCE", 0.0), ("KEPT", 0.0), ("OLD_KEPT", old_kept)):
+        monkeypatch.setattr(f"accounts.openid_provider.{name}", seconds, raising=False)
+    released, begun = threading.Event(), threading.Event()
+
+    def changed() -> dict[str, Any]:
+        begun.set()
+        return {**provider.document(), "token_endpoint": f"{provider.url}/new"}
+
+    provider.faults[DISCOVERY] = dribbling(released, changed)
+    with ThreadPoolExecutor(2) as threads:
+        try:
+            reading = threads.submit(openid_provider.read_endpoints)
+            assert begun.wait(10)
+            found = threads.submit(openid_provider.read_endpoints)
+            if known:
+                assert found.result(10).token == f"{provider.url}/token"
+            else:
+                assert type(found.exception(10)).__name__ == "Busy"
+            assert not reading.done()
+        finally:
+            released.set()
+        assert reading.result(10).token == f"{provider.url}/new"
 
 
 def test_a_slow_provider_holds_few_threads(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +360,7 @@ def test_a_slow_provider_holds_few_threads(provider: Provider, monkeypatch: pyte
     openid_provider.read_endpoints()
     found = in_threads(lambda: openid_provider.redeem(code="x", verifier="x", nonce="x", redirect_uri="x"), 20)
     assert most == openid_provider.AT_ONCE
-    assert {type(one).__name__ for one in found} == {"BadAnswer", "Unreachable"}
+    assert {type(one).__name__ for one in found} == {"BadAnswer", "Busy"}
     assert len(found) == 20
 
 

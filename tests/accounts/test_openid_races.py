@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable
 from functools import partial
 from http.cookies import SimpleCookie
@@ -16,7 +18,7 @@ from django.test import Client
 from accounts import queries
 from accounts.models import AccountMail, User
 from tests.support.codes import confirmed_browser
-from tests.support.openid import DORA, LINK, SIGN_UP, UNLINK, Provider, begin, go_through
+from tests.support.openid import DORA, LINK, SIGN_UP, UNLINK, Provider, begin, go_through, text
 from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -126,3 +128,21 @@ def test_unlinking_twice_ends_no_session_twice(provider: Provider, alice: User) 
     assert set(answers) <= {302, 303}
     assert not SocialAccount.objects.exists()
     assert [get_user(one).is_authenticated for one in (first, second)].count(True) == 1
+
+
+def test_two_people_come_back_with_a_new_key_of_the_provider(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(handler: Any) -> None:
+        time.sleep(0.2)
+        text(200, json.dumps(provider.public_keys()))(handler)
+
+    browsers = [Client(), Client(), Client()]
+    go_through(browsers[0])
+    provider.keys, provider.header = ["second"], {"kid": "second"}
+    provider.faults["/keys"] = late
+    provider.key("second")
+    monkeypatch.setattr("accounts.openid_provider.KEYS_KEPT", 0.1)
+    ways = [partial(browser.get, begin(browser)) for browser in browsers[1:]]
+    time.sleep(0.1)
+    assert statuses(list(ways)) == [302, 302]
