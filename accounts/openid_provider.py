@@ -244,17 +244,17 @@ class _Documents:
         self.known: dict[str, tuple[float, Document | ProviderFailed]] = {}
         self._lock = threading.Lock()
 
-    def read(self, url: str, deadline: Deadline, check: Callable[[Document], None], *, anew: bool = False) -> Document:
+    def read(self, url: str, deadline: Deadline, check: Callable[[Document], None], *, fresh: bool = False) -> Document:
         """Return a document that is at most `KEPT` seconds old, or `OLD_KEPT` while another thread reads it again.
 
         :param check: raises `BadAnswer` for one that is no use.
-        :param anew: return one that is at most `KEYS_KEPT` seconds old.
+        :param fresh: return one that is at most `KEYS_KEPT` seconds old.
         :raises ProviderFailed: it cannot be read, or could not a moment ago.
         """
-        kept = KEYS_KEPT if anew else KEPT
+        kept = KEYS_KEPT if fresh else KEPT
         if (known := self._recent(url, kept)) is not None:
             return known
-        old = None if anew else self._recent(url, OLD_KEPT)
+        old = None if fresh else self._recent(url, OLD_KEPT)
         try:
             with _waiting(), self._alone(min(PATIENCE, deadline.left()) if old is None else 0):
                 if (known := self._recent(url, kept)) is not None:  # another thread has read it meanwhile
@@ -363,7 +363,7 @@ def _verified_claims(token: object, endpoints: Endpoints, deadline: Deadline) ->
         raise BadAnswer("sent no ID token")
     try:
         header = jwt.get_unverified_header(token)
-        key = _key(header, endpoints.keys, deadline) or _key(header, endpoints.keys, deadline, anew=True)
+        key = _key(header, endpoints.keys, deadline) or _key(header, endpoints.keys, deadline, fresh=True)
         if key is None:
             raise BadAnswer("sent an ID token that is signed by none of its keys")
         claims: Document = jwt.decode(
@@ -382,12 +382,12 @@ def _verified_claims(token: object, endpoints: Endpoints, deadline: Deadline) ->
     return claims
 
 
-def _key(header: Mapping[str, Any], url: str, deadline: Deadline, *, anew: bool = False) -> jwt.PyJWK | None:
+def _key(header: Mapping[str, Any], url: str, deadline: Deadline, *, fresh: bool = False) -> jwt.PyJWK | None:
     """Return the provider's key for an ID token with this header, or None. Without a `kid` the only one will do."""
     import jwt  # noqa: PLC0415  # as above
 
     algorithm, kid = header.get("alg"), header.get("kid")
-    document = _documents.read(url, deadline, _check_keys, anew=anew)
+    document = _documents.read(url, deadline, _check_keys, fresh=fresh)
     fitting = [
         key
         for key in document["keys"]
