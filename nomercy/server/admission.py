@@ -18,7 +18,7 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 from accounts.origin import address_of_scope
 from games.api.waits import KNOWN
 from nomercy.server.bridge import Answer, Bridge
-from nomercy.server.connections import connections
+from nomercy.server.connections import ENDED, connections
 from nomercy.server.limits import LIMITS, Limits, widened
 from nomercy.server.refusals import refusal
 from nomercy.server.waits import GoneError, first_news, wait_of
@@ -84,7 +84,7 @@ class Admission:
             wait = wait_of(answer)
             if wait is not None:
                 with self._waiting(address, person=wait.groups[0]):
-                    answer = await first_news(wait, ask, receive, connections(self.limits).stopping)
+                    answer = await first_news(wait, ask, receive, *_ends(scope, self.limits))
             await _send(send, answer)
         except RefusedError as refused:
             await self._refuse(refused.status, scope, receive, send)
@@ -186,6 +186,13 @@ def _check(count: int, limit: int) -> None:
     most = widened(limit)
     if most is not None and count > most:
         raise RefusedError(429)
+
+
+def _ends(scope: HTTPScope, limits: Limits) -> list[asyncio.Event]:
+    """Return the events after which a waiting call is answered: the server stops, or the client has ended its side."""
+    ended = scope.get("state", {}).get(ENDED)
+    stopping = connections(limits).stopping
+    return [stopping] if ended is None else [stopping, ended]
 
 
 def _declared(scope: HTTPScope) -> int:

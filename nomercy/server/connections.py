@@ -30,6 +30,8 @@ FIRST_OF_A_METHOD: Final = 0x21
 """No request begins with a lower byte. If one does, it is usually TLS, whose client waits for an answer."""
 CHECK_SECONDS: Final = 1.0
 """How often every connection is checked."""
+ENDED: Final = "nomercy.ended"
+"""The key in `scope["state"]` of an `asyncio.Event`, which is set when the client ends its side of the connection."""
 CHECKED_AT_ONCE: Final = 100
 """How many connections are checked at once. Then the event loop does other things for `BREATHER` seconds."""
 BREATHER: Final = 0.02
@@ -139,6 +141,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         self._pending = bytearray()
+        self._ended = asyncio.Event()
+        self.app_state = {**self.app_state, ENDED: self._ended}  # uvicorn gives each request a copy
         self.address = address_of(self.client)
         self._unread = Unread(transport)
         self._connections = connections(self.limits)
@@ -164,7 +168,11 @@ class Connection(H11Protocol):
             self._arriving_since = self.loop.time()
 
     def eof_received(self) -> bool | None:  # type: ignore[override]  # asyncio reads the answer; uvicorn's is None
-        """Answer a client that will send nothing more. Returning None closes the connection."""
+        """Answer a client that will send nothing more. Returning None closes the connection.
+
+        Whether it still reads shows only when something is sent, so waiting calls are told, and answer at once.
+        """
+        self._ended.set()
         if not self._answering:
             return None
         if not self.cycle.more_body:

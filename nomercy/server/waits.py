@@ -50,32 +50,32 @@ def wait_of(answer: Answer) -> Wait | None:
     return Wait(mark, groups)
 
 
-async def first_news(wait: Wait, ask: Ask, receive: ASGIReceiveCallable, stopping: asyncio.Event) -> Answer:
-    """Return the first answer with news, or the last one when the time is over or the server stops.
+async def first_news(wait: Wait, ask: Ask, receive: ASGIReceiveCallable, *ends: asyncio.Event) -> Answer:
+    """Return the first answer with news, or the last one when the time is over or one of these events is set.
 
     :raises GoneError: the client hung up.
     """
     loop = asyncio.get_running_loop()
     end, pause = loop.time() + WAIT_SECONDS, 0.0
-    gone, stopped = asyncio.ensure_future(receive()), asyncio.ensure_future(stopping.wait())
+    gone, ended = asyncio.ensure_future(receive()), [asyncio.ensure_future(end.wait()) for end in ends]
     try:
         async with _listening() as listener:
             while True:
                 if await listener.join(wait.groups):
-                    await asyncio.wait({gone, stopped}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait({gone, *ended}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
                     # Changes that are nothing new, such as pauses, could be made faster than the view finds that.
                     pause = min(2 * pause + 0.25, LONGEST_BREAK)
-                    await listener.wait(end - loop.time(), gone, stopped)
+                    await listener.wait(end - loop.time(), gone, *ended)
                 # After it has joined a group, the view runs again: something may have changed before.
-                is_over = stopped.done() or loop.time() >= end
+                is_over = any(event.is_set() for event in ends) or loop.time() >= end
                 answer = await ask(None if is_over else wait.mark, gone)
                 following = wait_of(answer)
                 if following is None:
                     return answer
                 wait = following
     finally:
-        gone.cancel()
-        stopped.cancel()
+        for future in (gone, *ended):
+            future.cancel()
 
 
 class _Listener:

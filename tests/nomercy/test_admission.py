@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -205,17 +206,42 @@ def assert_says_what_to_do(answer: Reply, path: str, code: str, hint: str) -> No
         assert any(sentence in answer.body for sentence in said)
 
 
+class Waits:
+    """A WSGI app whose calls wait for news that never comes. `runs` says of each run whether it let the server wait."""
+
+    def __init__(self) -> None:
+        self.runs: list[bool] = []
+
+    def __call__(self, environ: WSGIEnvironment, start_response: Callable[..., Any]) -> list[bytes]:
+        waits = KNOWN in environ
+        self.runs.append(waits)
+        start_response("200 OK", [(HEADER, "mark person.1")] if waits else [])
+        return [] if waits else [b"nothing new"]
+
+
 def test_a_stopping_server_answers_a_waiting_call() -> None:
-    calls: list[bool] = []
-
-    def app(environ: WSGIEnvironment, start_response: Callable[..., Any]) -> list[bytes]:
-        calls.append(KNOWN in environ)
-        start_response("200 OK", [(HEADER, "mark person.1")] if calls[-1] else [])
-        return [] if calls[-1] else [b"nothing new"]
-
+    app = Waits()
     with ExitStack() as client:
         with serving(Admission(Bridge(app, threads=1), LIMITS), LIMITS) as port:
             line = client.enter_context(Line(port)).send(request())
-            until("waiting", lambda: calls == [True, True])
+            until("waiting", lambda: app.runs == [True, True])
         assert line.answer().body == b"nothing new"
-    assert calls == [True, True, False]
+    assert app.runs == [True, True, False]
+
+
+def test_clients_who_hang_up_free_the_places_of_their_waiting_calls() -> None:
+    admission = Admission(Bridge(Waits(), threads=1), LIMITS)
+    with serving(admission, LIMITS) as port:
+        with ExitStack() as lines:
+            for _ in range(LIMITS.waiting_calls_of_one):
+                lines.enter_context(Line(port)).send(request())
+            until("all wait", lambda: admission.waits.total() == LIMITS.waiting_calls_of_one)
+            assert ask(port, request()).status == 429
+        until("there are places again", lambda: not admission.waits, patience=2)
+
+
+def test_a_waiting_call_of_a_client_that_sends_nothing_more_is_answered_at_once() -> None:
+    with serving(Admission(Bridge(Waits(), threads=1), LIMITS), LIMITS) as port, Line(port) as line:
+        before = time.monotonic()
+        assert line.send(request()).end_sending().closed().endswith(b"\r\n\r\nnothing new")
+    assert time.monotonic() - before < 2
