@@ -83,6 +83,11 @@ def test_only_the_proxy_publishes_ports() -> None:
     assert usual == {"nginx": ["80:80", "443:443"]}
 
 
+def test_the_proxy_and_certbot_get_the_name_of_the_site() -> None:
+    for name in ("nginx", "certbot"):
+        assert services()[name]["environment"] == {"SITE_URL": "${SITE_URL:?set it in docker/.env}"}
+
+
 def test_behind_a_proxy_only_this_host_reaches_the_servers() -> None:
     """Compose adds these settings to those of compose.yaml."""
     added = yaml.safe_load((DOCKER / "behind-proxy.yaml").read_text())["services"]

@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,19 +91,34 @@ def test_while_the_servers_are_stopped_there_is_a_page(tmp_path: Path) -> None:
             assert "\r\nCache-Control: no-store\r\n" in answer
 
 
-def test_http_leads_to_https_except_for_a_challenge(site: Proxy) -> None:
+@pytest.mark.parametrize(
+    ("sent", "status", "location"),
+    [
+        ("GET /a?b HTTP/1.1\r\nHost: cards.example.org", 301, "https://cards.example.org/a?b"),
+        ("GET //evil.example/ HTTP/1.1\r\nHost: CARDS.example.org:80", 301, "https://cards.example.org//evil.example/"),
+        ("GET / HTTP/1.1\r\nHost: evil.example", 400, None),
+        ("GET / HTTP/1.1\r\nHost: evil.example@x", 400, None),
+        ("GET / HTTP/1.1\r\nHost: cards.example.org.evil.example", 400, None),
+        ("GET / HTTP/1.1\r\nHost: 127.0.0.1", 400, None),
+        ("GET http://evil.example/ HTTP/1.1\r\nHost: cards.example.org", 400, None),
+        ("GET / HTTP/1.0", 400, None),
+    ],
+)
+def test_http_leads_nowhere_but_to_the_site(site: Proxy, sent: str, status: int, location: str | None) -> None:
+    with closing(site.unsafe("127.0.0.2")) as connection, closing(HTTPResponse(connection)) as answer:
+        connection.sendall(f"{sent}\r\nConnection: close\r\n\r\n".encode())
+        answer.begin()
+        assert (answer.status, answer.headers["Location"]) == (status, location)
+
+
+def test_http_serves_a_challenge(site: Proxy) -> None:
     place = site.folder / "challenges" / ".well-known" / "acme-challenge"
     place.mkdir(parents=True)
     (place / "abc").write_text("proof")
-    for path, status, said in (
-        ("/.well-known/acme-challenge/abc", 200, "proof"),
-        ("/a?b", 301, "https://127.0.0.1/a?b"),
-    ):
-        connection = HTTPConnection("127.0.0.1", site.http, timeout=10)
-        connection.request("GET", path)
+    with closing(HTTPConnection("127.0.0.1", site.http, timeout=10)) as connection:
+        connection.request("GET", "/.well-known/acme-challenge/abc", headers={"Host": "cards.example.org"})
         answer = connection.getresponse()
-        assert (answer.status, answer.headers["Location"] or answer.read().decode()) == (status, said)
-        connection.close()
+        assert (answer.status, answer.read()) == (200, b"proof")
 
 
 def test_few_answers_are_kept_for_a_client_that_does_not_read(site: Proxy) -> None:
@@ -255,14 +270,16 @@ def test_certbot_is_asked_for_the_name_of_the_site_again_and_again(tmp_path: Pat
         assert "--domain cards.example.org --keep-until-expiring --non-interactive" in call
 
 
-def test_nginx_accepts_the_files_as_they_are(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["docker/nginx/place.conf", "docs/by-hand.md", "docs/operations.md"])
+def test_nginx_accepts_the_files_as_they_are(tmp_path: Path, place: str) -> None:
     certificate(tmp_path, "x")
+    (tmp_path / "site_name.conf").write_text("cards.example.org $host;\n")
     (tmp_path / "conf.d").mkdir()
-    for name in ("site.conf", "place.conf"):
-        shutil.copy(FOLDER / name, tmp_path / "conf.d")
+    shutil.copy(FOLDER / "site.conf", tmp_path / "conf.d")
     shutil.copy(FOLDER / "connections.conf", tmp_path)
-    place = tmp_path / "conf.d" / "place.conf"
-    place.write_text(place.read_text().replace("/run/certificate", str(tmp_path)))
+    text = (CHECKOUT / place).read_text().rpartition("place.conf\n")[2].partition("```")[0]
+    text = re.sub(r"(/run|/etc)/(\S+/)?(?=(fullchain|privkey|site_name)\.)", f"{tmp_path}/", text)
+    (tmp_path / "conf.d" / "place.conf").write_text(text)
     main = (FOLDER / "nginx.conf").read_text().replace("/etc/nginx/", f"{tmp_path}/").replace("user nginx;", "")
     module = f"load_module {STREAM_MODULE};\n" if STREAM_MODULE.exists() else ""
     (tmp_path / "nginx.conf").write_text(module + main + f"pid {tmp_path}/pid;\n")

@@ -85,7 +85,7 @@ class Proxy:
 
     def __init__(self, folder: Path, pages: int, sockets: int) -> None:
         self.folder, self.http, self.https, self.told, inner_http, inner = folder, *(free_port() for _ in range(5))
-        self.live, self.used = folder / "live", folder / "used"
+        self.live, self.used, self.site_name = folder / "live", folder / "used", folder / "site_name.conf"
         for name in ("live", "challenges", "conf.d"):
             (folder / name).mkdir()
         site, connections = ((FOLDER / f"{name}.conf").read_text() for name in ("site", "connections"))
@@ -106,6 +106,7 @@ class Proxy:
             ("/etc/nginx/maintenance", str(CHECKOUT / "docker")),
             ("/var/www/challenges", str(folder / "challenges")),
             ("/run/certificate", str(self.used)),
+            ("/run/site_name.conf", str(self.site_name)),
         ):
             assert old in place
             place = place.replace(old, new)
@@ -126,7 +127,13 @@ class Proxy:
         process = subprocess.Popen(
             ["/bin/sh", FOLDER / "serve", *self.arguments],
             env=os.environ
-            | {"CERTIFICATE_FROM": str(self.live), "CERTIFICATE_TO": str(self.used), "LOOK_EVERY": "0.2"},
+            | {
+                "SITE_URL": "https://Cards.example.org:443/",
+                "SITE_NAME_TO": str(self.site_name),
+                "CERTIFICATE_FROM": str(self.live),
+                "CERTIFICATE_TO": str(self.used),
+                "LOOK_EVERY": "0.2",
+            },
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
