@@ -60,7 +60,8 @@ def objection_to_deletion(person: User, now: datetime) -> str:
 def ask(*, user: User, now: datetime) -> datetime:
     """Note that this account is to be deleted in `DELETION_DAYS` days, mail its confirmed addresses, and return when.
 
-    Asking again changes nothing. A person is logged out everywhere (`accounts.actions.ask_for_deletion`).
+    Asking again changes nothing. A person is logged out everywhere (`accounts.actions.ask_for_deletion`). Until the
+    account is kept, its API tokens are refused (`games.api.auth`).
 
     :raises NotNow: the account cannot be deleted now.
     :raises AccountChanged: as `ask_for_deletion`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from django.conf import settings
@@ -14,12 +14,19 @@ from accounts.actions import use_token
 from accounts.models import ApiToken, User
 from games.refusals import Denied, suspended
 
+TO_BE_DELETED: Final = (
+    "The account of this token is going to be deleted, as its owner asked for. The token works again if they log in, or"
+    " as a guest keep the account on its page."
+)
+
 
 class TokenAuth(HttpBearer):
     """Authenticates by `Authorization: Bearer <token>`."""
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
         known = token_of(request, token)
+        if known is not None and known.user.deletes_at is not None:
+            raise Denied("unauthorized", TO_BE_DELETED)
         owner = _checked(None if known is None else known.user)
         if owner is not None and known is not None and known.scope == ApiToken.Scope.READ and _writes(request):
             raise Denied("forbidden", "This token can only read. Create another one on your account page to play with.")

@@ -19,6 +19,7 @@ from accounts import actions, mails, queries
 from accounts.models import AccountMail, NameSkeleton, Session, User
 from accounts.names import deleted_name, is_reserved
 from games.actions import deletion, guests, lobby
+from games.api.auth import TO_BE_DELETED
 from games.clocks import quiet_hours
 from games.models import Case, Game, Notice, NoticeSettings, Seat
 from games.notices import mail_links, outbox, player_notices
@@ -79,7 +80,7 @@ def test_the_page_asks_for_the_password_and_logs_out_everywhere(dora: User) -> N
     assert User.objects.get(pk=dora.pk).deletes_at is None
     browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     page = text_of(browser.get(URL))
-    assert "For 14 days nothing is deleted." in page
+    assert "For 14 days nothing is deleted," in page
     assert deleted_name(dora.pk) in page
     answer = browser.post(URL, follow=True)
     assert "You are logged out, and your account will be deleted on " in text_of(answer)
@@ -358,6 +359,28 @@ def test_links_and_tokens_of_a_deleted_account_lead_nowhere(dora: User, alice: U
     assert quiet_hours.follow_rest(user_id=dora.pk, now=NOON) == 0
     assert Client().get("/people/dora_the_first/").status_code == 404
     assert logged_in(person("carol")).get("/people/dora_the_first/").status_code == 404
+
+
+def test_tokens_are_refused_until_the_account_is_kept(dora: User) -> None:
+    headers = {"Authorization": f"Bearer {api_token(dora)}"}
+    assert "For 14 days nothing is deleted, but API tokens do not work." in text_of(confirmed_browser(dora).get(URL))
+    ask(dora, timezone.now())
+    for path in ("me", "games"):
+        answer = Client().get(f"/api/v1/{path}", headers=headers)
+        assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+        assert answer.json() == {"error": "unauthorized", "message": TO_BE_DELETED, "rule": None, "version": None}
+    log_in()
+    assert Client().get("/api/v1/me", headers=headers).status_code == 200
+
+
+def test_the_tokens_of_a_guest_are_refused_but_not_the_session() -> None:
+    guest = actions.create_guest()
+    token, browser = api_token(guest), logged_in(guest)
+    ask(guest, timezone.now())
+    assert Client().get("/api/v1/me", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+    assert browser.get("/api/v1/me").status_code == 200
+    browser.post("/accounts/me/keep/")
+    assert Client().get("/api/v1/me", headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
 def test_a_name_of_a_deleted_account_stays_held(dora: User) -> None:

@@ -19,7 +19,7 @@ from pytest_django.fixtures import Settings
 
 from accounts.models import ApiToken, User
 from games import announce
-from games.actions import lobby, pauses
+from games.actions import deletion, lobby, pauses
 from games.actions.play import play_move
 from games.live.polling import poller
 from games.models import Game
@@ -256,6 +256,19 @@ def test_a_suspended_person_gets_a_refusal_at_once(site: Site, table: Table, bob
         await sync_to_async(suspend)()
         status, error = await call.answer()
         assert (status, error["error"]) == (403, "suspended")
+
+    run(scenario())
+
+
+def test_who_asks_for_the_deletion_of_the_account_gets_a_refusal_at_once(site: Site, table: Table, bob: User) -> None:
+    token = api_token(bob)
+
+    async def scenario() -> None:
+        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
+        assert await call.waits()
+        await sync_to_async(deletion.ask)(user=bob, now=timezone.now())
+        status, error = await call.answer()
+        assert (status, error["error"]) == (401, "unauthorized")
 
     run(scenario())
 
