@@ -290,7 +290,7 @@ def test_the_account_page_changes_name_and_time_zone(alice: User, as_alice: Clie
     ("name", "zone", "sentence"),
     [
         ("bob", "UTC", "Somebody else goes by this name."),
-        ("...", "UTC", "only visible characters"),
+        ("...", "UTC", "at least one letter or number"),
         ("fine", "Mars/Olympus", "Mars/Olympus is not one of the available choices"),
     ],
 )

@@ -74,12 +74,13 @@ def over(page: Page) -> Locator:
 
 def wait_for_me(page: Page) -> bool:
     """Wait until this person must move, and return True; return False once the game is over."""
-    # The bots may finish the round among themselves. Somebody who is out would watch it, a move a second.
-    skip = page.locator("#skip-to-end")
-    expect(my_turn(page).or_(over(page)).or_(skip).first).to_be_visible(timeout=60_000)
-    if skip.is_visible():
-        skip.click()
-        expect(my_turn(page).or_(over(page)).first).to_be_visible(timeout=60_000)
+    # The bots may finish the round among themselves. Somebody who is out would watch it, a move a second, also what
+    # they play after a skip.
+    skip, settled = page.locator("#skip-to-end"), my_turn(page).or_(over(page)).first
+    while not settled.is_visible():
+        expect(settled.or_(skip).first).to_be_visible(timeout=60_000)
+        skip.evaluate_all("(links) => links[0]?.click()")  # an update of the page may remove it meanwhile
+        page.wait_for_timeout(100)
     return not over(page).is_visible()
 
 
