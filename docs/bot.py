@@ -79,9 +79,9 @@ def value(move: str, view: dict[str, Any]) -> int:
 def choose(view: dict[str, Any]) -> str | None:
     """Return a move, or None if there is nothing to do."""
     legal: list[str] = view["legal"]
-    # Where a false catch costs cards, all catches are legal: only those of `callouts` are right.
-    right = [f"catch {callout['seat']}" for callout in view["callouts"]]
-    at_any_time = [move for move in legal if move in ("uno", "buzz", *right)]
+    # Where false catches cost cards, `legal` lists them too. Only the seats in `callouts` can really be caught.
+    catches = [f"catch {callout['seat']}" for callout in view["callouts"]]
+    at_any_time = [move for move in legal if move in ("uno", "buzz", *catches)]
     if at_any_time:
         return at_any_time[0]
     legal = [move for move in legal if not move.startswith("catch ")]
