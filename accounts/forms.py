@@ -106,13 +106,16 @@ class GuestNameForm(forms.Form):
 
 
 class HostNameForm(GuestNameForm):
-    """Asks a visitor who makes a table what to be called. Left empty, the site makes up a name."""
+    """Asks a visitor who makes a table for a name. If it is left empty, the site makes one up."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].required = False
-        self.fields["name"].label = "Your name (optional)"
-        self.fields["name"].help_text = "The invitation and everyone at the table show it. Left empty, we make one up."
+        field = self.fields["name"]
+        field.required = False
+        field.label = "Your name (optional)"
+        field.help_text = (
+            "Everyone with the invitation or at the table sees it. If you leave it empty, we make up a name."
+        )
 
 
 def use_sentence_case(form: forms.Form) -> None:

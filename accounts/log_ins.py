@@ -46,7 +46,7 @@ def record_log_in(request: HttpRequest, user_id: int, *, now: datetime) -> None:
 
 
 def store_now(session: SessionBase) -> None:
-    """Store this session before the response, where another request may read it at once."""
+    """Store this session now instead of with the response, because another request may read it before that."""
     with suppress(UpdateError):  # it has just been logged out elsewhere, which `SessionMiddleware` finds too
         session.save()
 

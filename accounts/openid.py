@@ -72,7 +72,7 @@ OTHER_IDENTITY: Final = "This is not the account of {provider} that your account
 TOO_OLD: Final = "{provider} has not asked you to log in just now. Log out there, then try again."
 NO_TIME: Final = (
     "{provider} did not say when you logged in there, so this does not show that it’s you. If that happens again, tell"
-    " those who run this site."
+    " the people who run this site."
 )
 TOO_LATE: Final = "That took more than five minutes, so nothing was linked. Confirm that it’s you, then try again."
 LINKED: Final = "From now on you can log in with {provider}."
@@ -447,7 +447,7 @@ def _confirm(request: HttpRequest, person: Person, state: dict[str, Any]) -> Htt
     if identity is None or identity.user_id != user.pk or not _confirms_here(user):
         return _refused(request, OTHER_IDENTITY.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
     at = person.authenticated_at
-    # Many providers send it only after `max_age`, and a thief of the session can take that out of the address.
+    # Many providers send the time only after `max_age`, and a thief of the session can remove that from the address.
     if at is None:
         return _refused(request, NO_TIME.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
     if at < time.time() - app_settings.REAUTHENTICATION_TIMEOUT:
@@ -479,7 +479,7 @@ def _failed(request: HttpRequest, failure: ProviderFailed) -> HttpResponse:
     if not failure.repeated:
         log.warning("the OpenID provider failed", reason=str(failure), status=int(failure.status))
     answer = render(request, "socialaccount/failed.html", {"status": failure.status}, status=failure.status)
-    answer._has_been_logged = True  # type: ignore[attr-defined]  # or Django logs the path as an error of ours
+    answer._has_been_logged = True  # type: ignore[attr-defined]  # or Django logs the path, as an error of this site
     if failure.status != HTTPStatus.BAD_GATEWAY:
         answer["Retry-After"] = str(int(openid_provider.FAILURE_KEPT))
     return answer

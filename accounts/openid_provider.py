@@ -35,16 +35,16 @@ SECONDS: Final = 8.0
 LONGEST: Final = 262_144
 """The most bytes of an answer of the provider."""
 AT_ONCE: Final = 5
-"""How many threads of a process make a call to the provider, or wait for that of another thread, at once.
+"""The most threads of a process that make a call to the provider, or wait for the call of another thread, at once.
 
-A slow provider holds no more than these, half of those that serve pages (`nomercy.asgi.HTTP_THREADS`).
+A slow provider blocks no more than these, half of the threads that serve pages (`nomercy.asgi.HTTP_THREADS`).
 """
-PATIENCE: Final = 1.0
+LONGEST_WAIT: Final = 1.0
 """The longest that a thread waits for the call of another, in seconds."""
 KEPT: Final = 300.0
 """For how many seconds a document of the provider is used again."""
 OLD_KEPT: Final = 600.0
-"""For how many seconds it is used while another thread reads it again."""
+"""For how many seconds a document is used while another thread reads it again."""
 FAILURE_KEPT: Final = 15.0
 """For how many seconds a document that could not be read is not asked for again."""
 KEYS_KEPT: Final = 15.0
@@ -201,7 +201,7 @@ def redeem(*, code: str, verifier: str, nonce: str, redirect_uri: str) -> Person
 
 
 def _usable_address(email: object) -> str:
-    """Return the mail address of a person, or "" for what is none that this site could send to."""
+    """Return this mail address, or "" if this site could not send a mail to it."""
     # Half of a surrogate pair, which UTF-8 cannot encode, is not printable either.
     if not isinstance(email, str) or len(email) > LONGEST_ADDRESS or not email.isprintable():
         return ""
@@ -247,8 +247,8 @@ class _Documents:
     def read(self, url: str, deadline: Deadline, check: Callable[[Document], None], *, fresh: bool = False) -> Document:
         """Return a document that is at most `KEPT` seconds old, or `OLD_KEPT` while another thread reads it again.
 
-        :param check: raises `BadAnswer` for one that is no use.
-        :param fresh: return one that is at most `KEYS_KEPT` seconds old.
+        :param check: a function that raises `BadAnswer` for a document that cannot be used.
+        :param fresh: whether it must be at most `KEYS_KEPT` seconds old, also while another thread reads it.
         :raises ProviderFailed: it cannot be read, or could not a moment ago.
         """
         kept = KEYS_KEPT if fresh else KEPT
@@ -256,7 +256,7 @@ class _Documents:
             return known
         old = None if fresh else self._recent(url, OLD_KEPT)
         try:
-            with _waiting(), self._alone(min(PATIENCE, deadline.left()) if old is None else 0):
+            with _waiting(), self._locked(min(LONGEST_WAIT, deadline.left()) if old is None else 0):
                 if (known := self._recent(url, kept)) is not None:  # another thread has read it meanwhile
                     return known
                 try:
@@ -284,10 +284,10 @@ class _Documents:
         return known if isinstance(known, dict) and age < kept else None
 
     @contextmanager
-    def _alone(self, seconds: float) -> Iterator[None]:
-        """Be the only thread that reads a document.
+    def _locked(self, seconds: float) -> Iterator[None]:
+        """Let no other thread read a document inside this `with` block.
 
-        :raises Busy: another one does, for longer than these seconds.
+        :raises Busy: another thread reads one for longer than these seconds.
         """
         if not self._lock.acquire(timeout=seconds):
             raise Busy("is answering another request")
@@ -303,10 +303,11 @@ _threads: Final = threading.BoundedSemaphore(AT_ONCE)
 
 @contextmanager
 def _waiting() -> Iterator[None]:
-    """Be one of the few threads that wait for the provider, or for another of them.
+    """Count this thread as one that waits for the provider, or for the call of another thread.
 
-    :raises Busy: there are `AT_ONCE` already. To wait for one of them would be to hold another thread.
+    :raises Busy: `AT_ONCE` threads wait already.
     """
+    # To wait until one of them is done would block this thread, too.
     if not _threads.acquire(blocking=False):
         raise Busy(f"has {AT_ONCE} calls under way")
     try:
@@ -434,7 +435,7 @@ def _certificates() -> ssl.SSLContext:
 def _send(
     url: str, deadline: Deadline, *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
 ) -> tuple[int, bytes]:
-    """Send a GET, or a POST with a form, and return the status and the body of the answer. Only while `_waiting`.
+    """Send a GET, or a POST with a form, and return the status and the body of the answer. Call it inside `_waiting`.
 
     :raises Unreachable: no connection.
     :raises TooSlow: the answer was not complete in time.

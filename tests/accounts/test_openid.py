@@ -195,7 +195,7 @@ def test_an_address_is_confirmed_only_if_the_provider_says_so(
     ],
     ids=ascii,
 )
-def test_an_address_that_is_none_is_not_suggested(client: Client, provider: Provider, email: str) -> None:
+def test_an_invalid_address_is_not_suggested(client: Client, provider: Provider, email: str) -> None:
     provider.person["email"] = email
     assert go_through(client)["Location"] == SIGN_UP
     assert client.session[PENDING_SIGN_UP]["email"] == ""

@@ -276,7 +276,7 @@ def test_the_provider_is_asked_to_ask_again(dora: User, provider: Provider) -> N
     assert (asked["prompt"], asked["max_age"]) == ("login", "0")
 
 
-def test_a_provider_that_is_not_asked_for_the_time_confirms_nothing(dora: User, provider: Provider) -> None:
+def test_a_log_in_without_its_time_confirms_nothing(dora: User, provider: Provider) -> None:
     browser = logged_in_at_provider()
     there = sent_to(browser.post(CONFIRM))
     answer = browser.get(at_provider(there.replace("&prompt=login", "").replace("&max_age=0", "")))
@@ -287,7 +287,7 @@ def test_a_provider_that_is_not_asked_for_the_time_confirms_nothing(dora: User, 
 
 
 @pytest.mark.parametrize("at", [None, "", "now", "1", [], {}, 0.5, True, -1, -(10**400)], ids=lambda at: str(at)[:9])
-def test_a_time_that_is_none_confirms_nothing(dora: User, provider: Provider, at: Any) -> None:
+def test_an_invalid_time_confirms_nothing(dora: User, provider: Provider, at: Any) -> None:
     browser = logged_in_at_provider()
     provider.claims = {"auth_time": at}
     assert go_through(browser, CONFIRM).status_code == 403

@@ -65,8 +65,8 @@ def silent(handler: Any) -> None:
     time.sleep(2)
 
 
-def dribbling(released: threading.Event, document: Callable[[], dict[str, Any]]) -> Handler:
-    """Return a fault: this document after a header line that gets longer until the event."""
+def slow_until(released: threading.Event, document: Callable[[], dict[str, Any]]) -> Handler:
+    """Return a fault that sends a header line byte by byte until the event is set, and then this document."""
 
     def answer(handler: Any) -> None:
         content = json.dumps(document()).encode()
@@ -256,7 +256,7 @@ def test_documents_are_read_again_after_some_minutes(provider: Provider, monkeyp
     assert provider.calls() == {DISCOVERY: 2}
 
 
-def test_some_at_once_make_one_call(provider: Provider) -> None:
+def test_threads_that_ask_at_once_make_one_call(provider: Provider) -> None:
     def late(handler: Any) -> None:
         time.sleep(0.2)
         text(200, json.dumps(provider.document()))(handler)
@@ -268,13 +268,13 @@ def test_some_at_once_make_one_call(provider: Provider) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_provider_that_dribbles_leaves_threads_for_other_pages(
+def test_an_answer_byte_by_byte_leaves_threads_for_other_pages(
     provider: Provider, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("accounts.openid_provider.SECONDS", 60.0)
-    monkeypatch.setattr("accounts.openid_provider.PATIENCE", 60.0, raising=False)  # so that who waits stays
+    monkeypatch.setattr("accounts.openid_provider.LONGEST_WAIT", 60.0)  # so that waiting threads stay
     released = threading.Event()
-    provider.faults[DISCOVERY] = dribbling(released, provider.document)
+    provider.faults[DISCOVERY] = slow_until(released, provider.document)
 
     def ask(method: str, path: str, address: str) -> int:
         try:
@@ -299,11 +299,11 @@ def test_a_provider_that_dribbles_leaves_threads_for_other_pages(
     assert reasons(caplog) == []
 
 
-def test_nobody_waits_long_for_the_call_of_another(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_thread_waits_long_for_the_call_of_another(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accounts.openid_provider.SECONDS", 60.0)
-    monkeypatch.setattr("accounts.openid_provider.PATIENCE", 0.1, raising=False)
+    monkeypatch.setattr("accounts.openid_provider.LONGEST_WAIT", 0.1)
     released = threading.Event()
-    provider.faults[DISCOVERY] = dribbling(released, provider.document)
+    provider.faults[DISCOVERY] = slow_until(released, provider.document)
     with ThreadPoolExecutor(3) as threads:
         try:
             calls = [threads.submit(openid_provider.read_endpoints) for _ in range(3)]
@@ -316,19 +316,19 @@ def test_nobody_waits_long_for_the_call_of_another(provider: Provider, monkeypat
 
 
 @pytest.mark.parametrize(("old_kept", "known"), [(60.0, True), (0.0, False)])
-def test_a_document_that_is_not_too_old_will_do_while_a_thread_reads_it_again(
+def test_an_old_document_is_used_while_another_thread_reads_it_again(
     provider: Provider, monkeypatch: pytest.MonkeyPatch, old_kept: float, *, known: bool
 ) -> None:
     openid_provider.read_endpoints()
-    for name, seconds in (("SECONDS", 60.0), ("PATIENCE", 0.0), ("KEPT", 0.0), ("OLD_KEPT", old_kept)):
-        monkeypatch.setattr(f"accounts.openid_provider.{name}", seconds, raising=False)
+    for name, seconds in (("SECONDS", 60.0), ("LONGEST_WAIT", 0.0), ("KEPT", 0.0), ("OLD_KEPT", old_kept)):
+        monkeypatch.setattr(f"accounts.openid_provider.{name}", seconds)
     released, begun = threading.Event(), threading.Event()
 
     def changed() -> dict[str, Any]:
         begun.set()
         return {**provider.document(), "token_endpoint": f"{provider.url}/new"}
 
-    provider.faults[DISCOVERY] = dribbling(released, changed)
+    provider.faults[DISCOVERY] = slow_until(released, changed)
     with ThreadPoolExecutor(2) as threads:
         try:
             reading = threads.submit(openid_provider.read_endpoints)
