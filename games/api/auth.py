@@ -15,8 +15,8 @@ from accounts.models import ApiToken, User
 from games.refusals import Denied, suspended
 
 TO_BE_DELETED: Final = (
-    "The account of this token is going to be deleted, as its owner asked for. The token works again if they log in, or"
-    " as a guest keep the account on its page."
+    "The owner of this token has asked for the deletion of the account. The token works again when they log in, or as a"
+    " guest press the button on the account page that keeps the account."
 )
 
 

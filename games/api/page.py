@@ -55,7 +55,7 @@ def _calls(document: Schema) -> Iterator[dict[str, Any]]:
 
 def _parameter(parameter: Schema) -> dict[str, Any]:
     about = parameter["schema"]
-    if "anyOf" in about:  # a query cannot say null
+    if "anyOf" in about:  # a query cannot contain null
         about = about | {"anyOf": [one for one in about["anyOf"] if one.get("type") != "null"]}
     field = _field(parameter["name"], about, required=parameter["required"])
     return field | {"where": "in the path" if parameter["in"] == "path" else "in the query"}
@@ -116,13 +116,13 @@ def _range(about: Schema) -> str:
 
 
 def _type(about: Schema) -> str:
-    """Return a JSON type in words: `whole number or null`, `list of SeatOut`. The page lists the kinds of events."""
+    """Return a JSON type in words: `whole number or null`, `list of SeatOut`."""
     if "$ref" in about:
         return str(about["$ref"]).removeprefix(REF)
     if "allOf" in about:
         return " and ".join(map(_type, about["allOf"]))
     if "const" in about.get("properties", {}).get("kind", {}):
-        return "event"
+        return "event"  # the page has a table of their kinds
     if "anyOf" in about and "type" not in about:
         return " or ".join(dict.fromkeys(map(_type, about["anyOf"])))
     if "enum" in about:

@@ -108,7 +108,7 @@ def list_games(
 ) -> dict[str, Any]:
     """List my games with `mine`, or with `turn` those in which I must move or can catch somebody.
 
-    Without both it lists the public tables that are open or being played: `over` and `void` are for `mine` only.
+    Without both it lists the public tables that are open or being played. The statuses `over` and `void` need `mine`.
     """
     user, place = _user(request), None if after is None else lists.Place.parsed(after)
     if place is not None and (mine or turn):
@@ -135,7 +135,7 @@ def list_games(
 )
 @decorate_view(conditional_page)  # adds an ETag, and answers 304 to a caller who has it
 def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
-    """Show the table, with an `ETag`. If you send it back as `If-None-Match`, an equal view is 304 without a body."""
+    """Show the table, with an `ETag`. Sent back as `If-None-Match`, it gets 304 and no body if nothing has changed."""
     viewer = _viewer(request)
     return game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
 
@@ -145,7 +145,7 @@ def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
 def wait_for_game(request: HttpRequest, code: str, after: Version | None = None) -> dict[str, Any]:
     """Answer at once if the version is higher than `after`, and otherwise at the next change.
 
-    If there is none for 25 seconds, the answer is the view as it is: make the same call again.
+    If nothing changes within 25 seconds, the answer is the view as it is: make the same call again.
     """
     viewer = _viewer(request)
     table = queries.load_for(code, viewer)
@@ -159,7 +159,7 @@ def wait_for_game(request: HttpRequest, code: str, after: Version | None = None)
 def wait_for_events(request: HttpRequest, after: Mark | None = None) -> dict[str, Any]:
     """Answer as soon as one of my tables, open or being played, has changed since the answer with the mark `after`.
 
-    With an empty `after` that is at once. If nothing changes for 25 seconds, the answer is as before: call again.
+    With an empty `after` it answers at once. If nothing changes within 25 seconds, it answers without news: call again.
     """
     user = _user(request)
     states = list(lists.states_of_games(user, now=timezone.now()))
@@ -206,7 +206,10 @@ def add_bot(request: HttpRequest, code: str, payload: NewBot | None = None) -> d
 
 @api.post("/games/{code}/rematch", response={200: GameOut, **REFUSED}, summary="Make a rematch, or join it")
 def ask_rematch(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    """Make a table with the same rules and bots, which invites the others. Answers with the view of the new table."""
+    """Make a table with the same rules and bots and invite the others, or join the one that another player made.
+
+    Answers with the view of the new table.
+    """
     return _acted(rematch.ask_rematch, request, code)
 
 
@@ -233,9 +236,9 @@ def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = No
 
 @api.put("/games/{code}/orders", response={200: OrdersOut, **REFUSED}, summary="Set my standing orders")
 def set_orders(request: HttpRequest, code: str, payload: NewOrders) -> dict[str, Any]:
-    """Replace all of them: a missing field gets its default.
+    """Replace all standing orders: a missing field gets its default.
 
-    Only tables with interceptions that are not live have orders.
+    Only tables with interceptions, at a pace that is not live, have orders.
     """
     viewer = _viewer(request)
     table = standing_orders.set_orders(code=code, viewer=viewer, fields=payload.dict())
@@ -252,7 +255,7 @@ def get_orders(request: HttpRequest, code: str) -> dict[str, Any]:
 def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[str, Any]]:
     """Make a move. A turn move needs the `version` of the view that it was chosen on.
 
-    If the table has changed since, it is 409 `stale`, and the error has the view as it is now.
+    If the table has changed since, the answer is 409 `stale` with the view as it is now.
     """
     viewer = _viewer(request)
     try:

@@ -53,7 +53,7 @@ PauseReason = Annotated[
     str, Field(json_schema_extra=_one_of((Game.PAUSED_BY_CONSENT, Game.PAUSED_BY_STAFF, Game.PAUSED_BY_RESTORE)))
 ]
 PAUSED: Final = (
-    "why the clock stands still: all players agreed, staff did it, or the site was restored; [] while it runs"
+    "why the clock stands still: all players agreed, staff paused it, or the site was restored; [] while it runs"
 )
 PaceName = Annotated[str, Field(json_schema_extra=_one_of((*PACES, CUSTOM)))]
 AfterMisses = Annotated[str, Field(json_schema_extra=_one_of(Game.AfterMisses.values))]
@@ -93,7 +93,7 @@ class NewGame(Strict):
     options: dict[Name, Any] = Field(default_factory=dict, json_schema_extra=OPTIONS_SCHEMA)
     players: int = Field(
         default=USUAL.players,
-        description="the seats; 2 to 6 with `no-mercy`",
+        description="the number of seats; at most 6 with `no-mercy`",
         json_schema_extra=_from_to(rules.MIN_PLAYERS, rules.MAX_PLAYERS),
     )
     bots: int = Field(
@@ -110,7 +110,7 @@ class NewGame(Strict):
         json_schema_extra=_from_to(1, MOST_MISSES),
     )
     after_misses: Annotated[Name, Field(json_schema_extra=_one_of(Game.AfterMisses.values))] = Field(
-        default=USUAL.after_misses, description="then a bot takes the seat, or its player leaves"
+        default=USUAL.after_misses, description="what happens then: a bot takes the seat, or its player leaves"
     )
     target: int = Field(
         default=USUAL.target,
@@ -145,13 +145,14 @@ class NewMove(Strict):
         description="further plays that continue a straight after this play, all or none",
     )
     version: int | None = Field(
-        default=None, description="the `version` of the view that a turn move was chosen on, required for one"
+        default=None, description="the `version` of the view that a turn move was chosen on; turn moves need it"
     )
     deal: int | None = Field(
         default=None, description="the `deal` of the view that a turn move was chosen on: another is stale"
     )
     token: Token | None = Field(
-        default=None, description="any text: sent again with the same move, it gets the answer and makes no second move"
+        default=None,
+        description="any text; if you send it again with the same move, you get an answer, but no second move is made",
     )
 
 
@@ -208,7 +209,7 @@ class SeatOut(Schema):
     uno: bool = Field(description="has called UNO for the last card")
     exposed: bool = Field(description="has not called UNO, and can be caught")
     out: bool = Field(description="knocked out or has left")
-    score: int = Field(description="of the match so far")
+    score: int = Field(description="points in the match so far")
 
 
 class CalloutOut(Schema):
@@ -241,13 +242,13 @@ class GameListed(Schema):
     draw_pile: int | None = Field(description="how many cards it has")
     discard_pile: int | None = Field(description="how many cards it has")
     seats: list[SeatOut]
-    callouts: list[CalloutOut] = Field(description="who can be caught without a called UNO; your own seat, too")
+    callouts: list[CalloutOut] = Field(description="the seats that can be caught, your own too")
     deadline: datetime | None = Field(description="when the clock moves for the seat on turn")
     paused: list[PauseReason] = Field(description=PAUSED)
-    hands: list[list[str]] | None = Field(description="every seat’s cards, once the round is over")
-    winner: int | None = Field(description="of the match, or of the round if `target` is 0: a seat")
+    hands: list[list[str]] | None = Field(description="the cards of every seat, once the round is over")
+    winner: int | None = Field(description="the seat that won the match, or the round if `target` is 0")
     points: int | list[int] | None = Field(
-        description="of the round that ended last: of its winner, or one number a seat with the scoring `penalty`"
+        description="the points of the winner of the last round; with the scoring `penalty` a list, one number a seat"
     )
     commitment: str | None = Field(description="the SHA-256 of the round’s 32 secret bytes, which the record shows")
     # The fields of variants are left out while they say nothing, as in positions of the notation.
@@ -256,7 +257,7 @@ class GameListed(Schema):
     challenge: int = _left_out("the seat whose wild draw card may be challenged (BLUFF-1)")
     buzz: BuzzOut = LEFT_OUT
     passes: int = _left_out("how many turns in a row have ended without any card (STUCK-1)")
-    fines: list[int] = _left_out("penalty points of misses, one number a seat")
+    fines: list[int] = _left_out("penalty points for misses, one number a seat")
     backs: list[list[str]] = _left_out("with `flip_backs` seen: the hidden faces of each hand, [] for your own")
 
 
@@ -272,7 +273,7 @@ class GameOut(GameListed):
 
 class SeatClock(Schema):
     seat: int
-    bank: int = Field(description="seconds saved")
+    bank: int = Field(description="the seconds that the seat has saved")
     misses: int = Field(description="how many turns in a row the clock has played")
     bot_for_owner: bool = Field(description="a bot plays for the owner of the seat, who can take it back")
     away_until: datetime | None = Field(description="the end of the player’s vacation")
@@ -282,13 +283,13 @@ class ClockOut(Schema):
     """A table's clock: its settings, time left, and pauses. Times are seconds."""
 
     pace: PaceName
-    bank: int = Field(description="what a seat starts with")
-    increment: int = Field(description="what it gains at the start of each turn")
+    bank: int = Field(description="what each seat starts with")
+    increment: int = Field(description="what a seat gains at the start of each of its turns")
     cap: int = Field(description="the longest turn")
     callout: int = Field(description="how long a seat can be caught, if the next turn does not end that")
     deadline: datetime | None = Field(description="when the clock moves for the seat on turn")
     paused: list[PauseReason] = Field(description=PAUSED)
-    time_left: float | None = Field(description="while it is paused: what the turn has left then")
+    time_left: float | None = Field(description="what the turn has left, while the game is paused")
     pause_votes: list[int] = Field(description="the seats that ask for a pause")
     misses_allowed: int
     after_misses: AfterMisses
@@ -297,8 +298,8 @@ class ClockOut(Schema):
 
 class GameList(Schema):
     items: list[GameListed]
-    count: int = Field(description="of the whole list")
-    next: str = _left_out("for `after` of the next call, if the list of public tables continues")
+    count: int = Field(description="the length of the whole list")
+    next: str = _left_out("the `after` for the next call, if the list of public tables continues")
 
 
 class EventsItem(Schema):
@@ -332,9 +333,9 @@ EVENT_NOTES: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("played", "color"): {"description": "only of a wild: the colour that its player names"},
     ("turned_round", "amount"): {"enum": [1, -1], "description": "1 clockwise, -1 counterclockwise"},
     ("passed_hands", "amount"): {"enum": [1, -1], "description": "1 clockwise, -1 counterclockwise"},
-    ("won", "points"): {"description": "of the winner, or one number a seat with the scoring `penalty`"},
+    ("won", "points"): {"description": "of the winner; with the scoring `penalty` a list, one number a seat"},
 }
-"""What the OpenAPI document adds to a field of a kind of event."""
+"""What the OpenAPI document says about a field of one kind of event, besides `EVENT_FIELDS`."""
 
 
 def _event_schema(kind: str, spec: rules.EventSpec) -> dict[str, Any]:
@@ -367,12 +368,12 @@ class MoveOut(Schema):
     move: str
     at: datetime
     events: list[dict[str, Any]] = Field(description="what the move did, in order", json_schema_extra=EVENTS_SCHEMA)
-    player: str = _left_out("who had the seat then, if staff have given it to somebody else since")
+    player: str = _left_out("the name of the player then, if staff have given the seat to somebody else since")
 
 
 class MoveList(Schema):
     moves: list[MoveOut]
-    version: int = Field(description="of the table: there are more moves while the last `n` is less")
+    version: int = Field(description="the version of the table; if the last `n` is less, there are more moves")
 
 
 class Me(Schema):
@@ -388,5 +389,5 @@ class ErrorOut(Schema):
     error: str = Field(json_schema_extra=_one_of(dict.fromkeys((*STATUSES, *rules.REFUSALS))))
     message: str = Field(description="a sentence for people, which may change")
     rule: str | None = Field(description="the number of the rule that refuses a move")
-    version: int | None = Field(description="of the table, if it is about one")
+    version: int | None = Field(description="the version of the table, if the error is about one")
     view: GameOut = LEFT_OUT
