@@ -55,7 +55,7 @@ def play_move(
 
     :param text: the move in notation (docs/notation.md), without the seat.
     :param version: the version that the move was chosen on. Required for moves of the player on turn, and for plays
-        out of turn. With it a catch that came too late is `stale`, and costs nothing (INT-5).
+        out of turn. With a version, a catch that comes too late is `stale` and costs nothing (INT-5).
     :param then: further plays, which continue a straight after a play (RUN-6). Either all are made or none.
     :param deal: the number of the deal that the move was chosen on, if known. Staff can deal a round again without a
         move, which the version does not tell. Ignored for moves that need no version.
@@ -174,9 +174,9 @@ def _check_shape(moves: Sequence[rules.Move], version: int | None, token: str | 
 
 
 def _would_be_fined(table: Table, move: rules.Move) -> bool:
-    """Return True for a catch of somebody whom nobody can catch, at a table where that costs cards."""
-    missing = move.kind == "catch" and move.target not in table.started.position.exposed
-    return missing and table.options.false_catch_penalty > 0
+    """Return True for a false catch at a table where that costs cards (UNO-6)."""
+    is_false = move.kind == "catch" and move.target not in table.started.position.exposed
+    return is_false and table.options.false_catch_penalty > 0
 
 
 def _require_not_paused(table: Table) -> None:

@@ -56,7 +56,7 @@ def give_back(table: Table, *, seat: int, now: datetime) -> None:
 def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> None:
     """Give this seat of a person or a bot to another person. Before the start, the host's seat brings the table along.
 
-    The new owner starts without standing orders, and is not shown a hand that the seat has lost.
+    The new owner starts without standing orders. The hand with which the seat was knocked out is not shown to them.
     If it is the seat's turn, its time restarts, with the new owner's quiet hours and vacation.
 
     :raises Denied: `over`; `forbidden` if its player has left, or the person has as many tables as `table_limits`
@@ -84,7 +84,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
 
 
 def _forget_lost_hand(table: Table, row: Seat) -> None:
-    """Delete the hand that a seat was knocked out with, which only its player may see until the round is over."""
+    """Delete the hand with which a seat was knocked out. Until the round is over, only its player may see it."""
     hand = table.started.hands[row.index]
     if hand.lost:
         hand.lost, hand.lost_side = [], ""

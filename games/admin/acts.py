@@ -107,7 +107,7 @@ def _form_of(request: HttpRequest, act: StaffAct[Any], options: Mapping[str, Any
     if ready:
         initial = {**options.get("initial", {}), **request.POST.dict(), "reason": ready}
         form = act.form(**{**options, "initial": initial})
-        form.fields["reason"].widget.attrs["autofocus"] = True  # the page is new, and its top is far from the reason
+        form.fields["reason"].widget.attrs["autofocus"] = True  # the page is loaded again, from its top
     else:
         form = act.form(request.POST if request.method == "POST" else None, **options)
     if not act.reason_required:

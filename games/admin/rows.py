@@ -67,8 +67,8 @@ class AuditEntryAdmin(ReadOnlyAdmin):
         "A complete game code, or part of the reason, the staff member’s name, or the name of the person or of the"
         " previous owner of a seat."
     )
-    fields = ("when", "what", "by", "reason", "about", "table", "after", "seat_number", "pages", "more")
-    readonly_fields = ("when", "what", "by", "about", "table", "after", "seat_number", "pages", "more")
+    fields = ("when", "what", "by", "reason", "about", "table", "after", "seat_number", "links", "more")
+    readonly_fields = ("when", "what", "by", "about", "table", "after", "seat_number", "links", "more")
     date_hierarchy = "at"
     ordering = ("-pk",)
 
@@ -76,9 +76,9 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     def what(self, entry: AuditEntry) -> str:
         return acts.summary_of(entry)
 
-    @admin.display(description="pages")
-    def pages(self, entry: AuditEntry) -> str:
-        """Return links to the person, the game, the case and the appeal of an entry, as far as they exist."""
+    @admin.display(description="links")
+    def links(self, entry: AuditEntry) -> str:
+        """Return links to the person, the game, the case and the appeal of an entry, if they still exist."""
         subjects = (
             ("the person", User, entry.person_id),
             ("the game", Game, entry.game_id),
@@ -95,7 +95,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show an entry under what was done."""
+        """Show an entry, with what was done as the heading."""
         entry = self.get_object(request, object_id)
         shown = {"title": acts.summary_of(entry), "subtitle": f"by {entry.actor_name}"} if entry else {}
         return super().change_view(request, object_id, form_url, {**shown, **(extra_context or {})})

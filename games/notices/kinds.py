@@ -196,8 +196,8 @@ class NoticeKind:
     turn: It is about the player's turn. Such a notice has no text of its own and is dropped when the turn is over. Its
         mail does not wait for the morning if the turn ends before that or soon after.
     page: For kinds that are not about a table, the name of the URL that says more.
-    page_of_mark: The URL has the number of a row as its argument, which is the notice's mark.
-    query: What follows that URL.
+    page_of_mark: The URL takes the notice's mark, the number of a row, as its argument.
+    query: The query string of that URL, with its question mark.
     while_viewing: Also notify players who have the game open. Other kinds are dropped for a player who reads the same
         there, which somebody without a seat does not.
     to_newcomers: Its readers have no seat yet: the page of the table asks them to join.

@@ -75,8 +75,8 @@ def holder_at(holders: Holders, seat: int, n: int) -> Holder | None:
     return next((holder for holder in holders.get(seat, ()) if n <= holder.until), None)
 
 
-def was_held_as_today(holders: Holders, seat: int, n: int) -> bool:
-    """Return True if the owner of today held this seat at line `n` of the log, or a bot in their place."""
+def held_by_current_owner(holders: Holders, seat: int, n: int) -> bool:
+    """Return True if the current owner, or a bot in their place, held this seat at line `n` of the log."""
     holder = holder_at(holders, seat, n)
     return holder is None or holder.name is None
 

@@ -18,7 +18,7 @@ from games.models.positions import position_of
 
 if TYPE_CHECKING:
     from accounts.models import User
-from games.queries.former_holders import Holders, holder_at, holders_of, names_at, was_held_as_today, was_set_aside
+from games.queries.former_holders import Holders, held_by_current_owner, holder_at, holders_of, names_at, was_set_aside
 from games.queries.legal import legal_moves
 from games.queries.orders import has_orders
 from games.queries.tables import Playing, RoundResult, Table, results_of
@@ -309,13 +309,13 @@ def log_of(
     """Return the log of a table as a person may know it, oldest move first. Runs one query.
 
     It has the moves after version `after` up to version `until`, or up to the table's version. At most the `last`
-    newest are returned; None is no limit. Somebody who was given a seat does not learn what it drew before.
+    newest are returned; None is no limit. Somebody to whom staff gave a seat does not see which cards it drew before.
     """
     end = table.game.version if until is None else min(until, table.game.version)
     you, lines = table.seat_of(user), []
     for line in read_log(table.game.pk, after, end, last):
         holders = holders_of(table.seats, line.changes)
-        reader = you if you is not None and was_held_as_today(holders, you, line.n) else None
+        reader = you if you is not None and held_by_current_owner(holders, you, line.n) else None
         events = rules.redact(line.events, reader, line.over)
         found = LogLine(line.n, line.round, line.seat, line.text, line.at, events, line.by_bot, line.by_order)
         lines.append(found.made_by(holders))

@@ -38,7 +38,7 @@ class Opponent(NamedTuple):
 class GameCard(NamedTuple):
     """A game in a list.
 
-    `what` says what is asked of the reader or how the game stands, and `people` who plays. `about` are the rules, the
+    `what` says what the reader has to do or how the game stands, and `people` who plays. `about` are the rules, the
     pace and the length. `opponents` are the others and their hands, empty before the first deal. `top` is the card on
     top of the discard pile, None before the first deal. `side` is the side in force, None if the deck has one side.
     `due` is the time left for the move and `due_note` its deadline, both empty without a deadline. `soon`: the reader

@@ -30,7 +30,7 @@ class Telling(NamedTuple):
     `said` says who hears it: nobody, the players it is about (`seat` and `target` of the event), or all. `kept` says in
     the same way who hears it however much has happened. `at_once`: it interrupts what is being said. `seat`, `target`
     and `others` are the banners of the two players and of everybody else, empty for none. `sound` is the name of a
-    sound of static/js/sounds.js, empty for none. All hear it, or if `kept` is `involved`, those it is about.
+    sound of static/js/sounds.js, empty for none. If `kept` is `involved`, only the players it is about hear the sound.
     """
 
     kept: str = ""

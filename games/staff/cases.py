@@ -284,7 +284,9 @@ def close_case(
         case = lock_case(case_id)
         check_case(case, by=by)
         if also and outcome in (Case.Outcome.NOTHING, Case.Outcome.BAD_FAITH):
-            message = f"With this outcome nothing is done to {case.about}. Choose another outcome, or “Nothing more”."
+            message = (
+                f"With this outcome you can do nothing to {case.about}. Choose another outcome, or “Nothing more”."
+            )
             raise Denied("malformed", message)
         if also:
             _do_also(case, also, days, by=by, reason=reason, now=now)

@@ -237,10 +237,7 @@ class OutcomeForm(ReasonForm):
 
 
 class CloseForm(OutcomeForm):
-    """The form to close a case, and to warn, mute or suspend its person at once, for the same reason.
-
-    `person` is their name.
-    """
+    """The form to close a case, and to warn, mute or suspend its person at once, for the same reason."""
 
     also = forms.ChoiceField(
         choices=[("", "Nothing more"), ("warn", "Warn"), ("mute", "Mute"), ("suspend", "Suspend")],
@@ -253,8 +250,12 @@ class CloseForm(OutcomeForm):
     )
 
     def __init__(self, *args: Any, person: str, **kwargs: Any) -> None:
+        """Make the form.
+
+        :param person: the name of the person whom the case is about.
+        """
         super().__init__(*args, **kwargs)
-        self.fields["also"].label = f"Do to {person}"  # whom it is about, not who reported
+        self.fields["also"].label = f"Do to {person}"  # so that nobody takes the reporter for this person
 
 
 class AppealForm(ReasonForm):

@@ -82,7 +82,7 @@ def unheld_count(reader: User, *, now: datetime) -> int:
 
 def appeals_count(reader: User) -> int:
     """Count the appeals that wait, without those against a suspension by the reader. Runs one query."""
-    # As in `conduct.entry_of`, an entry and its suspension have one time.
+    # As in `conduct.entry_of`: an entry and its suspension have the same time.
     own = AuditEntry.objects.filter(
         act__in=(SUSPEND, SUSPEND_FOR_GOOD),
         actor=reader,

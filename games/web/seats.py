@@ -42,13 +42,11 @@ class Act(Protocol):
     def __call__(self, *, viewer: Viewer[User]) -> Table: ...
 
 
-def acts(
+def get_shows_table(
     view: Callable[Concatenate[HtmxRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HtmxRequest, P], HttpResponse]:
-    """Decorate a view that takes a POST about a table. GET leads to the table.
-
-    A refusal is shown at the address of the act, and a phone that has dropped the page loads that address.
-    """
+    """Decorate a view that takes a POST about a table, so that GET redirects to the page of the table."""
+    # A refusal is shown at the address of the act, which a phone loads again by GET when it has dropped the page.
 
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
@@ -58,13 +56,13 @@ def acts(
     return handle
 
 
-@acts
+@get_shows_table
 @marks
 def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
     """Sit down. A visitor who may see the table and gets a seat becomes a guest, or must log in without guests.
 
     A form that asks for the guest's name sends it as `name`. Without that field the guest gets a name of the site's.
-    `key` is given if the form is at the address of an invitation.
+    `key` is that of the invitation, if the form is on its page.
     """
     now = timezone.now()
     if person(request) is not None:
@@ -84,12 +82,11 @@ def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
     return SeeOther.to("game", table.game.code)
 
 
-@acts
+@get_shows_table
 def leave(request: HtmxRequest, code: str) -> HttpResponse:
-    """Leave a table before the start. The browser may still see it: its page is open, and it may come back.
-
-    Without that, an update of the page would find nothing and put “Page not found” in place of the front page.
-    """
+    """Leave a table before the start. This browser may still see the table afterwards."""
+    # The page of the table is still open. Without the link its next update would be “Page not found” instead of the
+    # front page.
     if (user := person(request)) is not None:
         table = table_for(request, code)
         if table.seat_of(user) is not None:
@@ -112,37 +109,37 @@ def resign(request: HtmxRequest, code: str) -> HttpResponse:
     return render(request, "games/resign.html", {"page": resign_page_of(view)})
 
 
-@acts
+@get_shows_table
 def start(request: HtmxRequest, code: str) -> HttpResponse:
     """Start with the players seated so far."""
     return _done(request, code, partial(lobby.start, code=code, now=timezone.now()))
 
 
-@acts
+@get_shows_table
 def add_bot(request: HtmxRequest, code: str) -> HttpResponse:
     bot = request.POST.get("bot", "")
     return _done(request, code, partial(lobby.add_bot, code=code, bot=bot, now=timezone.now()))
 
 
-@acts
+@get_shows_table
 def pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Ask for a pause, or agree to one."""
     return _done(request, code, partial(pauses.ask_pause, code=code, now=timezone.now()))
 
 
-@acts
+@get_shows_table
 def end_pause(request: HtmxRequest, code: str) -> HttpResponse:
     """Take a vote for a pause back, or end the pause."""
     return _done(request, code, partial(pauses.end_pause, code=code, now=timezone.now()))
 
 
-@acts
+@get_shows_table
 def take_seat_back(request: HtmxRequest, code: str) -> HttpResponse:
     """Take the user's seat back from the bot."""
     return _done(request, code, partial(pauses.take_seat_back, code=code, now=timezone.now()))
 
 
-@acts
+@get_shows_table
 def orders(request: HtmxRequest, code: str) -> HttpResponse:
     """Set the user's standing orders to what the form says."""
     fields = {
@@ -153,7 +150,7 @@ def orders(request: HtmxRequest, code: str) -> HttpResponse:
     return _done(request, code, partial(standing_orders.set_orders, code=code, fields=fields))
 
 
-@acts
+@get_shows_table
 @marks
 def rematch(request: HtmxRequest, code: str) -> HttpResponse:
     """Play again with the same options."""

@@ -27,7 +27,7 @@ async function sound(events, turn) {
   if (names.length) (await import("./sounds.js")).play(names);
 }
 
-// A page that is opened has its end of a round in a fold. A round that ends later has it over the table.
+// The end of a round is in a fold when a page is opened, and lies over the table if the round ends later.
 const endedRound = () => Number(document.querySelector("#ended[data-stays]")?.dataset.round ?? 0);
 let lastEnded = endedRound();
 

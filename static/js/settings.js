@@ -1,7 +1,7 @@
 // <select data-setting="motion"> is a preference of this browser, stored under that name.
 import { recall, remember } from "./store.js";
 
-const HEARD = ["sounds", "volume"]; // a change of them plays a sound
+const AUDIBLE = ["sounds", "volume"]; // a change of one plays a sound
 
 function show() {
   for (const field of document.querySelectorAll("[data-setting]")) {
@@ -13,7 +13,7 @@ function show() {
 document.addEventListener("change", async ({ target }) => {
   if (!target.matches("[data-setting]")) return;
   remember(target.dataset.setting, target.value);
-  if (HEARD.includes(target.dataset.setting)) (await import("./sounds.js")).play(["turn"]);
+  if (AUDIBLE.includes(target.dataset.setting)) (await import("./sounds.js")).play(["turn"]);
 });
 document.body.addEventListener("htmx:afterSettle", show);
 show();

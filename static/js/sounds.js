@@ -18,7 +18,7 @@ const FADE = 0.02; // s
 const VIBRATION = [60, 40, 60]; // ms: on, off, on
 
 let context = null;
-let free = 0; // when the last sound ends, on the clock of the context
+let free = 0; // when the last sound ends, in s on the clock of the context
 
 // Phones may start the clock of a context only during a press.
 document.addEventListener("pointerup", () => context?.resume());
@@ -49,7 +49,7 @@ function sound(names) {
 
 // Plays each of these sounds once, at most the `MOST` most important ones.
 export function play(names) {
-  if (!navigator.userActivation.hasBeenActive) return; // browsers allow nothing before a press
+  if (!navigator.userActivation.hasBeenActive) return; // before a press browsers allow neither
   if (recall("sounds", "off") === "on") sound(Object.keys(SOUNDS).filter((name) => names.includes(name)).slice(-MOST));
   if (names.includes("turn") && recall("vibration", "on") === "on") navigator.vibrate?.(VIBRATION);
 }

@@ -131,7 +131,7 @@ def test_bots_that_finish_without_a_pause_are_watched(new_page: NewPage, site: s
     expect(page.locator("#over")).to_be_visible()
 
 
-def out_on_small_screens(page: Page) -> None:
+def check_lost_hand_and_own_row(page: Page) -> None:
     """Check that the lost hand has its title, and that the reader is in the row of the players, above the table."""
     expect(page.locator("#lost-title")).to_be_in_viewport(ratio=1)
     window = page.viewport_size
@@ -151,4 +151,4 @@ def test_the_page_of_a_player_who_is_out_fits_and_axe_finds_no_violations(
     stopped_at_first_step(page, lambda: finish(table, alice, bob, charlie))
     shows(page, OUT_AT)
     expect(page.locator(".banner")).to_have_count(0)
-    look(page, "out", lambda: out_on_small_screens(page))
+    look(page, "out", lambda: check_lost_hand_and_own_row(page))

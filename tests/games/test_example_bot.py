@@ -93,7 +93,7 @@ def test_two_bots_play_a_game_to_its_end(site: str, alice: User, bob: User, pres
 
 
 @pytest.mark.parametrize("callouts", [[], [{"seat": 2, "until": "2026-11-28T06:00:00Z"}]])
-def test_it_never_catches_falsely(callouts: list[dict[str, Any]]) -> None:
+def test_it_makes_no_false_catch(callouts: list[dict[str, Any]]) -> None:
     view = {"legal": ["catch 1", "catch 2", "take"], "callouts": callouts, "turn": 0, "you": 0, "hand": ["r1"]}
     assert example.choose(view) == ("catch 2" if callouts else "take")
 

@@ -108,7 +108,7 @@ def test_a_seated_guest_reads_how_to_come_back(client: Client, alice: User, as_a
     game = open_table(alice, public=False)
     client.post(link(game), {"name": "Anna"})
     page = client.get(f"/games/{game.code}/").content.decode()
-    assert "You can close this page: the game waits on the front page of this browser." in words_in(page)
+    assert "You can close this page: in this browser, the front page leads back to the game." in words_in(page)
     assert f'/accounts/signup/?next=/games/{game.code}/"' in page
     assert "come-back" not in as_alice.get(f"/games/{game.code}/").content.decode()
 

@@ -379,7 +379,7 @@ def rows(page: Any) -> dict[str, str]:
     return {re.search(r'href="/games/(\w+)/"', part)[1]: part.split("</section>")[0] for part in parts}  # type: ignore[index]
 
 
-def test_a_row_shows_what_is_asked_who_plays_with_how_many_cards_and_the_time_left(
+def test_a_row_shows_what_to_do_the_hands_and_the_time_left(
     as_alice: Client, alice: User, bob: User, charlie: User
 ) -> None:
     hands = [["r5"], [f"g{n}" for n in range(1, 10)] * 2 + ["y1", "y2", "y3"], ["b0"] * 16, []]
@@ -398,7 +398,9 @@ def test_a_row_shows_what_is_asked_who_plays_with_how_many_cards_and_the_time_le
     assert re.findall(r'stroke-dasharray="([^"]+)"', row) == ["21 25", "16 25"]
 
 
-def test_a_row_of_a_game_that_waits_for_others_marks_who_is_on_turn(as_alice: Client, alice: User, bob: User) -> None:
+def test_a_row_of_a_game_that_waits_for_others_marks_the_player_on_turn(
+    as_alice: Client, alice: User, bob: User
+) -> None:
     deadline = timezone.now() + timedelta(minutes=10)
     game = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=deadline, options={"mercy_limit": 0}).game
     row = rows(as_alice.get("/"))[game.code]

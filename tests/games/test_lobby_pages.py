@@ -120,7 +120,7 @@ def test_leaving_a_table_leads_home(as_bob: Client, bob: User, alice: User) -> N
     assert not Seat.objects.filter(user=bob).exists()
 
 
-def test_who_left_a_private_table_may_still_see_it(as_alice: Client, alice: User) -> None:
+def test_a_player_who_left_a_private_table_may_still_see_it(as_alice: Client, alice: User) -> None:
     game = open_table(alice, public=False)
     as_alice.post(f"/games/{game.code}/leave/")
     part = as_alice.get(f"/games/{game.code}/?lobby=1", headers={"HX-Request": "true"})

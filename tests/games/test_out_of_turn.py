@@ -291,7 +291,7 @@ def test_a_race_needs_the_pace_live(alice: User) -> None:
     assert not Game.objects.filter(options__buzzers="race").exclude(pace="live").exists()
 
 
-def test_who_catches_too_late_is_not_fined(alice: User, bob: User, charlie: User) -> None:
+def test_a_late_catch_is_not_fined(alice: User, bob: User, charlie: User) -> None:
     position = {**MISSING, "hands": [["r4", "r5"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
     table = table_at(position, [alice, bob, charlie], preset="classic", options={"false_catch_penalty": 2})
     play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)

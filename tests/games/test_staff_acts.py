@@ -132,7 +132,7 @@ def test_lists_of_acts_say_how_long_and_which(mo: User, ann: User, alice: User, 
             assert summary in text_of(browser.get(f"/admin/{page}")), page
 
 
-def test_the_page_of_an_entry_is_called_after_the_act_and_links_what_it_is_about(
+def test_the_page_of_an_entry_has_its_act_as_heading_and_links_what_it_is_about(
     mo: User, ann: User, alice: User, bob: User
 ) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game

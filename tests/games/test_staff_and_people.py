@@ -699,7 +699,7 @@ def test_the_admins_who_can_decide_are_told_of_an_appeal(ann: User, mo: User, ro
     assert waits == {ann: False, mo: False, root: True}
 
 
-def test_who_suspended_the_person_is_told_of_the_appeal_if_nobody_else_can_decide(ann: User, alice: User) -> None:
+def test_the_admin_who_suspended_is_told_of_the_appeal_if_nobody_else_can_decide(ann: User, alice: User) -> None:
     now = timezone.now()
     staff_browser(ann)
     people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)

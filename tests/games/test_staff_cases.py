@@ -210,7 +210,7 @@ def test_only_staff_find_the_notices_about_cases_in_their_settings(mo: User, ali
     assert title not in logged_in(alice).get("/notices/settings/").content.decode()
 
 
-def test_a_warning_by_a_colleague_is_news_for_whoever_closes_the_case(
+def test_a_warning_by_a_colleague_is_news_for_the_colleague_who_closes_the_case(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:
     case, browser = case_about(table, 1, alice), staff_browser(mo)
@@ -255,7 +255,7 @@ def test_a_case_is_closed_together_with_an_act_for_one_reason(
 
 
 @pytest.mark.parametrize("outcome", ["nothing", "badfaith"])
-def test_a_report_without_grounds_is_not_settled_with_an_act_on_the_person(
+def test_a_case_without_a_fault_is_not_closed_with_an_act_on_the_person(
     table: Table, mo: User, alice: User, bob: User, outcome: str
 ) -> None:
     case, browser = case_about(table, 1, alice), staff_browser(mo)
@@ -263,7 +263,7 @@ def test_a_report_without_grounds_is_not_settled_with_an_act_on_the_person(
     assert "Do to bob:" in browser.get(url).content.decode()
     answer = confirm(browser, url, {"outcome": outcome, "answer": "", "also": "warn", "reason": REASON})
     assert answer.status_code == 400
-    assert "With this outcome nothing is done to bob." in answer.content.decode()
+    assert "With this outcome you can do nothing to bob." in answer.content.decode()
     assert Case.objects.get().closed_at is None
     assert not AuditEntry.objects.exists()
 

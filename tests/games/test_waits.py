@@ -260,7 +260,7 @@ def test_a_suspended_person_gets_a_refusal_at_once(site: Site, table: Table, bob
     run(scenario())
 
 
-def test_who_asks_for_the_deletion_of_the_account_gets_a_refusal_at_once(site: Site, table: Table, bob: User) -> None:
+def test_a_person_who_deletes_the_account_gets_a_refusal_at_once(site: Site, table: Table, bob: User) -> None:
     token = api_token(bob)
 
     async def scenario() -> None:
