@@ -31,9 +31,9 @@ log = structlog.get_logger(__name__)
 
 
 class Sender(HttpTransport):
-    """Sends reports, and logs once a minute that one did not arrive, as where `SENTRY_DSN` has a wrong key.
+    """Sends reports, and logs at most once a minute that one did not arrive, for example because of a wrong key.
 
-    `sentry_sdk` says nothing by itself.
+    `sentry_sdk` itself logs nothing then.
     """
 
     def on_dropped_event(self, _reason: str) -> None:

@@ -20,7 +20,7 @@ QUIET = {
     "celery.worker.control": "ERROR",  # the embedded worker is stopped by remote control
     "kombu": "WARNING",
     "asyncio": "WARNING",
-    "urllib3": "ERROR",  # each retry of an error report; nomercy.error_reports says if it does not arrive
+    "urllib3": "ERROR",  # it logs each retry of an error report; nomercy.error_reports logs if one does not arrive
     "channels_redis.pubsub": "CRITICAL",  # a traceback a second while Redis is down; the poller of the sockets says so
     "uvicorn": "WARNING",
     "uvicorn.error": "WARNING",  # lower levels repeat paths

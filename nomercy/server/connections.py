@@ -170,7 +170,7 @@ class Connection(H11Protocol):
     def eof_received(self) -> bool | None:  # type: ignore[override]  # asyncio reads the answer; uvicorn's is None
         """Answer a client that will send nothing more. Returning None closes the connection.
 
-        Whether it still reads shows only when something is sent, so waiting calls are told, and answer at once.
+        Only sending something shows whether it still reads, so waiting calls are answered at once.
         """
         self._ended.set()
         if not self._answering:

@@ -207,7 +207,7 @@ def assert_says_what_to_do(answer: Reply, path: str, code: str, hint: str) -> No
 
 
 class Waits:
-    """A WSGI app whose calls wait for news that never comes. `runs` says of each run whether it let the server wait."""
+    """A WSGI app whose calls wait for news that never comes. `runs` has for each run whether it let the server wait."""
 
     def __init__(self) -> None:
         self.runs: list[bool] = []
@@ -229,7 +229,7 @@ def test_a_stopping_server_answers_a_waiting_call() -> None:
     assert app.runs == [True, True, False]
 
 
-def test_clients_who_hang_up_free_the_places_of_their_waiting_calls() -> None:
+def test_waiting_calls_of_clients_that_hang_up_no_longer_count() -> None:
     admission = Admission(Bridge(Waits(), threads=1), LIMITS)
     with serving(admission, LIMITS) as port:
         with ExitStack() as lines:

@@ -48,7 +48,7 @@ def test_there_is_no_page_without_a_token_in_the_settings(client: Client) -> Non
         assert client.get("/metrics", headers=headers).status_code == 404
 
 
-def test_the_page_tells_which_hosts_must_be_allowed_for_its_target(measured: None, settings: Any) -> None:
+def test_the_docs_name_the_host_that_must_be_allowed(measured: None, settings: Any) -> None:
     section = (CHECKOUT / "docs" / "operations.md").read_text().partition("### Metrics")[2].partition("\n### ")[0]
     (target,) = re.findall(r"targets: \[\"(.+?)\"\]", section)
     (allowed,) = re.findall(r"`ALLOWED_HOSTS=(.+?)`", section)

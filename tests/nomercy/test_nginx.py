@@ -104,7 +104,7 @@ def test_while_the_servers_are_stopped_there_is_a_page(tmp_path: Path) -> None:
         ("GET / HTTP/1.0", 400, None),
     ],
 )
-def test_http_leads_nowhere_but_to_the_site(site: Proxy, sent: str, status: int, location: str | None) -> None:
+def test_http_redirects_only_to_the_site(site: Proxy, sent: str, status: int, location: str | None) -> None:
     with closing(site.unsafe("127.0.0.2")) as connection, closing(HTTPResponse(connection)) as answer:
         connection.sendall(f"{sent}\r\nConnection: close\r\n\r\n".encode())
         answer.begin()
