@@ -74,8 +74,8 @@ def over(page: Page) -> Locator:
 
 def wait_for_me(page: Page) -> bool:
     """Wait until this person must move, and return True; return False once the game is over."""
-    # The bots may finish the round among themselves. Somebody who is out would watch it, a move a second, also what
-    # they play after a skip.
+    # The bots may finish the round among themselves. A player who is out would watch that at a move each second, and
+    # also the moves that bots make after a skip.
     skip, settled = page.locator("#skip-to-end"), my_turn(page).or_(over(page)).first
     while not settled.is_visible():
         expect(settled.or_(skip).first).to_be_visible(timeout=60_000)

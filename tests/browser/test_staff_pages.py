@@ -62,7 +62,7 @@ def look_at_hands(page: Page, desk: Desk) -> None:
 
 
 def refused(page: Page, desk: Desk) -> None:
-    """A form that changes nothing, because the names in it are those of today."""
+    """Send a form that changes nothing, because it has the current names."""
     page.goto(f"/admin/accounts/user/{desk.bob.pk}/act/rename/")
     page.locator("#id_reason").fill(REASON)
     page.get_by_role("button", name="Correct the name").click()
@@ -70,7 +70,7 @@ def refused(page: Page, desk: Desk) -> None:
 
 
 def newer(page: Page, desk: Desk) -> None:
-    """A page that was open while a colleague acted, with the reason that was typed."""
+    """Send a form whose page was open while a colleague acted, with the reason that was typed."""
     page.goto(f"/admin/accounts/user/{desk.bob.pk}/act/warn/")
     page.locator("#id_reason").fill(REASON)
     mo = User.objects.get(username="mo")
@@ -80,7 +80,7 @@ def newer(page: Page, desk: Desk) -> None:
 
 
 def newer_at_seat(page: Page, desk: Desk) -> None:
-    """A page to remove a player that a colleague has removed meanwhile."""
+    """Send the form to remove a player whom a colleague has removed in the meantime."""
     page.goto(f"/admin/games/game/{desk.table.game.pk}/act/remove/?seat=1")
     page.locator("#id_reason").fill(REASON)
     page.get_by_label("A bot takes over").check()
@@ -91,7 +91,7 @@ def newer_at_seat(page: Page, desk: Desk) -> None:
 
 
 def announced(page: Page, desk: Desk) -> None:
-    """The page of the announcement while it is shown, with the line that all pages have."""
+    """Open the page of the announcement while it is shown, with the line that all pages have."""
     ann, text = User.objects.get(username="ann"), "The site rests on Sunday from 20:00 to 21:00. " * 4
     more: dict[str, Any] = {"announcement_id": Announcement.NUMBER, "until": None, "reason": ""}
     announcement.announce(by=ann, text=text[:150], now=timezone.now(), **more)
@@ -99,9 +99,9 @@ def announced(page: Page, desk: Desk) -> None:
 
 
 def long_log(page: Page, desk: Desk) -> None:
-    """A game whose log scrolls."""
-    names = User.objects.in_bulk(["alice", "bob", "charlie"], field_name="username")
-    table = table_after(list(names.values()), 60, seed=4)
+    """Open the page of a game whose log scrolls."""
+    players = User.objects.in_bulk(["alice", "bob", "charlie"], field_name="username")
+    table = table_after(list(players.values()), 60, seed=4)
     page.goto(f"/admin/games/game/{table.game.pk}/change/")
 
 

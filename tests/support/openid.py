@@ -121,7 +121,7 @@ class Provider:
             query["nonce"],
             query["code_challenge"],
             query["redirect_uri"],
-            # As OpenID Connect Core 1.0 (3.1.2.1) obliges a provider to. Without it many say nothing.
+            # OpenID Connect Core 1.0 (3.1.2.1) requires it after `max_age`. Otherwise many providers leave it out.
             int(time.time()) if "max_age" in query else None,
         )
         assert query["code_challenge_method"] == "S256"
