@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from accounts.actions import create_guest
@@ -49,12 +50,15 @@ def create_table_once(
     if form is not None:
         Game.objects.filter(form=form, created_at__lt=now - REPEAT_WINDOW).update(form=None, form_guest=None)
     try:
-        # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back.
+        # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back. If
+        # the visitor has given a name, that of the first request's guest is what it fails by.
         return _create(user, options, form, now, name, time_zone)
-    except IntegrityError:
-        if form is None:
+    except (IntegrityError, ValidationError) as failure:
+        if found := find_created(user=user, form=form, now=now):
+            return found
+        if form is None or isinstance(failure, ValidationError):
             raise
-        return find_created(user=user, form=form, now=now) or _create(user, options, None, now, name, time_zone)
+        return _create(user, options, None, now, name, time_zone)
 
 
 def _create(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from games import rules
 from games.models import Move
 from games.queries import Table
 from games.refusals import Denied
@@ -33,6 +34,26 @@ def only_penalties_since(table: Table, version: int) -> bool:
         return False
     lines = Move.objects.filter(game=table.game, n__gt=version).values_list("events", flat=True)
     return all(is_penalty(_kinds(events)) for events in lines)
+
+
+def could_be_caught(table: Table, seat: int, version: int) -> bool:
+    """Return True if a seat had not called UNO at a version, up to `MOST_PENALTIES` lines after it had to (UNO-2).
+
+    Its window also closes when the time to catch runs out, which is no line: somebody who saw it open may be late too.
+    """
+    lines = Move.objects.filter(round=table.started.round, n__lte=version).order_by("-n")[:MOST_PENALTIES]
+    for text, events in lines.values_list("text", "events"):
+        for event in reversed(events):
+            match event["kind"]:
+                case "uno_due" if event["seat"] == seat:
+                    return True
+                case "called_uno" if event["seat"] == seat:
+                    return False
+                case "caught" if event["target"] == seat:
+                    return False
+        if rules.KINDS[rules.parse_move(text).kind].of_turn:
+            return False  # which closed all windows (UNO-3)
+    return False
 
 
 def require_first_miss(table: Table, seat: int) -> None:

@@ -17,7 +17,7 @@ from games import queries, rules
 from games.actions import seating, timeouts
 from games.actions.commit import commit
 from games.actions.next_round import deal_next
-from games.actions.penalties import only_penalties_since
+from games.actions.penalties import could_be_caught, only_penalties_since
 from games.clocks import pausing
 from games.locks import lock_game
 from games.models import Game
@@ -81,8 +81,11 @@ def play_move(
             if move.kind != "leave":
                 _require_not_paused(table)
                 seating.require_no_bot(table, seat=seat)
-            if rules.KINDS[move.kind].of_turn or (version is not None and _would_be_fined(table, move)):
+            if rules.KINDS[move.kind].of_turn:
                 _require_version(table, version, deal, clock_has_acted=clock_has_acted)
+            if version is not None and version < table.game.version and _is_late_catch(table, move, version):
+                message = "You were too late: nobody can catch them any more. That costs you nothing."
+                raise Denied("stale", message, rule="INT-5", version=table.game.version)
             if move.kind == "leave" and leave_in_deal not in (None, table.started.round.number):
                 message = "You have not resigned, because another deal is played now. To resign from it, ask again."
                 raise Denied("stale", message, version=table.game.version)
@@ -173,10 +176,11 @@ def _check_shape(moves: Sequence[rules.Move], version: int | None, token: str | 
         raise Denied("malformed", "A token must be 1 to 64 printable ASCII characters.")
 
 
-def _would_be_fined(table: Table, move: rules.Move) -> bool:
-    """Return True for a false catch at a table where that costs cards (UNO-6)."""
-    is_false = move.kind == "catch" and move.target not in table.started.position.exposed
-    return is_false and table.options.false_catch_penalty > 0
+def _is_late_catch(table: Table, move: rules.Move, version: int) -> bool:
+    """Return True for a catch that would be fined now, and was right at the version that it was chosen on."""
+    if move.kind != "catch" or move.target is None or not table.options.false_catch_penalty:
+        return False
+    return move.target not in table.started.position.exposed and could_be_caught(table, move.target, version)
 
 
 def _require_not_paused(table: Table) -> None:

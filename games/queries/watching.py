@@ -47,6 +47,8 @@ def next_step(table: Table, seat: int, *, since: int, deal: int, now: datetime) 
         round_, end = before, playing.round.from_version
     if seat not in round_.out or seat in round_.absent or table.seats[seat].left:
         return None
+    if not _has_lost_hand(playing, round_, seat):
+        return None  # somebody else had this seat then
     knocked_out = _knocked_out_at(round_, seat)
     if knocked_out is None:
         return None
@@ -68,6 +70,13 @@ def _is_on_turn(table: Table, seat: int) -> bool:
         and table.on_turn.index == seat
         and not table.seats[seat].bot
     )
+
+
+def _has_lost_hand(playing: Playing, round_: Round, seat: int) -> bool:
+    """Return True if the hand is stored that a seat was knocked out with in a round, this one or the last."""
+    if round_ == playing.round:
+        return bool(playing.hands[seat].lost)
+    return Hand.objects.filter(round=round_, seat__index=seat).exclude(lost=[]).exists()
 
 
 def _knocked_out_at(round_: Round, seat: int) -> int | None:

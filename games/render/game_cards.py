@@ -60,7 +60,7 @@ class GameCard(NamedTuple):
 
 def game_card(view: GameView, now: datetime) -> GameCard:
     """Return a game's card for the reader of `view`."""
-    deadline = view.deadline if view.turn is not None and not view.paused else None
+    deadline = view.deadline if view.turn is not None else None
     others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
     return GameCard(
         url=words.table_url("game", view.id),
@@ -89,9 +89,9 @@ def open_card(view: GameView) -> GameCard:
 
 
 def _opponents(view: GameView) -> Iterator[Opponent]:
-    """Yield the other players, in the order of the seats after the reader's."""
-    first = view.you or 0
-    for place in range(view.you is not None, len(view.seats)):
+    """Yield the other players, in the order of the seats after the reader's, with the places of the game's page."""
+    first = -1 if view.you is None else view.you
+    for place in range(1, len(view.seats) + (view.you is None)):
         seat = view.seats[(first + place) % len(view.seats)]
         now = seat.seat == view.turn
         yield Opponent(seat.name, seat.avatar, seat.cards, mercy_of(view, seat), seat.out, now, place)

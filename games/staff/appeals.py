@@ -73,6 +73,15 @@ def check_appeal(appeal: Appeal, *, by: User, now: datetime) -> None:
         raise Denied("forbidden", "You suspended this person. Another admin must decide the appeal.")
 
 
+def can_decide(appeal: Appeal, *, by: User, now: datetime) -> bool:
+    """Return True if `check_appeal` lets this staff member decide an appeal."""
+    try:
+        check_appeal(appeal, by=by, now=now)
+    except Denied:
+        return False
+    return True
+
+
 def other_can_decide(appeal: Appeal, *, by: User, now: datetime) -> bool:
     """Return True if a staff member other than `by` can decide this appeal: with the role and a second factor."""
     others = User.objects.filter(is_staff=True, is_active=True).exclude(pk=by.pk)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
-from games.models import Appeal, AuditEntry, Case, Game, Report
-from games.models.moderation import SUSPEND, SUSPEND_FOR_GOOD
+from games.models import Appeal, Case, Game, Report
 from games.queries import conduct
 from games.refusals import Denied
-from games.staff import cases
+from games.staff import appeals, cases
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -21,6 +20,8 @@ HELD_TOO_LONG: Final = timedelta(days=3)
 """After how long an open case that somebody works on counts as held too long."""
 MOST_TRIED: Final = 60
 """How many cases `cases_to_close` looks at."""
+MOST_COUNTED: Final = 10
+"""How many waiting appeals `appeals_count` looks at."""
 LATE: Final = timedelta(minutes=2)
 """How late a clock or a bot may be before the game counts as overdue or stuck. The sweep runs every few seconds."""
 
@@ -80,17 +81,10 @@ def unheld_count(reader: User, *, now: datetime) -> int:
     return _free_for(reader, now).exclude(pk__in=taken.values("pk")).count()
 
 
-def appeals_count(reader: User) -> int:
-    """Count the appeals that wait, without those against a suspension by the reader. Runs one query."""
-    # As in `conduct.entry_of`: an entry and its suspension have the same time.
-    own = AuditEntry.objects.filter(
-        act__in=(SUSPEND, SUSPEND_FOR_GOOD),
-        actor=reader,
-        person=OuterRef("suspension__person"),
-        at=OuterRef("suspension__at"),
-    )
-    waiting = Appeal.objects.filter(decided_at=None).exclude(suspension__person=reader)
-    return waiting.exclude(Exists(own)).count()
+def appeals_count(reader: User, *, now: datetime) -> int:
+    """Count which of the `MOST_COUNTED` oldest appeals that wait the reader may decide."""
+    waiting = Appeal.objects.filter(decided_at=None).select_related("suspension__person").order_by("at", "pk")
+    return sum(appeals.can_decide(appeal, by=reader, now=now) for appeal in waiting[:MOST_COUNTED])
 
 
 def next_case(reader: User, *, after: Case, now: datetime) -> Case | None:
@@ -134,9 +128,9 @@ def queue_counts(reader: User, *, now: datetime) -> QueueCounts:
         held_long=Count("pk", filter=held_too_long(now) & conduct.has_worker(now)),
         oldest_case=Min("opened_at"),
     )
-    appeals = Appeal.objects.filter(decided_at=None).aggregate(appeals=Count("pk"), oldest_appeal=Min("at"))
+    undecided = Appeal.objects.filter(decided_at=None).aggregate(appeals=Count("pk"), oldest_appeal=Min("at"))
     overdue, stuck, paused = (
         with_problem(Game.objects.all(), problem, reader=reader.pk, now=now).count()
         for problem in ("overdue", "stuck", "paused")
     )
-    return QueueCounts(**cases, **appeals, overdue=overdue, stuck=stuck, paused=paused)
+    return QueueCounts(**cases, **undecided, overdue=overdue, stuck=stuck, paused=paused)

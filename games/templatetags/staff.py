@@ -35,7 +35,7 @@ def unheld_cases(context: template.Context) -> int:
 def undecided_appeals(context: template.Context) -> int:
     """``{% undecided_appeals as count %}``: how many appeals wait for the user, if their role may decide them."""
     user = context["user"]
-    return appeals_count(user) if user.has_perm(DECIDE_APPEAL.permission) else 0
+    return appeals_count(user, now=timezone.now()) if user.has_perm(DECIDE_APPEAL.permission) else 0
 
 
 @register.filter

@@ -89,7 +89,7 @@ def leave(request: HtmxRequest, code: str) -> HttpResponse:
     # front page.
     if (user := person(request)) is not None:
         table = table_for(request, code)
-        if table.seat_of(user) is not None:
+        if table.seat_of(user) is not None and not table.game.is_public:
             remember_link(request, table.game.invite_key)
             store_now(request.session)  # before the commit that updates open pages
     answer = _done(request, code, partial(lobby.leave_table, code=code, now=timezone.now()))

@@ -8,6 +8,7 @@ import { isNew } from "./store.js";
 const told = new Set(); // keys of events
 let missed = []; // copies of the events since the reader's last move
 let step = 0; // how many of their moves "Next step" has shown
+let wasOnTurn = Boolean(document.getElementById("move"));
 const headline = () => document.getElementById("headline")?.textContent ?? "";
 let heading = headline();
 
@@ -24,7 +25,7 @@ function tell(events) {
 // Their sounds, and that of the reader's turn
 async function sound(events, turn) {
   const names = [...events.map(({ dataset }) => dataset.sound), turn && "turn"].filter(Boolean);
-  if (names.length) (await import("./sounds.js")).play(names);
+  if (names.length) (await import("./sounds.js")).play(names, { vibrates: true });
 }
 
 // The end of a round is in a fold when a page is opened, and lies over the table if the round ends later.
@@ -32,9 +33,12 @@ const endedRound = () => Number(document.querySelector("#ended[data-stays]")?.da
 let lastEnded = endedRound();
 
 async function showRoundEnd() {
-  if (endedRound() <= lastEnded) return;
-  lastEnded = endedRound();
-  (await import("./round_end.js")).show();
+  const round = endedRound();
+  if (round <= lastEnded) return;
+  const { show } = await import("./round_end.js");
+  if (round <= lastEnded || round !== endedRound()) return; // shown meanwhile, or the page has moved on
+  lastEnded = round;
+  show();
 }
 
 const movesOf = (events) => [...new Set(events.map(({ dataset }) => dataset.move))];
@@ -69,7 +73,9 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   play(events);
   remember(events);
   const now = events.length ? list.dataset.now : "";
-  sound(events, now && document.getElementById("move"));
+  const onTurn = Boolean(document.getElementById("move"));
+  sound(events, onTurn && !wasOnTurn);
+  wasOnTurn = onTurn;
   if (now) say(now, { version: `${version}.${deal}` });
   // Changes that are no moves (a pause, more time, a game called off) are told by the new headline.
   else if (!events.length && !refusal && heading !== headline()) say(headline());

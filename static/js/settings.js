@@ -7,6 +7,7 @@ function show() {
   for (const field of document.querySelectorAll("[data-setting]")) {
     field.closest("[hidden]")?.removeAttribute("hidden");
     const usual = field.options ? (field.querySelector("[selected]") ?? field.options[0]).value : field.defaultValue;
+    if (field === document.activeElement) continue; // the reader is changing it
     field.value = recall(field.dataset.setting, usual);
   }
 }

@@ -21,7 +21,7 @@ let context = null;
 let free = 0; // when the last sound ends, in s on the clock of the context
 
 // Phones may start the clock of a context only during a press.
-document.addEventListener("pointerup", () => context?.resume());
+for (const press of ["pointerup", "keydown"]) document.addEventListener(press, () => context?.resume());
 
 function tone(frequency, start, length, gain) {
   const oscillator = new OscillatorNode(context, { type: "triangle", frequency });
@@ -48,8 +48,8 @@ function sound(names) {
 }
 
 // Plays each of these sounds once, at most the `MOST` most important ones.
-export function play(names) {
+export function play(names, { vibrates = false } = {}) {
   if (!navigator.userActivation.hasBeenActive) return; // before a press browsers allow neither
   if (recall("sounds", "off") === "on") sound(Object.keys(SOUNDS).filter((name) => names.includes(name)).slice(-MOST));
-  if (names.includes("turn") && recall("vibration", "on") === "on") navigator.vibrate?.(VIBRATION);
+  if (vibrates && names.includes("turn") && recall("vibration", "on") === "on") navigator.vibrate?.(VIBRATION);
 }

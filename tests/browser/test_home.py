@@ -39,7 +39,7 @@ def test_a_row_says_its_game_to_a_screen_reader(new_page: NewPage, alice: User, 
     page.goto("/")
     row = page.get_by_role("region", name="Your turn").get_by_role("listitem").first
     expect(row.get_by_role("heading", level=3)).to_have_accessible_name("Play a card or draw with bob")
-    expect(row.get_by_role("list", name="Hands of the others")).to_contain_text("bob: 3")
+    expect(row.get_by_role("list", name="Hands")).to_contain_text("bob: 3 of 25 cards")
     expect(row).to_contain_text("5 h left")
 
 

@@ -102,6 +102,7 @@ def test_the_volume_is_chosen_and_kept(new_page: NewPage, table: Table, alice: U
     choose(page, "Sounds", "on")
     tones(page, 2)
     assert page.evaluate("window.loudest") == pytest.approx(0.1)
+    assert page.evaluate("window.vibrations") == []
     volume = page.locator(SETTINGS).get_by_label("Volume")
     volume.focus()
     page.keyboard.press("End")
@@ -133,3 +134,17 @@ def test_nothing_sounds_before_a_press(new_page: NewPage, table: Table, alice: U
     shows(page, 1)
     page.wait_for_load_state("networkidle")
     assert page.evaluate("[window.tones, window.vibrations]") == [[], []]
+
+
+def test_a_turn_that_goes_on_is_told_once(new_page: NewPage, alice: User, bob: User) -> None:
+    hands = [["r5", "r6", "b2", "b3"], ["r4", "r3", "g4", "g5"]]
+    position = {**TWO_HANDS, "hands": hands, "draw_pile": ["r7", "r8", "b4", "b5"], "turn": 1}
+    table = table_at(position, [alice, bob], preset="classic")
+    page = listening(new_page, alice, table)
+    page.locator("#headline").click()
+    play(table, bob, "play r4")
+    wait_for(page, "window.vibrations.length === 1")
+    page.locator("#draw").click()
+    expect(page.locator("#play-drawn")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("window.vibrations.length") == 1

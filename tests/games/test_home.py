@@ -15,11 +15,12 @@ from pytest_django.fixtures import Settings
 
 from accounts import actions as account_actions
 from accounts.models import User
-from games import rules
-from games.actions import lobby, table_limits
+from games import queries, rules
+from games.actions import lobby, pauses, table_limits
 from games.actions.play import play_move
 from games.models import Game, Seat
 from games.queries import Viewer, front_page
+from games.render.game_cards import game_card
 from tests.conftest import logged_in
 from tests.support.pages import group, open_table, text_of, words_in
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
@@ -389,7 +390,7 @@ def test_a_row_shows_what_to_do_the_hands_and_the_time_left(
     row = rows(as_alice.get("/"))[game.code]
     words = words_in(row)
     asked = "Play a card or draw with bob, charlie and Bot 3"
-    assert f"{asked} No Mercy · Standard pace bob: 21 charlie: 16" in words
+    assert f"{asked} No Mercy · Standard pace bob: 21 of 25 cards charlie: 16 of 25 cards" in words
     assert "Bot 3: out" in words
     assert "47 min left" in words
     assert 'class="due soon"' in row
@@ -411,8 +412,18 @@ def test_a_row_of_a_game_that_waits_for_others_marks_the_player_on_turn(
 
 
 def test_a_paused_game_has_no_time_left_in_a_row(as_alice: Client, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [alice, bob], paused_at=NOON).game
+    game = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(hours=5)).game
+    assert 'class="due"' in rows(as_alice.get("/"))[game.code]
+    for player in (alice, bob):
+        pauses.ask_pause(code=game.code, viewer=Viewer(player), now=timezone.now())
     assert 'class="due' not in rows(as_alice.get("/"))[game.code]
+
+
+def test_a_row_seen_by_a_spectator_has_the_places_of_the_table(alice: User, bob: User, charlie: User) -> None:
+    table = table_at(TWO_HANDS, [alice, "careful"])
+    card = game_card(queries.view_of(table, None), NOON)
+    assert [(player.name, player.place) for player in card.opponents] == [("alice", 1), ("Bot 1", 2)]
+    assert card.people == "alice and Bot 1"
 
 
 @pytest.mark.parametrize(("games", "heading"), [(0, "Games"), (1, "1 game waits for you"), (2, "2 games wait for you")])

@@ -92,6 +92,22 @@ def test_two_clicks_at_one_instant_make_one_table(url: str) -> None:
     assert (Game.objects.count(), User.objects.count()) == (1, 1)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_form_with_a_name_that_is_sent_again_leads_to_its_table(times: int) -> None:
+    def click(wait: Callable[[], object]) -> str:
+        client = browser()
+        wait()
+        answer = client.post("/tables/new/", {**CHOICES, "form": "one", "name": "Anna"})
+        return str(answer.headers.get("Location", answer.status_code))
+
+    first = at_once([click] * times)
+    again = browser().post("/tables/new/", {**CHOICES, "form": "one", "name": "Anna"})
+    assert {*first, again.headers.get("Location")} == {Game.objects.get().get_absolute_url()}
+    assert [guest.name for guest in User.objects.all()] == ["Anna"]
+    assert browser().post("/tables/new/", {**CHOICES, "form": "two", "name": "Anna"}).status_code == 422
+
+
 @pytest.mark.django_db
 @forms
 def test_another_form_or_browser_creates_another_table(url: str) -> None:

@@ -298,6 +298,19 @@ def test_a_late_catch_is_not_fined(alice: User, bob: User, charlie: User) -> Non
     play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=1, now=NOON)
     assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
     assert log_of(table) == ["0 play r4", "1 catch 0"]
-    play_move(code=table.game.code, viewer=Viewer(charlie), text="catch 0", version=2, now=NOON)
-    assert log_of(table)[-1] == "2 catch 0"
-    assert len(now_of(table).started.position.hands[2]) == 5
+    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
+    for version in (0, 2):  # nobody had to call UNO then
+        play_move(code=table.game.code, viewer=Viewer(charlie), text="catch 0", version=version, now=NOON)
+        assert log_of(table)[-1] == "2 catch 0"
+    assert len(now_of(table).started.position.hands[2]) == 7
+
+
+def test_a_catch_of_somebody_who_has_called_uno_meanwhile_is_not_fined(alice: User, bob: User, charlie: User) -> None:
+    position = {**MISSING, "hands": [["r4", "r5"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
+    table = table_at(position, [alice, bob, charlie], preset="classic", options={"false_catch_penalty": 2})
+    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
+    play_move(code=table.game.code, viewer=Viewer(alice), text="uno", version=None, now=NOON)
+    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
+    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
+    play_move(code=table.game.code, viewer=Viewer(charlie), text="catch 1", version=1, now=NOON)
+    assert log_of(table)[-1] == "2 catch 1"

@@ -701,7 +701,8 @@ def test_the_admins_who_can_decide_are_told_of_an_appeal(ann: User, mo: User, ro
 
 def test_the_admin_who_suspended_is_told_of_the_appeal_if_nobody_else_can_decide(ann: User, alice: User) -> None:
     now = timezone.now()
-    staff_browser(ann)
+    browser = staff_browser(ann)
     people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
     appeals.appeal(person_id=alice.pk, text=APPEAL, now=now)
     assert Notice.objects.get(kind="appeal_arrived", channel="site").user == ann
+    assert "1 appeal to decide" in browser.get("/rules/").content.decode()

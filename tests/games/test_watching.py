@@ -15,7 +15,7 @@ from accounts.models import User
 from games import queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
-from games.models import Game, Move
+from games.models import Game, Hand, Move
 from games.queries import Table, Viewer, watching
 from games.render.table import sorted_hand
 from tests.conftest import logged_in
@@ -91,6 +91,11 @@ def test_each_fetch_shows_one_move_more_until_the_present(over: Table, bob: User
         assert ('id="skip-to-end"' in page) == (since < over.game.version)
         assert ('id="over"' in page) == (since == over.game.version)
     assert shown == list(range(out, over.game.version + 1))
+
+
+def test_a_new_owner_of_the_seat_sees_the_present(over: Table) -> None:
+    Hand.objects.filter(round=over.started.round, seat__index=1).update(lost=[])  # as when the seat is given away
+    assert watching.next_step(now_of(over), 1, since=0, deal=1, now=NOON) is None
 
 
 def test_the_hand_that_was_lost_is_what_the_player_held(over: Table, alice: User, bob: User) -> None:
