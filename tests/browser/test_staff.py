@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from http import HTTPStatus
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,14 +15,16 @@ from allauth.mfa.totp.internal.auth import TOTP
 from django.conf import settings
 from django.utils import timezone
 from playwright.sync_api import Page, expect
+from pytest_django.fixtures import Settings
 
+from accounts.invitations import invite, open_ones
 from accounts.models import User
 from games.actions import lobby
 from games.models import Appeal, AuditEntry, Case, Game, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.staff import appeals, cases, people, tables
-from games.staff.acts import ACTS, EXTEND, TABLE_ACTS
+from games.staff.acts import ACTS, EXTEND, PERSON_ACTS, TABLE_ACTS
 from tests.browser.game_page import NewPage
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
@@ -223,6 +227,39 @@ def test_an_account_is_renamed_closed_opened_and_given_a_role_and_its_lost_facto
     acts = ["rename", "set_role", "drop_factor", "close_account", "reopen_account"]
     assert [(entry.act, entry.reason) for entry in AuditEntry.objects.order_by("pk")] == [(act, REASON) for act in acts]
     assert faults_of(dealt.game.pk) == []
+
+
+def test_the_invitations_of_a_person_are_revoked(
+    staff: Page, new_page: NewPage, alice: User, settings: Settings
+) -> None:
+    settings.REGISTRATION, settings.INVITATIONS = "invite", "members"
+    key = invite(user=alice, note="for Dora", days=7, now=timezone.now())
+    do(staff, f"/admin/accounts/user/{alice.pk}/change/", "Revoke the invitations")
+    expect(staff.locator(".messagelist")).to_have_text(PERSON_ACTS["revoke_invitations"].done.format(about="alice"))
+    assert not open_ones(alice, timezone.now()).exists()
+    newcomer = new_page(None)
+    opened = newcomer.goto(f"/accounts/invitation/{key}/")
+    assert opened is not None
+    assert opened.status == HTTPStatus.GONE
+    assert AuditEntry.objects.get().reason == REASON
+
+
+def test_an_account_is_made_for_somebody(staff: Page, ann: User) -> None:
+    User.objects.filter(pk=ann.pk).update(is_superuser=True)
+    staff.goto("/admin/accounts/user/")
+    staff.get_by_role("link", name="Make an account").click()
+    for field, text in (("username", "dora"), ("email", "dora@example.org"), ("reason", REASON)):
+        staff.locator(f"#id_{field}").fill(text)
+    staff.get_by_role("button", name="Make an account").click()
+    expect(staff.locator(".messagelist")).to_have_text(ACTS["make_account"].done)
+    expect(staff.locator("h1")).to_contain_text("dora")
+    assert AuditEntry.objects.get().person == User.objects.get(username="dora")
+
+
+def test_every_act_is_done_in_a_browser() -> None:
+    modules = Path(__file__).parent.glob("test_*.py")
+    text = "".join(module.read_text() for module in modules)
+    assert [name for name, act in ACTS.items() if f'"{name}"' not in text and f'"{act.title}"' not in text] == []
 
 
 def log_in(page: Page) -> None:
