@@ -182,7 +182,8 @@ def redeem(*, code: str, verifier: str, nonce: str, redirect_uri: str) -> Person
     endpoints = read_endpoints(deadline)
     tokens = _tokens(endpoints, code, verifier, redirect_uri, deadline)
     claims = _verified_claims(tokens.get("id_token"), endpoints, deadline)
-    if not constant_time_compare(str(claims.get("nonce", "")), nonce):
+    sent = str(claims.get("nonce", ""))
+    if not (sent.isascii() and constant_time_compare(sent, nonce)):
         raise BadAnswer("sent an ID token with another nonce")
     subject = claims["sub"]
     if not (isinstance(subject, str) and 0 < len(subject) <= LONGEST_SUBJECT and subject.isprintable()):

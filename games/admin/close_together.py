@@ -50,17 +50,18 @@ def _close(chosen: dict[int, tuple[int, int]], by: User, **arguments: Any) -> tu
     closed, refusals = 0, list[str]()
     for number, (seen, seen_news) in chosen.items():
         case = Case.objects.exclude(person=by).select_related("person").filter(pk=number).first()
+        if case is None:  # also one about this member of staff, who must not learn of it
+            refusals.append(f"Case {number}: There is no such case.")
+            continue
         try:
             newer_acts.perform(
                 cases.close_case, {"case_id": number}, seen=seen, seen_news=seen_news, by=by, **arguments
             )
         except NewerActs as denied:
             news = ["There is a new report."] * bool(denied.news)
-            refusals.append(
-                " ".join([f"Case about {case.about if case else number}:", *sentences_of(denied.entries, by), *news])
-            )
+            refusals.append(" ".join([f"Case about {case.about}:", *sentences_of(denied.entries, by), *news]))
         except Denied as denied:
-            refusals.append(f"Case about {case.about if case else number}: {denied.message}")
+            refusals.append(f"Case about {case.about}: {denied.message}")
         else:
             closed += 1
     return closed, refusals

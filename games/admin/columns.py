@@ -73,7 +73,7 @@ def by_title(titles: Mapping[str, str]) -> type[admin.ChoicesFieldListFilter]:
 
 WHEN: Final = named("at", "when")
 MOVE: Final = named("n", "move")
-BY: Final = named("actor_name", "by")
+BY: Final = named("actor_name", "by", ordering="actor_called__name")
 ABOUT: Final = named("about", "about", ordering="person_called__name")
 GAME: Final = named("game_code", "game")
 SEAT: Final = seat_number("seat", "seat")

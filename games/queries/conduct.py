@@ -165,10 +165,13 @@ def warnings_of(user: User) -> QuerySet[Warned]:
 def without_entries_about(entries: QuerySet[AuditEntry], reader: int | None) -> QuerySet[AuditEntry]:
     """Return the audit entries that are not about the reader.
 
-    A seat that was given to another person is also about the person it was taken from.
+    A seat that was given to another person is also about the person it was taken from. That staff looked at the hands
+    of a game, and why, is for nobody who plays in it before it has ended.
     """
     if reader is None:
         return entries
+    played = Game.objects.filter(status=Game.Status.PLAYING, seats__user=reader)
+    entries = entries.exclude(act=LOOK, game__in=played)
     # Most entries have no `before_id`: the comparison is null for them.
     of_another = ~Q(details__before_id=reader) | Q(details__before_id__isnull=True)
     return entries.exclude(person_id=reader).filter(of_another)

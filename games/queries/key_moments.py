@@ -15,7 +15,7 @@ from games.models import Game, Move, Round
 from games.models.positions import position_of
 from games.queries.tables import Table
 
-LONGEST: Final = 10_000
+LONGEST: Final = 5_000
 """Matches with more moves have no key moments, because reading 75,000 lines with such moments takes two seconds."""
 
 _TELLING: Final = reduce(or_, (Q(events__contains=[fields]) for fields in rules.TELLING))

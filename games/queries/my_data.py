@@ -33,7 +33,7 @@ from games.models import (
     Suspension,
     Warned,
 )
-from games.models.moderation import MOVE_SEAT, REMOVE
+from games.models.moderation import MOVE_SEAT, NOTE_PERSON, REMOVE
 from games.models.owner_changes import read_owner_changes
 from games.queries import conduct, profiles
 
@@ -92,7 +92,10 @@ def data_of(person: User) -> dict[str, Any]:
             Appeal.objects.filter(suspension__person=person), "at", "text", "decided_at", "decision", "answer"
         ),
         "acts_of_staff": _rows(
-            AuditEntry.objects.filter(conduct.audit_of_person(person)).exclude(details__has_key="case").order_by("pk"),
+            AuditEntry.objects.filter(conduct.audit_of_person(person))
+            .exclude(details__has_key="case")
+            .exclude(act=NOTE_PERSON)  # only staff read notes
+            .order_by("pk"),
             "at", "act", "game_code", "version", "seat",
         ),
         "acts_as_staff": _rows(AuditEntry.objects.filter(actor=person.pk).order_by("pk"), "at", "act", "game_code"),

@@ -633,7 +633,7 @@ DROP_FACTOR: Final[StaffAct[User]] = StaffAct(
 
 _NOTE_IS_FOR_STAFF: Final = "Staff read the note here and in the audit log. Nobody else does."
 NOTE_PERSON: Final[StaffAct[User]] = StaffAct(
-    "note_person",
+    stored.NOTE_PERSON,
     "Write a note",
     MODERATOR,
     (_NOTE_IS_FOR_STAFF,),

@@ -247,6 +247,7 @@ class Connection(H11Protocol):
         if self._answering:
             if len(self._pending) > most:
                 self.flow.pause_reading()  # uvicorn resumes it after the answer
+                self._ended.set()  # while nothing is read, the end of the stream would not be seen
             return 0
         end = END_OF_HEAD.search(self._pending, max(0, self._searched - 2))
         self._searched = len(self._pending)

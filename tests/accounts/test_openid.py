@@ -546,6 +546,7 @@ def test_state_nonce_and_pkce_are_new_each_time_and_bound_to_the_session(client:
     [
         {"nonce": "another"},
         {"nonce": None},
+        {"nonce": "\ud800"},
         {"iss": "https://another.example.org"},
         {"aud": "another"},
         {"aud": ["no-mercy", "another"], "azp": "another"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from datetime import timedelta
@@ -24,7 +25,8 @@ from games import queries
 from games import render as rendering
 from games.models import AuditEntry, Case, Game, Move, Notice, Report
 from games.notices import player_notices
-from games.staff import people, tables
+from games.queries import Viewer
+from games.staff import cases, people, tables
 from games.staff.acts import ACTS, PERSON_ACTS
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
@@ -60,6 +62,22 @@ def test_every_staff_page_opens_for_a_moderator(as_mo: Client, alice: User, bob:
         assert as_mo.get(f"/admin/{name}/").status_code == 403, name
     for name in ("auth/group", "account/emailaddress"):
         assert as_mo.get(f"/admin/{name}/").status_code == 404, name
+
+
+def test_every_list_is_sorted_by_each_of_its_columns(as_mo: Client, ann: User, alice: User, bob: User) -> None:
+    table = table_after([alice, bob], 10, seed=1)
+    cases.report(
+        code=table.game.code, viewer=Viewer(alice), seat=1, kind="name", text="A rude name, and a rude word.", now=NOON
+    )
+    people.warn(person_id=bob.pk, by=ann, reason="A rude name", now=NOON)
+    people.suspend(person_id=bob.pk, by=ann, days=3, reason="A rude name", now=NOON)
+    followed = 0
+    for name in ("game", "round", "move", "auditentry", "case", "report", "suspension", "warned", "appeal", "notice"):
+        path = f"/admin/games/{name}/"
+        for query in set(re.findall(r'href="(\?[^"]*\bo=[-.\d]+)"', as_mo.get(path).content.decode())):
+            assert as_mo.get(path + html.unescape(query)).status_code == 200, (name, query)
+            followed += 1
+    assert followed > 10
 
 
 def test_the_index_lists_what_waits_with_links(

@@ -267,6 +267,7 @@ def test_it_has_nothing_private_of_others(alice: User, bob: User, mo: User) -> N
     game = table_at(TWO_HANDS, [alice, bob]).game
     about = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=REPORT, now=NOON).case
     people.warn(person_id=bob.pk, by=mo, reason="You wrote a rude word.", now=NOON)
+    people.note(person_id=bob.pk, by=mo, reason="Watch him, says carl.", now=NOON)
     cases.note(case_id=about.pk, by=mo, reason="He is known for this, says carl.", now=NOON)
     cases.close_case(case_id=about.pk, by=mo, outcome="acted", answer="", reason=REASON, now=NOON)
     of_bob = copied(bob)
@@ -281,7 +282,7 @@ def test_it_has_nothing_private_of_others(alice: User, bob: User, mo: User) -> N
     assert [(row["text"], row["case_outcome"]) for row in of_alice["reports"]] == [(REPORT, "acted")]
     of_mo = copied(mo)
     assert "rude word" not in json.dumps(of_mo)
-    assert [row["act"] for row in of_mo["acts_as_staff"]] == ["warn", "note_case", "close_case"]
+    assert [row["act"] for row in of_mo["acts_as_staff"]] == ["warn", "note_person", "note_case", "close_case"]
     assert Case.objects.count() == 1
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -335,6 +336,19 @@ def test_several_cases_are_closed_at_once(table: Table, mo: User, ann: User, ali
     ]
     entries = AuditEntry.objects.filter(act="close_case")
     assert [one.reason for one in entries] == [form["reason"]] * 2
+
+
+def test_closing_several_cases_tells_nobody_of_one_about_them(table: Table, alice: User, bob: User) -> None:
+    case = case_about(table, 1, alice)
+    bob.groups.add(Group.objects.get(name="moderator"))
+    User.objects.filter(pk=bob.pk).update(is_staff=True)
+    form = {"outcome": "nothing", "answer": "", "reason": "The log shows nothing."}
+    browser, said = staff_browser(bob), []
+    for number in (case.pk, case.pk + 1000):
+        page = browser.post("/admin/games/case/close/", {**form, "case": f"{number}-0-0"}).content.decode()
+        said.append((f"Case {number}: There is no such case." in page, "yourself" in page))
+    assert said == [(True, False)] * 2
+    assert Case.objects.get().closed_at is None
 
 
 def test_a_case_with_news_stays_open_and_the_others_are_closed(

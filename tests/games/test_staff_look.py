@@ -11,11 +11,12 @@ from django.core.cache import cache
 from accounts.models import User
 from games import presence
 from games.actions import lobby
-from games.models import AuditEntry, Game, Notice
+from games.models import AuditEntry, Game, Notice, Seat
 from games.notices import outbox
-from games.queries import Table, Viewer
+from games.queries import Table, Viewer, conduct
 from games.staff import tables
 from tests.conftest import logged_in, person
+from tests.support.codes import staff_browser
 from tests.support.staff import REASON, act, dealt, refused
 from tests.support.tables import NOON, table_after
 
@@ -138,3 +139,15 @@ def test_staff_cannot_view_hands_of_people_they_play_with(dealt: Table, mo: User
     assert not AuditEntry.objects.exists()
     Game.objects.filter(pk=other.game.pk).update(status=Game.Status.VOID)
     tables.view_hands(**act(dealt, mo))
+
+
+def test_a_moderator_who_plays_does_not_read_of_a_look_before_the_end(
+    dealt: Table, ann: User, mo: User, bob: User
+) -> None:
+    tables.view_hands(**act(dealt, ann))
+    Seat.objects.filter(game=dealt.game, user=bob).update(user=mo)
+    playing, other = conduct.audit_of_game(dealt.game, reader=mo.pk), conduct.audit_of_game(dealt.game, reader=bob.pk)
+    assert ([entry.act for entry in playing], [entry.act for entry in other]) == ([], ["look"])
+    assert REASON not in staff_browser(mo).get("/admin/games/auditentry/").content.decode()
+    tables.void_game(**act(dealt, ann))
+    assert [entry.act for entry in conduct.audit_of_game(dealt.game, reader=mo.pk)] == ["void_game", "look"]

@@ -240,6 +240,16 @@ def test_waiting_calls_of_clients_that_hang_up_no_longer_count() -> None:
         until("there are places again", lambda: not admission.waits, patience=2)
 
 
+def test_a_waiting_call_before_more_requests_than_are_read_ends_with_its_client() -> None:
+    admission = Admission(Bridge(Waits(), threads=1), LIMITS)
+    with serving(admission, LIMITS) as port:
+        with Line(port) as line:
+            line.send(request())
+            until("it waits", lambda: admission.waits.total() == 1)
+            line.send(request() * (2 * LIMITS.head_bytes // len(request()) + 1))
+        until("there is a place again", lambda: not admission.waits, patience=2)
+
+
 def test_a_waiting_call_of_a_client_that_sends_nothing_more_is_answered_at_once() -> None:
     with serving(Admission(Bridge(Waits(), threads=1), LIMITS), LIMITS) as port, Line(port) as line:
         before = time.monotonic()

@@ -20,6 +20,7 @@ import pytest
 from django.db import transaction
 from django.http import HttpResponseBase
 from pytest_django import DjangoDbBlocker
+from pytest_django.fixtures import Settings
 
 from games.staff.acts import ANNOUNCEMENT_ACTS, APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS
 from tests.security.headers import faults
@@ -27,7 +28,7 @@ from tests.security.urls import Address, addresses
 from tests.security.world import ROLES, World
 from tests.support.worlds import undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider", "long_confirmations")]
 
 FEW: Final = ("anonymous", "seated", "admin")
 METHODS: Final = {
@@ -129,6 +130,12 @@ def letters_of(world: World, row: Row) -> str:
             for method, roles in METHODS.items()
         ]
     return " ".join(letters)
+
+
+@pytest.fixture
+def long_confirmations(settings: Settings) -> None:
+    """Let people who have confirmed who they are stay so: on a slow machine all rows take longer than five minutes."""
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 86_400
 
 
 @pytest.fixture(scope="module")
