@@ -4,8 +4,9 @@ The rules have refusals of their own (`games.rules.REFUSALS`). `Denied` carries 
 the same code, sentence and status everywhere.
 """
 
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, ParamSpec
 
 import psycopg
 import structlog
@@ -70,6 +71,9 @@ refused_with: Final = ContextVar("refused_with", default="")
 """The code of the last refusal in this thread or task. `nomercy.metrics` counts it if the answer is a refusal."""
 
 
+P = ParamSpec("P")
+
+
 class Denied(Exception):
     """A request was refused.
 
@@ -105,6 +109,15 @@ class Denied(Exception):
     def to_json(self) -> dict[str, object]:
         """Return the error object of the API."""
         return {"error": self.code, "message": self.message, "rule": self.rule, "version": self.version}
+
+
+def permits(check: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> bool:
+    """Return True if a check with these arguments raises no `Denied`."""
+    try:
+        check(*args, **kwargs)
+    except Denied:
+        return False
+    return True
 
 
 def from_rules(refused: Refused, version: int | None) -> Denied:

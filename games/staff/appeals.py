@@ -15,7 +15,7 @@ from games.models import Appeal, AuditEntry, Suspension
 from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS
 from games.notices import staff_notices
 from games.queries import conduct
-from games.refusals import Denied
+from games.refusals import Denied, permits
 from games.render.words import inside
 from games.staff import acts
 from games.staff.acts import StaffAct
@@ -73,15 +73,6 @@ def check_appeal(appeal: Appeal, *, by: User, now: datetime) -> None:
         raise Denied("forbidden", "You suspended this person. Another admin must decide the appeal.")
 
 
-def can_decide(appeal: Appeal, *, by: User, now: datetime) -> bool:
-    """Return True if `check_appeal` lets this staff member decide an appeal."""
-    try:
-        check_appeal(appeal, by=by, now=now)
-    except Denied:
-        return False
-    return True
-
-
 def other_can_decide(appeal: Appeal, *, by: User, now: datetime) -> bool:
     """Return True if a staff member other than `by` can decide this appeal: with the role and a second factor."""
     others = User.objects.filter(is_staff=True, is_active=True).exclude(pk=by.pk)
@@ -91,11 +82,7 @@ def other_can_decide(appeal: Appeal, *, by: User, now: datetime) -> bool:
 def _can_decide(appeal: Appeal, staff: User, now: datetime) -> bool:
     if staff.suspended(now) or not staff.has_perm(acts.DECIDE_APPEAL.permission) or not is_mfa_enabled(staff):
         return False
-    try:
-        check_person(appeal.suspension.person, by=staff)
-    except Denied:
-        return False
-    return True
+    return permits(check_person, appeal.suspension.person, by=staff)
 
 
 def lock_person_of(appeal_id: int) -> User:

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from games.models import Appeal, Case, Game, Report
 from games.queries import conduct
-from games.refusals import Denied
+from games.refusals import permits
 from games.staff import appeals, cases
 
 if TYPE_CHECKING:
@@ -53,15 +53,7 @@ def held_too_long(now: datetime) -> Q:
 def cases_to_close(reader: User, *, now: datetime) -> list[Case]:
     """Return the open cases that the reader may close and no colleague works on, the oldest first."""
     found = _free_for(reader, now).select_related("person", "holder").order_by("opened_at", "pk")
-    return [case for case in found[:MOST_TRIED] if _may_close(case, reader)]
-
-
-def _may_close(case: Case, reader: User) -> bool:
-    try:
-        cases.check_case(case, by=reader)
-    except Denied:
-        return False
-    return True
+    return [case for case in found[:MOST_TRIED] if permits(cases.check_case, case, by=reader)]
 
 
 def _free_for(reader: User, now: datetime) -> QuerySet[Case]:
@@ -84,7 +76,7 @@ def unheld_count(reader: User, *, now: datetime) -> int:
 def appeals_count(reader: User, *, now: datetime) -> int:
     """Count which of the `MOST_COUNTED` oldest appeals that wait the reader may decide."""
     waiting = Appeal.objects.filter(decided_at=None).select_related("suspension__person").order_by("at", "pk")
-    return sum(appeals.can_decide(appeal, by=reader, now=now) for appeal in waiting[:MOST_COUNTED])
+    return sum(permits(appeals.check_appeal, appeal, by=reader, now=now) for appeal in waiting[:MOST_COUNTED])
 
 
 def next_case(reader: User, *, after: Case, now: datetime) -> Case | None:
