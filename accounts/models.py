@@ -29,6 +29,8 @@ Without this limit one person could block any number of names by changing theirs
 """
 FORMER_NAMES: Final = 20
 """How many names that a person gave up are stored with the person."""
+NEWCOMER: Final = timedelta(days=1)
+"""How long a new account counts as a newcomer. Guests always do."""
 SESSION_SALT: Final = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 """The end of a suspension or mute without an end."""
@@ -171,6 +173,10 @@ class User(AbstractUser):
     def give_up_name(self, name: str) -> None:
         """Note that the person was called by this name until now. Does not save."""
         self.former_names = [*(known for known in self.former_names if known != name), name][-FORMER_NAMES:]
+
+    def newcomer(self, now: datetime) -> bool:
+        """Return True for a guest or a new account. One person can make any number of them (decision 104)."""
+        return self.is_guest or self.date_joined > now - NEWCOMER
 
     def suspended(self, now: datetime) -> bool:
         """Return True if this person is suspended: they may only read why, and appeal."""

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from django.db import connection, transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
+from accounts.models import NEWCOMER
 from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
 from games.actions.play import MOST_STEPS, play_seat
@@ -37,9 +38,6 @@ busy, and everyone else's bots waiting, by making many tables full of bots and l
 
 NEWCOMERS_SHARE: Final = 1 / 3
 """The share of the tasks that play for newcomers while other people's games wait too."""
-
-NEWCOMER: Final = timedelta(days=1)
-"""How long a new account counts as a newcomer. Guests always do."""
 
 
 def play_due_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random) -> int:
@@ -68,6 +66,7 @@ def _waiting(game_id: int, now: datetime) -> list[tuple[int, int | None, bool | 
     These are the game that the task was asked for, if it is due, and due games where people play.
     """
     moment = _due_until(now)
+    # As in `User.newcomer`.
     new = Q(host__is_guest=True) | Q(host__date_joined__gt=now - NEWCOMER)
     by_newcomer = ExpressionWrapper(new, output_field=BooleanField())
     found: set[tuple[int, int | None, bool | None]] = set()

@@ -161,7 +161,7 @@ def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
         seating.replace_by_bot(table, seat=row.index, now=now)
     others = [seat.user_id for seat in table.seats if seat.user_id not in (None, row.user_id) and not seat.left]
     if table.game.host_id == row.user_id:
-        seating.change_host(table.game, user_id=others[0] if others else None)
+        seating.change_host(table.game, user_id=others[0] if others else None, now=now)
     assert row.user_id is not None
     row.name, row.user, row.orders = deleted_name(row.user_id), None, None
     row.save(update_fields=["user", "name", "orders"])

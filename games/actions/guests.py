@@ -13,6 +13,8 @@ from games.models import Game, Invitation, Seat
 from games.queries import conduct
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from accounts.models import User
 
 
@@ -24,7 +26,7 @@ class Moved(NamedTuple):
     over_limit: int  # stayed because the account would have too many tables
 
 
-def move_seats(*, guest: User, user: User) -> Moved:
+def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
     """Give this guest's seats and tables to the account that the guest has logged in to.
 
     Some seats stay with the guest:
@@ -43,7 +45,7 @@ def move_seats(*, guest: User, user: User) -> Moved:
         if moved:
             _keep_names(guest, user)
         Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
-        seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk)
+        seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk, now=now)
         for game in moved:
             if not game.ended:
                 announce.after_commit(game)

@@ -80,7 +80,7 @@ def create_table(
             table_limits.check_open(user)
         game = Game.objects.create(
             host=user,
-            hosted_by_guest=user.is_guest,
+            hosted_by_newcomer=user.newcomer(now),
             preset=options.preset,
             options=kept,
             target=options.target,
@@ -284,7 +284,7 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
             return table
         seating.people_changed(game, now=now)
         if game.host_id == user.pk:
-            seating.change_host(game, user_id=people[0].user_id)
+            seating.change_host(game, user_id=people[0].user_id, now=now)
         announce.after_commit(game)
         return table
 

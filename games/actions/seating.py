@@ -79,7 +79,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
         return
     people_changed(game, now=now)
     if hosts:
-        change_host(game, user_id=person.pk)
+        change_host(game, user_id=person.pk, now=now)
     announce.after_commit(game)
 
 
@@ -97,15 +97,16 @@ def people_changed(game: Game, *, now: datetime) -> None:
     game.save(update_fields=["people_changed_at"])
 
 
-def change_host(*games: Game, user_id: int | None) -> None:
+def change_host(*games: Game, user_id: int | None, now: datetime) -> None:
     """Give tables to another host, and delete the ids of the forms that created them.
 
     A form that is sent again must not lead to a table that its sender does not host any more.
     """
-    by_guest = user_id is not None and User.objects.filter(pk=user_id, is_guest=True).exists()
+    host = User.objects.filter(pk=user_id).first()
+    by_newcomer = host is not None and host.newcomer(now)
     for game in games:
-        game.host_id, game.hosted_by_guest, game.form, game.form_guest_id = user_id, by_guest, None, None
-    Game.objects.bulk_update(games, ["host", "hosted_by_guest", "form", "form_guest"])
+        game.host_id, game.hosted_by_newcomer, game.form, game.form_guest_id = user_id, by_newcomer, None, None
+    Game.objects.bulk_update(games, ["host", "hosted_by_newcomer", "form", "form_guest"])
 
 
 def require_no_bot(table: Table, *, seat: int) -> None:

@@ -14,13 +14,13 @@ PAGE: Final = 25
 """How many games a page of a list has."""
 
 NEWEST: Final = 300
-"""The front page chooses among this many open public tables of accounts, and as many of guests."""
+"""The front page chooses among this many open public tables of newcomers, and as many of other hosts."""
 
 OPEN_LISTED: Final = 12
 """How many open tables are listed."""
 
-GUESTS_FIRST: Final = 6
-"""How many open tables of guests are listed by age among the others. The rest comes last."""
+NEWCOMERS_FIRST: Final = 6
+"""How many open tables of newcomers are listed by age among the others. The rest comes last."""
 
 # Games going on, and finished games whose end the reader has not seen.
 _CURRENT: Final = f"""
@@ -46,15 +46,15 @@ LIMIT %(most)s OFFSET %(before)s
 _OPEN: Final = """
 WITH candidates AS (
     (SELECT id, false AS invited FROM games_game
-     WHERE status = 'open' AND is_public AND NOT hosted_by_guest ORDER BY id DESC LIMIT {newest})
+     WHERE status = 'open' AND is_public AND NOT hosted_by_newcomer ORDER BY id DESC LIMIT {newest})
     UNION ALL
     (SELECT id, false FROM games_game
-     WHERE status = 'open' AND is_public AND hosted_by_guest ORDER BY id DESC LIMIT {newest})
+     WHERE status = 'open' AND is_public AND hosted_by_newcomer ORDER BY id DESC LIMIT {newest})
     UNION ALL
     (SELECT g.id, true FROM games_invitation i JOIN games_game g ON g.id = i.game_id
      WHERE i.user_id = %(reader)s AND g.status = 'open')
 ), free AS (
-    SELECT g.id, g.host_id, g.created_at, g.hosted_by_guest, bool_or(c.invited) AS invited,
+    SELECT g.id, g.host_id, g.created_at, g.hosted_by_newcomer, bool_or(c.invited) AS invited,
         bool_or(NOT c.invited) AS newest
     FROM candidates c JOIN games_game g ON g.id = c.id
     WHERE (SELECT count(*) FROM games_seat s WHERE s.game_id = g.id) < g.players
@@ -63,13 +63,13 @@ WITH candidates AS (
 ), of_hosts AS (
     SELECT *, row_number() OVER (PARTITION BY newest, host_id ORDER BY id DESC) AS place_of_host FROM free
 ), listed AS (
-    SELECT id, created_at, hosted_by_guest AND NOT invited AS by_guest FROM of_hosts
+    SELECT id, created_at, hosted_by_newcomer AND NOT invited AS by_newcomer FROM of_hosts
     WHERE invited OR place_of_host = 1
 ), placed AS (
-    SELECT *, row_number() OVER (PARTITION BY by_guest ORDER BY created_at DESC, id DESC) AS place FROM listed
+    SELECT *, row_number() OVER (PARTITION BY by_newcomer ORDER BY created_at DESC, id DESC) AS place FROM listed
 )
 SELECT id FROM placed
-ORDER BY by_guest AND place > {guests_first}, created_at DESC, id DESC LIMIT {open_listed}
+ORDER BY by_newcomer AND place > {newcomers_first}, created_at DESC, id DESC LIMIT {open_listed}
 """
 
 
@@ -98,9 +98,9 @@ def _page(listed: str, user: User, before: int) -> tuple[list[Table], bool]:
 def open_tables(user: User | None) -> list[Table]:
     """Return at most `OPEN_LISTED` tables with a free seat for a person, newest first. Runs one query.
 
-    They are one public table of each host, among the `NEWEST` of accounts and the `NEWEST` of guests, and the tables
-    that a rematch invited the person to. Public tables of guests after the first `GUESTS_FIRST` come last, because one
-    person can make any number of guests.
+    They are one public table of each host, among the `NEWEST` of newcomers and the `NEWEST` of other hosts, and the
+    tables that a rematch invited the person to. Public tables of newcomers after the first `NEWCOMERS_FIRST` come last,
+    because one person can make any number of guests and new accounts.
     """
-    listed = _OPEN.format(newest=NEWEST, guests_first=GUESTS_FIRST, open_listed=OPEN_LISTED)
+    listed = _OPEN.format(newest=NEWEST, newcomers_first=NEWCOMERS_FIRST, open_listed=OPEN_LISTED)
     return readable(read_tables(listed, {"reader": None if user is None else user.pk}, fixed=True))

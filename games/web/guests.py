@@ -73,7 +73,7 @@ def move_seats(request: HttpRequest) -> HttpResponse:
         return render(request, "accounts/move_seats.html", {"guest": guest, "count": lists.games_of(guest).count()})
     del request.session[LEFT_GUEST]
     if request.POST.get("answer") == "move":
-        moved = guests.move_seats(guest=guest, user=user)
+        moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
         messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
         for number, why in ((moved.closed, CLOSED), (moved.over_limit, OVER_LIMIT)):
             if number:

@@ -166,7 +166,7 @@ def test_the_name_of_a_guest_who_logged_in_goes_with_the_account(dora: User, ali
     table = table_at(TWO_HANDS, [guest, alice])
     notice = player_notices.NewNotice(alice.pk, GAME_OVER, f"{guest.name} won.")
     player_notices.write(table.game, [notice], now=NOON)
-    guests.move_seats(guest=guest, user=dora)
+    guests.move_seats(guest=guest, user=dora, now=NOON)
     name = deleted(dora)
     assert set(Notice.objects.filter(user=alice).values_list("text", flat=True)) == {f"{name} won."}
 

@@ -173,7 +173,7 @@ def give_seat_away(game: Game, victim: User) -> None:
 def move_to_account(game: Game, victim: User) -> None:
     """Let the guest who made the table log in to the victim's account, which takes over the seat."""
     assert game.host is not None
-    guests.move_seats(guest=game.host, user=victim)
+    guests.move_seats(guest=game.host, user=victim, now=NOON)
 
 
 def become_host_in_the_database(game: Game, victim: User) -> None:

@@ -226,7 +226,7 @@ def test_invitations_move_along_with_a_guest_s_seats(alice: User, bob: User, cha
     Invitation.objects.create(game=ours.game, user=alice, at=NOON)
     for table in (ours, only_theirs):
         Invitation.objects.create(game=table.game, user=bob, at=NOON)
-    guests.move_seats(guest=bob, user=alice)
+    guests.move_seats(guest=bob, user=alice, now=NOON)
     assert sorted(Invitation.objects.values_list("user__username", "game")) == [
         ("alice", ours.game.pk),
         ("alice", only_theirs.game.pk),
@@ -247,7 +247,7 @@ def test_there_is_no_rematch_of_a_running_game(alice: User, bob: User) -> None:
 def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: User) -> None:
     own = table_at(TWO_HANDS, [alice, bob])
     both = table_at(TWO_HANDS, [alice, charlie])
-    assert guests.move_seats(guest=alice, user=charlie) == (1, 0, 0)
+    assert guests.move_seats(guest=alice, user=charlie, now=NOON) == (1, 0, 0)
     assert [seat.user for seat in now_of(own).seats] == [charlie, bob]
     assert now_of(own).game.host == charlie
     assert [seat.user for seat in now_of(both).seats] == [alice, charlie]
@@ -469,7 +469,14 @@ def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charli
     ]
 
 
+def joined_long_ago(*people: User) -> None:
+    for user in people:
+        user.date_joined = NOON - timedelta(days=30)
+        user.save(update_fields=["date_joined"])
+
+
 def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bob: User, charlie: User) -> None:
+    joined_long_ago(alice, bob, charlie)
     others = [new_table(user, players=2).game.code for user in (alice, bob)]
     guests = [
         create_table_once(user=None, options=TableOptions(players=2), form=None, now=NOON + timedelta(minutes=n)).table
@@ -485,32 +492,43 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
     assert listed(charlie) == [*newest[:6], newest[-1], *others[::-1], *newest[6:9]]
 
 
+def test_tables_of_new_accounts_leave_half_of_the_front_page_to_others(alice: User) -> None:
+    joined_long_ago(alice)
+    older = new_table(alice, players=3).game.code
+    newcomers = (User.objects.create(username=f"new{n}", date_joined=NOON - timedelta(hours=23)) for n in range(20))
+    newer = [new_table(user, players=3).game.code for user in newcomers][::-1]
+    assert [table.game.code for table in front_page.open_tables(None)] == [*newer[:6], older, *newer[6:11]]
+
+
 def test_newer_tables_of_guests_never_hide_a_table_of_an_account(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    joined_long_ago(alice, bob)
     monkeypatch.setattr(front_page, "NEWEST", 3)
     of_accounts = [new_table(user, players=3).game.code for user in (alice, bob)]
     of_guests = [new_table(create_guest(), players=3).game.code for _ in range(8)]
     assert [table.game.code for table in front_page.open_tables(None)] == [*of_guests[:-4:-1], *of_accounts[::-1]]
 
 
-def test_the_migration_marks_the_open_tables_of_guests(alice: User) -> None:
-    of_guest, _ = (new_table(user, players=3).game for user in (create_guest(), alice))
-    Game.objects.update(hosted_by_guest=False)
-    import_module("games.migrations.0034_open_tables_of_guests").mark(apps, None)
-    assert list(Game.objects.filter(hosted_by_guest=True)) == [of_guest]
+def test_the_migration_marks_the_open_tables_of_new_accounts(alice: User, bob: User) -> None:
+    joined_long_ago(bob)
+    of_newcomer, _ = (new_table(user, players=3).game for user in (alice, bob))
+    Game.objects.update(hosted_by_newcomer=False)
+    import_module("games.migrations.0065_tables_of_newcomers").mark(apps, None)
+    assert list(Game.objects.filter(hosted_by_newcomer=True)) == [of_newcomer]
 
 
 def test_a_table_that_a_guest_hands_on_counts_for_its_new_host(alice: User) -> None:
+    joined_long_ago(alice)
     guest = create_guest()
     table = new_table(guest, players=3)
     lobby.join(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    assert Game.objects.get().hosted_by_guest
+    assert Game.objects.get().hosted_by_newcomer
     lobby.leave_table(code=table.game.code, viewer=Viewer(guest), now=NOON)
-    assert not Game.objects.get().hosted_by_guest
+    assert not Game.objects.get().hosted_by_newcomer
     lobby.join(code=table.game.code, viewer=Viewer(guest), now=NOON)
     lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    assert Game.objects.get().hosted_by_guest
+    assert Game.objects.get().hosted_by_newcomer
 
 
 def test_a_table_of_mine_hides_no_other_table_of_its_host(alice: User, bob: User) -> None:

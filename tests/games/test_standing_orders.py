@@ -373,7 +373,7 @@ def test_orders_move_with_the_seats_of_a_guest(alice: User, bob: User, charlie: 
     guest = create_guest()
     table = table_of([alice, bob, guest], "r5 b1 b2", "y1 y2", "r5 g8 g9")
     order(table, guest, intercept="card")
-    move_seats(guest=guest, user=charlie)
+    move_seats(guest=guest, user=charlie, now=NOON)
     move(table, alice, "play r5")
     assert log_of(table) == ["0 play r5", "2 play r5"]
 
