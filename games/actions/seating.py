@@ -102,7 +102,7 @@ def change_host(*games: Game, user_id: int | None, now: datetime) -> None:
 
     A form that is sent again must not lead to a table that its sender does not host any more.
     """
-    host = User.objects.filter(pk=user_id).first()
+    host = None if user_id is None else User.objects.get(pk=user_id)
     by_newcomer = host is not None and host.newcomer(now)
     for game in games:
         game.host_id, game.hosted_by_newcomer, game.form, game.form_guest_id = user_id, by_newcomer, None, None
