@@ -62,6 +62,15 @@ def networks_of(address: str) -> list[tuple[str, int]]:
     return counted
 
 
+def neighbours_of(address: str) -> str:
+    """Return the network around this address, which may be one customer's: its /48, or the /24 of an IPv4 address."""
+    try:
+        network = ip_network(address)
+    except ValueError:
+        return address  # "unknown"
+    return str(network.supernet(new_prefix=48 if network.version == 6 else 24))
+
+
 def hashed_identity(kind: str, who: str) -> str:
     """Return a hash that stands for `who` in counters, 32 hex digits. It cannot be guessed without `SECRET_KEY`."""
     digest = hmac.digest(settings.SECRET_KEY.encode(), f"{kind}:{who}".encode("utf-8", "surrogateescape"), "sha256")

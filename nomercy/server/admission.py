@@ -1,7 +1,8 @@
 """The ASGI app for pages and the API. It reads each request completely, within limits, before it takes a thread.
 
 Requests are counted by address (`accounts.origin`), so that no address can use up what others need. An address with too
-many open requests is refused. Only a few of its requests are in threads at once, and the others wait.
+many open requests is refused. Only a few of its requests are in threads at once, and the others wait. Networks take
+turns with the threads (`nomercy.server.turns`).
 """
 
 import asyncio
@@ -15,12 +16,13 @@ from typing import Any
 import structlog
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
-from accounts.origin import address_of_scope
+from accounts.origin import address_of_scope, neighbours_of
 from games.api.waits import KNOWN
 from nomercy.server.bridge import Answer, Bridge
 from nomercy.server.connections import ENDED, connections
 from nomercy.server.limits import LIMITS, Limits, widened
 from nomercy.server.refusals import refusal
+from nomercy.server.turns import Turns
 from nomercy.server.waits import GoneError, first_news, wait_of
 from nomercy.storms import warn
 
@@ -31,9 +33,10 @@ log = structlog.get_logger(__name__)
 class Address:
     """What one address has open: a semaphore for threads, the number of requests, and the bytes of their bodies.
 
-    `waits` is the number of its waiting calls, which are not among its `requests`.
+    `neighbours` is the network around it. `waits` is the number of its waiting calls, which do not count for `requests`.
     """
 
+    neighbours: str
     threads: asyncio.Semaphore | None
     requests: int = 0
     waits: int = 0
@@ -56,12 +59,19 @@ class Admission:
     addresses: dict[str, Address] = field(default_factory=dict)
     waits: Counter[str] = field(default_factory=Counter)
     """The number of waiting calls of each person."""
+    held: Counter[str] = field(default_factory=Counter)
+    """The bytes of the bodies of each network (`Address.neighbours`)."""
+    turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turns = Turns(self.bridge.threads, most=widened(self.limits.in_threads_of_neighbours))
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         name = address_of_scope(scope)
         address = self.addresses.get(name)
         if address is None:
-            address = self.addresses[name] = Address(_semaphore(widened(self.limits.in_threads)))
+            semaphore = _semaphore(widened(self.limits.in_threads))
+            address = self.addresses[name] = Address(neighbours_of(name), semaphore)
         address.requests += 1
         try:
             await self._serve(scope, receive, send, address)
@@ -91,7 +101,7 @@ class Admission:
         except GoneError:
             pass
         finally:
-            address.held -= sum(map(len, parts))
+            self._hold(address, -sum(map(len, parts)))
 
     async def _run(
         self,
@@ -105,7 +115,7 @@ class Admission:
 
         :raises GoneError: the client had hung up (`gone` is done) when there was a thread for it.
         """
-        async with address.threads or nullcontext():
+        async with address.threads or nullcontext(), self.turns.place(address.neighbours):
             if gone is not None and gone.done():
                 raise GoneError
             return await self.bridge.answer(scope, body, {} if known is None else {KNOWN: known})
@@ -150,13 +160,21 @@ class Admission:
                         raise GoneError
                     part, more = message.get("body", b""), message.get("more_body", False)
                     parts.append(part)
-                    address.held += len(part)
+                    self._hold(address, len(part))
                     left -= len(part)
                     if left < 0:
                         raise RefusedError(413)
                     _check(address.held, self.limits.held_bytes)
+                    _check(self.held[address.neighbours], self.limits.held_bytes_of_neighbours)
         except TimeoutError:
             raise RefusedError(408) from None
+
+    def _hold(self, address: Address, number: int) -> None:
+        """Count this many more bytes of bodies."""
+        address.held += number
+        self.held[address.neighbours] += number
+        if not self.held[address.neighbours]:
+            del self.held[address.neighbours]
 
     async def _refuse(
         self, status: int, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable

@@ -35,11 +35,12 @@ class Bridge:
 
     def __init__(self, app: WSGIApplication, *, threads: int) -> None:
         self._app = app
-        self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="page")
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="page")
 
     async def answer(self, scope: HTTPScope, body: bytes, more: Mapping[str, str] = MappingProxyType({})) -> Answer:
         """Return the app's response to this request. `more` is added to its WSGI environment."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, scope, body, more)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._run, scope, body, more)
 
     def _run(self, scope: HTTPScope, body: bytes, more: Mapping[str, str]) -> Answer:
         status, headers, parts = "", list[tuple[str, str]](), list[bytes]()

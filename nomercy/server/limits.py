@@ -31,8 +31,12 @@ class Limits:
     """Waiting calls of one person."""
     held_bytes: int = 4 * body_bytes
     """Bytes of the bodies of those requests."""
+    held_bytes_of_neighbours: int = 8 * held_bytes
+    """The same for all addresses around that address (`accounts.origin.neighbours_of`) together."""
     in_threads: int = 4
     """Requests of one address that are in threads at once."""
+    in_threads_of_neighbours: int = 8
+    """The same for all addresses around that address together."""
     socket_bytes: int = 1_024
     """How much a client may send on a websocket within `socket_seconds`. It only needs to send pongs."""
     socket_seconds: float = 10.0

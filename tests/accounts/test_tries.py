@@ -29,7 +29,7 @@ from accounts import known_browsers, limits, tries
 from accounts.backends import people_for_login
 from accounts.limits import WRONG_BY_ADDRESS, TooManyTries, TryLimit, scaled
 from accounts.models import CountedTry, User
-from accounts.origin import TIMES_FOR_48, networks_of
+from accounts.origin import TIMES_FOR_48, neighbours_of, networks_of
 from accounts.tries import Key
 from nomercy import celery
 from tests.conftest import logged_in
@@ -340,6 +340,14 @@ def test_a_48_has_eight_times_the_tries_of_one_address(db: None) -> None:
 )
 def test_an_ipv6_address_counts_for_its_48_too(address: str, found: list[tuple[str, int]]) -> None:
     assert networks_of(address) == found
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("192.0.2.1", "192.0.2.0/24"), ("unknown", "unknown"), ("2001:db8:1:2::/64", "2001:db8:1::/48")],
+)
+def test_neighbours_share_a_network(address: str, network: str) -> None:
+    assert neighbours_of(address) == network
 
 
 def test_resets_are_counted_by_network_address(alice: User) -> None:

@@ -49,8 +49,8 @@ def site() -> Iterator[str]:
 
     with serving(announced, Limits()) as port:
         yield f"http://127.0.0.1:{port}"
-    bridge._threads.submit(connections.close_all).result()
-    bridge._threads.shutdown()
+    bridge._pool.submit(connections.close_all).result()
+    bridge._pool.shutdown()
 
 
 def _example() -> ModuleType:

@@ -58,8 +58,8 @@ class Site:
         return Call(self.app, path, token)
 
     def close(self) -> None:
-        self.bridge._threads.submit(connections.close_all).result()
-        self.bridge._threads.shutdown()
+        self.bridge._pool.submit(connections.close_all).result()
+        self.bridge._pool.shutdown()
 
 
 class Call:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 from wsgiref.types import WSGIEnvironment
 
@@ -138,6 +139,35 @@ def test_one_address_cannot_occupy_all_threads() -> None:
         assert ask(port, request(body=b"theirs"), source=OTHER).body == b"theirs"
         assert [environ["PATH_INFO"] for environ in app.environs] == ["/hold", "/"]
         app.hold.set()
+
+
+def test_many_addresses_of_one_network_delay_another_network_by_one_request_at_most() -> None:
+    app = App()
+    addresses = [f"127.0.9.{n}" for n in range(1, 31)]
+    with serving_app(app, SHORT, threads=1) as port, ExitStack() as stack:
+        for address in addresses:
+            stack.enter_context(Line(port, address)).send(request(path="/hold"))
+            app.wait_for_open(1, address)
+        theirs = stack.enter_context(Line(port, OTHER)).send(request(path="/theirs"))
+        app.wait_for_open(1, OTHER)
+        app.hold.set()
+        assert theirs.answer().status == 200
+        until("all are answered", lambda: len(app.environs) == 31)
+        assert [environ["PATH_INFO"] for environ in app.environs].index("/theirs") == 2
+
+
+def test_the_bodies_of_a_network_have_a_memory_limit() -> None:
+    app = App()
+    with serving_app(app, replace(SHORT, held_bytes_of_neighbours=1800), threads=3) as port, ExitStack() as stack:
+        for address in ("127.0.9.1", "127.0.9.2"):
+            stack.enter_context(Line(port, address)).send(request("POST", "/hold", body=b"a" * 800))
+            app.entered.acquire()
+        assert ask(port, request("POST", "/", body=b"a" * 201), source="127.0.9.3").status == 429
+        assert ask(port, request("POST", "/", body=b"a" * 201), source=OTHER).status == 200
+        app.hold.set()
+        app.wait_for_open(0, "127.0.9.1")
+        app.wait_for_open(0, "127.0.9.2")
+        assert ask(port, request("POST", "/", body=b"a" * 201), source="127.0.9.3").status == 200
 
 
 def test_the_bodies_of_one_address_have_a_memory_limit() -> None:

@@ -54,7 +54,7 @@ def test_the_docs_state_the_limits() -> None:
         f"{LIMITS.body_seconds:.0f} s more; 2.5 MB ({LIMITS.body_bytes:,} bytes)",
         f"{LIMITS.write_seconds:.0f} s |",
         f"{LIMITS.open_requests} in each process",
-        f"{LIMITS.in_threads} of 10",
+        f"{LIMITS.in_threads} of 10, and {LIMITS.in_threads_of_neighbours} of 10 of the same",
         f"{LIMITS.waiting_connections}, at",
         f"websocket | {LIMITS.head_seconds:.0f} s |",
         f"{LIMITS.socket_bytes:,} bytes in {LIMITS.socket_seconds:.0f} s",
