@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 class Address:
     """What one address has open: a semaphore for threads, the number of requests, and the bytes of their bodies.
 
-    `neighbours` is the network around it. `waits` is the number of its waiting calls, which do not count for `requests`.
+    `neighbours` is the network around it. `waits` is the number of waiting calls, which do not count for `requests`.
     """
 
     neighbours: str
