@@ -19,7 +19,7 @@ EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 
 # A busy machine makes neither the queue for a lock nor the drop of the test database a failure.
 DATABASES["default"]["OPTIONS"]["options"] = (  # noqa: F405
-    "-c synchronous_commit=off -c lock_timeout=30000 -c statement_timeout=60000 -c nomercy.may_empty_audit=on"
+    "-c lock_timeout=30000 -c statement_timeout=60000 -c nomercy.may_empty_audit=on"
 )
 
 # Two runs of the suite on one server keep out of each other's way.

@@ -18,7 +18,7 @@ from accounts.models import AccountMail, User
 from tests.support.codes import confirmed_browser
 from tests.support.web import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 def post_all(requests: list[tuple[Client, str, dict[str, str]]]) -> Counter[int]:

@@ -30,6 +30,7 @@ NOT_ADDRESSES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", NOT_ADDRESSES)
 @pytest.mark.parametrize("by", ["address", "form"])
 def test_a_malformed_next_url_is_ignored(alice: User, where: str, by: str) -> None:

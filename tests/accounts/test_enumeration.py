@@ -21,6 +21,8 @@ from tests.conftest import logged_in
 from tests.support.codes import confirmed_browser
 from tests.support.mail import deliver_now
 
+pytestmark = pytest.mark.long
+
 WORD = "a long way to Bergen"
 FREE, CLAIMED, CONFIRMED = "free@example.org", "claimed@example.org", "alice@example.org"
 

@@ -17,7 +17,7 @@ from accounts.hashers import AT_ONCE, SmallArgon2
 from accounts.models import User
 from tests.conftest import person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 WORD = "a long way to Bergen"
 
 

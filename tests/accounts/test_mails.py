@@ -431,6 +431,7 @@ def claim(name: str, address: str) -> User:
     return user
 
 
+@pytest.mark.long
 def test_accounts_of_strangers_do_not_delay_the_owner_of_an_address(limits: None) -> None:
     address, minute = "dora@example.org", timedelta(minutes=1)
     strangers = [claim(f"mallory{n}", address) for n in range(12)]
@@ -548,6 +549,7 @@ def counted_work() -> Iterator[Counter[str]]:
     work["statements"] = len(statements)
 
 
+@pytest.mark.long
 def test_thousands_of_waiting_mails_cost_little(limits: None, bob: User) -> None:
     start = ask_for_spellings(bob, "dora@example.org", 3000)
     dora = claim("dora", "dora@example.org")

@@ -46,7 +46,7 @@ from tests.support.openid import (
 )
 from tests.support.pages import text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 FORM: Final = {"username": "dora", "email": "dora@example.org", "time_zone": "Europe/Oslo"}
@@ -758,7 +758,6 @@ def test_without_the_settings_there_is_no_such_page(client: Client, alice: User,
     assert "/accounts/oidc/" not in logged_in(alice).get("/accounts/me/").content.decode()
 
 
-@pytest.mark.long
 def test_a_site_without_a_provider_loads_nothing_of_it() -> None:
     code = (
         "import sys, django; django.setup()\n"

@@ -37,7 +37,7 @@ from tests.support.openid import (
 )
 from tests.support.pages import text_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 

@@ -21,7 +21,7 @@ from tests.support.codes import confirmed_browser
 from tests.support.openid import DORA, LINK, SIGN_UP, UNLINK, Provider, begin, go_through, text
 from tests.support.web import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 FORM = {"email": "dora@example.org", "time_zone": "UTC"}
 

@@ -283,6 +283,7 @@ def test_a_double_click_adds_one(alice: User) -> None:
     assert queries.passkeys_of(alice).count() == 1
 
 
+@pytest.mark.long
 def test_at_most_ten(alice: User, settings: Settings) -> None:
     settings.RATE_LIMITS = 0
     for _ in range(MOST):

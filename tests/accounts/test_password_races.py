@@ -24,7 +24,7 @@ from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser, totp
 from tests.support.web import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 WORDS = [f"a long way to Bergen {n}" for n in range(4)]
 

@@ -21,7 +21,7 @@ from tests.support.codes import confirmed_browser, totp
 from tests.support.pages import text_of
 from tests.support.web import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 PAGES, SET_UP, LOG_IN = "/accounts/2fa/", "/accounts/2fa/totp/activate/", "/accounts/2fa/authenticate/"

@@ -21,7 +21,7 @@ from accounts.sign_up import HAS_ACCOUNT, JUST_TAKEN
 from tests.conftest import logged_in
 from tests.support.web import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 WORD = "a long way to Bergen"
 

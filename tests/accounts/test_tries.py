@@ -90,6 +90,7 @@ def lock_out(name: str) -> None:
     assert [guess(n, login=name).status_code for n in range(6)] == [200] * 5 + [429]
 
 
+@pytest.mark.long
 def test_junk_tokens_do_not_erase_counts_of_wrong_passwords(alice: User, checked: list[str]) -> None:
     program = Client()
     for n in range(20):
@@ -294,6 +295,7 @@ def test_a_right_code_writes_nothing(alice: User) -> None:
     assert not CountedTry.objects.exists()
 
 
+@pytest.mark.long
 def test_an_address_can_create_twenty_accounts_a_minute(db: None) -> None:
     def sign_up(number: int, second: str = WORD) -> int:
         form = {"username": f"dora{number}", "password1": WORD, "password2": second}

@@ -128,6 +128,7 @@ def test_sharp_makes_no_play_outs_for_a_single_move(monkeypatch: pytest.MonkeyPa
     assert set(choices(BOTS["sharp"], view, legal, 3)) == {"draw"}
 
 
+@pytest.mark.long
 def test_sharp_beats_careful() -> None:
     pair = [Sharp(budget=200), BOTS["careful"]]
     wins = 0

@@ -48,6 +48,7 @@ def positions(options: Options, players: int, seed: str) -> list[Position]:
     return passed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("players", range(2, 7))
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", ["random", "careful"])

@@ -39,6 +39,7 @@ def test_a_known_vulnerability_fails_and_an_unknown_package_does_not_pass(
     assert said in "\n".join(lines)
 
 
+@pytest.mark.long
 def test_an_unreachable_service_is_reported() -> None:
     nowhere = {"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9", "PATH": ""}
     python = CHECKOUT / ".venv" / "bin" / "python"

@@ -39,3 +39,8 @@ def server() -> Iterator[MailServer]:
     with override_settings(EMAIL_BACKEND=smtp, EMAIL_HOST="127.0.0.1", EMAIL_PORT=controller.port):
         yield found
     controller.stop()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out `test_fuzz_api.py` without `--all`: all its tests are long, and its import takes 1.5 s a process."""
+    return True if collection_path.name == "test_fuzz_api.py" and not config.getoption("--all") else None

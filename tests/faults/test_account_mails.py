@@ -18,7 +18,7 @@ from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 MINUTE = timedelta(minutes=1)
 

@@ -16,6 +16,8 @@ from games.notices import mail_links
 from games.queries import records
 from tests.support.tables import TWO_HANDS, table_after
 
+pytestmark = pytest.mark.long
+
 texts = settings(max_examples=300, derandomize=True, deadline=None, database=None)
 pieces = st.sampled_from(
     [

@@ -24,7 +24,7 @@ from games.refusals import Denied
 from tests.support.history import Attempt, HandShown, History, faults_in, observe, positions_of
 from tests.support.tables import NOON, change_position, now_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 class Played(NamedTuple):

@@ -27,7 +27,7 @@ from tests.support.mail import MailServer, links_in, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 from tests.support.web import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 DUE = NOON + 5 * MINUTE

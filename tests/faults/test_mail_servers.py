@@ -23,7 +23,7 @@ from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 DUE = NOON + 5 * MINUTE

@@ -64,6 +64,7 @@ def test_every_staff_page_opens_for_a_moderator(as_mo: Client, alice: User, bob:
         assert as_mo.get(f"/admin/{name}/").status_code == 404, name
 
 
+@pytest.mark.long
 def test_every_list_is_sorted_by_each_of_its_columns(as_mo: Client, ann: User, alice: User, bob: User) -> None:
     table = table_after([alice, bob], 10, seed=1)
     cases.report(

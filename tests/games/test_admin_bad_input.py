@@ -35,6 +35,7 @@ def lists() -> list[tuple[str, ReadOnlyAdmin]]:
     return found
 
 
+@pytest.mark.long
 def test_a_huge_number_breaks_no_filter(root: Client, alice: User, bob: User) -> None:
     table_after([alice, bob], 4, seed=1)
     for address, pages in lists():

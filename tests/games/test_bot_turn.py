@@ -279,6 +279,7 @@ def new_account(n: int) -> User:
     return User.objects.create_user(f"newcomer{n}", date_joined=NOON - timedelta(hours=23))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("newcomer", [lambda n: create_guest(), new_account], ids=["guests", "new accounts"])
 def test_newcomers_get_a_third_of_the_tasks_while_others_wait(
     alice: User, asked: list[int], newcomer: Callable[[int], User]

@@ -24,6 +24,7 @@ from tests.support.tables import NOON, now_of, table_after, table_at
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_a_replay_can_be_seen_from_every_seat(alice: User, bob: User, preset: str) -> None:
     table = table_after([alice, bob, "sharp"], 10_000, seed=8, preset=preset)

@@ -75,6 +75,7 @@ def bot(site: str, token: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", ["no-mercy", "flip"])
 def test_two_bots_play_a_game_to_its_end(site: str, alice: User, bob: User, preset: str) -> None:
     options = lobby.TableOptions(preset=preset, players=2, bots=0)

@@ -346,6 +346,7 @@ def test_the_page_and_the_api_say_that_there_are_too_many(settings: Settings, al
     assert Game.objects.count() == 1
 
 
+@pytest.mark.long
 def test_a_person_plays_against_bots_alone_at_no_more_than_fifty_tables(
     settings: Settings, alice: User, bob: User
 ) -> None:

@@ -152,6 +152,7 @@ def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], ali
     assert "table_event_of_game" in plans[0]
 
 
+@pytest.mark.long
 def test_the_front_page_reads_only_the_newest_open_tables_of_newcomers_and_of_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +171,7 @@ def test_the_front_page_reads_only_the_newest_open_tables_of_newcomers_and_of_ot
         assert read["games_game"] >= 2 * 10
 
 
+@pytest.mark.long
 def test_the_list_of_public_tables_reads_only_those_it_shows(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -212,6 +212,7 @@ def test_bots_alone_react_at_once(alice: User) -> None:
     assert max(reactions(table).values()) < NOON + WAITED / 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pace", ["live", "fast"])
 @pytest.mark.django_db(transaction=True)
 def test_games_of_bots_are_played_to_the_end(alice: User, pace: str) -> None:

@@ -42,6 +42,7 @@ def finished(people: list[User], case: str) -> Table:
     return now_of(table)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 def test_the_record_of_a_game_round_trips_and_verifies(alice: User, bob: User, case: str) -> None:
     table = finished([alice, bob], case)
@@ -61,6 +62,7 @@ def _json(points: Any) -> Any:
     return list(points) if isinstance(points, tuple) else points
 
 
+@pytest.mark.long
 def test_the_records_have_every_kind_of_shuffle_and_every_verdict(alice: User, bob: User) -> None:
     """The cases would test less than they say if one of these did not happen in any of them."""
     happened: Counter[str] = Counter()

@@ -107,6 +107,7 @@ UNKNOWN_AFTER = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pace", ["standard", "live"])
 @pytest.mark.parametrize("first", UNKNOWN_AFTER)
 def test_a_refusal_does_not_tell_which_cards_the_first_play_brings(

@@ -123,6 +123,7 @@ DONE = {
 }
 
 
+@pytest.mark.long
 def test_lists_of_acts_say_how_long_and_which(mo: User, ann: User, alice: User, bob: User) -> None:
     game, browser = table_at(TWO_HANDS, [alice, bob]).game, staff_browser(mo)
     lists = ["games/auditentry/", f"accounts/user/{alice.pk}/change/", f"games/game/{game.pk}/change/"]

@@ -250,6 +250,7 @@ def test_a_flip_turns_the_pages_of_both_players(alice: User, bob: User) -> None:
     assert "Orange 2" not in theirs
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_the_pages_of_a_whole_flip_game_can_be_seen(alice: User, bob: User) -> None:
     options = lobby.TableOptions(players=2, preset="flip", public=False)

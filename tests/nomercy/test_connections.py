@@ -235,6 +235,7 @@ def test_data_after_a_refused_body_is_ignored(caplog: pytest.LogCaptureFixture) 
     assert not [record for record in caplog.records if record.exc_info]
 
 
+@pytest.mark.long
 def test_many_pipelined_requests_are_processed_one_by_one() -> None:
     app = App()
     many = 2_000

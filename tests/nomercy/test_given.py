@@ -19,6 +19,8 @@ from nomercy.launcher.place import CHECKOUT
 from tests.support.ports import free_port
 from tests.support.stack import database_url
 
+pytestmark = pytest.mark.long
+
 COMMANDS = {
     "script/run": ("-m", "nomercy.launcher.embedded"),
     "script/stack": ("-m", "nomercy.launcher.stack"),
@@ -136,7 +138,6 @@ def test_a_wrong_password_ends_migrate_with_one_sentence() -> None:
     assert stopped.stderr.count("\n") == 1
 
 
-@pytest.mark.long
 def test_a_server_that_never_answers_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with server(None) as port:
         assert "timeout" in sentence(f"postgres://u:hidden@127.0.0.1:{port}/x?connect_timeout=2", monkeypatch)

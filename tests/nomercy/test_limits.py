@@ -126,6 +126,7 @@ def test_many_keys_neither_fill_memory_nor_erase_counts(clock: Clock, monkeypatc
     assert taken(limiter, 15, 10) == 0
 
 
+@pytest.mark.long
 def test_junk_in_the_cache_does_not_erase_counts(clock: Clock) -> None:
     limiter = Limiter(clock)
     assert taken(limiter, 15, 10) == 10
@@ -493,6 +494,7 @@ def test_joining_as_a_visitor_has_a_limit(settings: Settings, alice: User, by: s
     assert User.objects.filter(is_guest=True).count() == 3
 
 
+@pytest.mark.long
 def test_every_form_that_creates_a_guest_has_a_visitor_limit(db: None) -> None:
     """Send each form of the site as a visitor without a cookie."""
     world, word = World(), "a long way to Bergen"

@@ -175,6 +175,7 @@ def from_64(number: int) -> Client:
     return Client(REMOTE_ADDR=f"2001:db8:7:{number:x}::1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "ask",
     [FLOODS["HEAD"], FLOODS["a wrong CSRF token"], FLOODS["a move with a wrong token by a visitor"]],

@@ -17,6 +17,8 @@ from nomercy.management.commands import prepare
 from tests.support.database import empty_database
 from tests.support.stack import database_url
 
+pytestmark = pytest.mark.long
+
 COMMANDS = (
     "freeze",
     *(
@@ -76,7 +78,6 @@ def test_a_site_without_https_gets_one_warning_with_its_own_setting(settings: Se
     assert said.msg.startswith("SITE_URL is http://127.0.0.1:8000, without https")
 
 
-@pytest.mark.long
 def test_tables_of_another_release_are_one_sentence(db: None) -> None:
     with empty_database("manage"):
         assert ended("migrate games 0001", DATABASE_URL=database_url())[0] == 0

@@ -48,6 +48,7 @@ def test_a_process_logs_it_once_at_its_start(newer: None, monkeypatch: pytest.Mo
     assert lines == [event | {"migration": "games.9999_later"}]
 
 
+@pytest.mark.long
 def test_a_server_logs_it_before_it_loads_the_site(newer: None) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "from nomercy.start import log_state_of_database; log_state_of_database()"],

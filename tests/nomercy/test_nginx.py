@@ -270,6 +270,7 @@ def test_certbot_is_asked_for_the_name_of_the_site_again_and_again(tmp_path: Pat
         assert "--domain cards.example.org --keep-until-expiring --non-interactive" in call
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["docker/nginx/place.conf", "docs/by-hand.md", "docs/operations.md"])
 def test_nginx_accepts_the_files_as_they_are(tmp_path: Path, place: str) -> None:
     certificate(tmp_path, "x")

@@ -346,6 +346,7 @@ def test_another_major_version_is_not_started_while_one_is_used(
             ask(initialised)
 
 
+@pytest.mark.long
 def test_dumps_use_the_programs_of_the_running_server(
     initialised: Place, real: Programs, here: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

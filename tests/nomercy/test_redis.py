@@ -34,6 +34,8 @@ from tests.support import waiting
 from tests.support.ports import free_port
 from tests.support.programs import program
 
+pytestmark = pytest.mark.long
+
 until = partial(waiting.until, patience=20.0)
 
 

@@ -86,6 +86,7 @@ def test_the_limit_of_open_files_is_raised(file_limits: None) -> None:
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, hard)
 
 
+@pytest.mark.long
 def test_it_shows_its_usage() -> None:
     said = subprocess.run(
         [sys.executable, "-m", "nomercy.server", "--help"], capture_output=True, text=True, check=True

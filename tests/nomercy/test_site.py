@@ -249,6 +249,7 @@ def test_the_cache_works_without_redis(dead_cache: FailOpenRedisCache) -> None:
     assert [line["event"] for line in lines] == ["cache failed"]  # once: then Redis is left alone for a while
 
 
+@pytest.mark.long
 def test_a_publisher_without_its_broker_gives_up_at_once() -> None:
     code = """
 import time

@@ -36,6 +36,8 @@ from tests.support.ports import free_port
 from tests.support.stack import RunningStack, database_url, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
+pytestmark = pytest.mark.long
+
 PATIENCE = 30.0
 PAGES = "nomercy.server pages"
 
@@ -84,7 +86,6 @@ def test_a_frozen_site_has_started() -> None:
         thread.join()
 
 
-@pytest.mark.long
 @pytest.mark.redis
 @pytest.mark.django_db(transaction=True)
 def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: User, bob: User) -> None:

@@ -61,6 +61,7 @@ def assert_same_answer(request: object) -> int:
     return len(expected.get("steps", []))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batch", range(8))
 def test_rules_and_oracle_agree_on_random_positions(batch: int) -> None:
     for number in range(100):
@@ -79,6 +80,7 @@ def test_rules_and_oracle_agree_on_dealt_games(batch: int) -> None:
         assert_same_answer(random_game(random.Random(f"game {batch} {number}"), 150))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batch", range(4))
 def test_rules_and_oracle_agree_on_bad_input(batch: int) -> None:
     for number in range(200):

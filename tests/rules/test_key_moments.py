@@ -173,6 +173,7 @@ def expected_moments(moves: Sequence[Played]) -> list[tuple[str, int, int, int]]
     return sorted(found)
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(tables(), st.integers(2, 10), st.integers(0, 10**6))
 def test_the_moments_of_random_games_are_those_of_their_positions(options: Options, players: int, seed: int) -> None:

@@ -20,6 +20,8 @@ from tests.rules.oracle_options import PRESETS, options_from_json
 from tests.rules.oracle_requests import key_of, players_for, random_options, random_request
 from tests.rules.oracle_table import Table
 
+pytestmark = pytest.mark.long
+
 Json = dict[str, Any]
 GOLDEN = Path(__file__).parents[1] / "golden"
 REQUEST_FIELDS = ("options", "seed", "position", "players", "moves")

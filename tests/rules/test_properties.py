@@ -41,6 +41,8 @@ from games.rules.cards import DARK_COLORS
 from games.rules.position import FIELDS, Challenge, Run
 from tests.rules.strategies import is_miss, play, tables
 
+pytestmark = pytest.mark.long
+
 NAMES = ("Ann", "Bob", "Cyn", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon")
 games = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 ALL_COLORS = COLORS + DARK_COLORS

@@ -20,7 +20,7 @@ from tests.security.world import World
 from tests.support.pages import CHOICES, text_of
 from tests.support.worlds import undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider"), pytest.mark.long]
 
 PASSWORD: Final = "four green reverses"
 FORM: Final = {
@@ -76,7 +76,6 @@ def guest_browser() -> Client:
     return guest
 
 
-@pytest.mark.long
 def test_the_walk_finds_each_address_that_makes_a_user(world: World) -> None:
     assert addresses_that_make_a_user(world, Client()) == MAKES_A_USER
     with undone():
@@ -84,7 +83,6 @@ def test_the_walk_finds_each_address_that_makes_a_user(world: World) -> None:
 
 
 @pytest.mark.parametrize("log_in_required", [False, True])
-@pytest.mark.long
 def test_nobody_becomes_a_user_where_registration_is_closed(world: World, settings: Any, log_in_required: bool) -> None:
     with undone():
         browsers = [Client(), guest_browser(), world.browsers["outsider"]]
@@ -94,7 +92,6 @@ def test_nobody_becomes_a_user_where_registration_is_closed(world: World, settin
             actions.create_guest()
 
 
-@pytest.mark.long
 def test_without_guests_an_account_is_the_only_way_in(world: World, settings: Any) -> None:
     settings.GUESTS = False
     assert addresses_that_make_a_user(world, Client()) == {"account_signup"}

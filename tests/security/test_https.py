@@ -13,6 +13,8 @@ import pytest
 from nomercy.launcher.place import CHECKOUT
 from tests.support.stack import database_url
 
+pytestmark = pytest.mark.long
+
 OURS = {"__Host-session", "__Host-csrf", "__Host-browser", "__Host-hand-sort", "__Host-known", "__Host-unsent"}
 
 

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
+from itertools import product
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
@@ -146,6 +147,19 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
         transaction.set_rollback(True)
 
 
+def test_a_visitor_and_a_player_get_the_declared_answers(world: World) -> None:
+    """Check two roles and methods of every row in one test. The long ones below check all of them."""
+    wrong: dict[str, str] = {}
+    for row in rows():
+        by_method = dict(zip(METHODS, declared()[row.key].split(), strict=True)) if row.key in declared() else {}
+        for method, role in product(("GET", "POST"), ("anonymous", "seated")):
+            got = letter(world, role, method, row)
+            if got != by_method.get(method, "")[ROLES.index(role) :][:1]:
+                wrong[f"{method} {row.key} as {role}"] = got
+    assert wrong == {}
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
 def test_every_role_gets_the_declared_answer(world: World, row: Row) -> None:
     letters = letters_of(world, row)
@@ -192,6 +206,7 @@ NO_COOKIE_NEEDED: Final = {"/mail/stop/<str:token>/"}
 """One-click unsubscription (RFC 8058) is a POST by a mail server, with a signed token and without cookies."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
 def test_a_form_of_another_site_is_refused(world: World, row: Row) -> None:
     """Everyone is refused without the CSRF token, before anything else is checked."""

@@ -9,8 +9,8 @@ from pytest_django.fixtures import Settings
 from tests.security.urls import addresses
 from tests.security.world import World
 
-pytestmark = pytest.mark.django_db
-READERS = ("seated", *(pytest.param(reader, marks=pytest.mark.long) for reader in ("anonymous", "moderator", "admin")))
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
+READERS = ("seated", "anonymous", "moderator", "admin")
 
 
 @pytest.mark.parametrize("reader", READERS)

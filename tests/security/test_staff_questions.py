@@ -22,6 +22,8 @@ from games.models import Game, Round
 from tests.support.codes import staff_browser
 from tests.support.tables import table_after
 
+pytestmark = pytest.mark.long
+
 PAGES: Final = sorted(admin.site._registry.values(), key=lambda page: page.opts.label)
 SECRET: Final = {
     "accounts.User": {"password", "email"},

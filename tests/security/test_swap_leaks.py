@@ -25,7 +25,7 @@ from tests.support.swaps import BACKS, BLUFF, ORDERS, SWAPS
 from tests.support.tables import now_of
 from tests.support.worlds import another_world, undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.long]
 
 Patch = pytest.MonkeyPatch
 
@@ -122,14 +122,6 @@ LEAKS: Final = {
 }
 
 
-ALWAYS: Final = {
-    "an entity tag of the whole position",
-    "a log sorted by the cards drawn",
-    "a refusal that names a card",
-}
-"""The leaks that the default run tries too."""
-
-
 @pytest.fixture(scope="module")
 def played(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[tuple[World, Table]]:
     """Return a game in which one player is out, for all tests here. It is rolled back at the end."""
@@ -141,9 +133,7 @@ def played(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterato
         yield world, table
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.long) for name in LEAKS]
-)
+@pytest.mark.parametrize("name", LEAKS)
 def test_a_seeded_leak_is_found(played: tuple[World, Table], monkeypatch: Patch, name: str) -> None:
     world, table = played
     leak = LEAKS[name]

@@ -25,7 +25,7 @@ from tests.support.swaps import ORDERS
 from tests.support.tables import now_of, table_at
 from tests.support.worlds import undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.long]
 
 Patch = pytest.MonkeyPatch
 POSITION: Final = {
@@ -35,8 +35,6 @@ POSITION: Final = {
     "draw_pile": ["b2", "g7", "y9", "r8", "gS"],
 }
 """Both other seats hold a card that intercepts the red 5 of seat 0."""
-SHORT: Final = ("seated", "opponent", "spectator")
-"""The roles of viewers that the default run compares."""
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +58,7 @@ def compared(party: tuple[World, Table], role: str) -> Compared:
     return done
 
 
-@pytest.mark.parametrize(
-    "role", [pytest.param(role, marks=() if role in SHORT else pytest.mark.long) for role in ROLES]
-)
+@pytest.mark.parametrize("role", ROLES)
 def test_no_answer_depends_on_the_orders_of_others(party: tuple[World, Table], role: str) -> None:
     assert compared(party, role).different == []
 
@@ -120,13 +116,9 @@ LEAKS: Final = {
     "orders in the server's log": Leak("opponent", _log_of_the_server),
     "orders in a list of the staff": Leak("moderator", _staff_list),
 }
-ALWAYS: Final = {"the orders of another seat in the view"}
-"""The leaks that the default run tries too."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.long) for name in LEAKS]
-)
+@pytest.mark.parametrize("name", LEAKS)
 def test_a_seeded_leak_is_found(party: tuple[World, Table], monkeypatch: Patch, name: str) -> None:
     leak = LEAKS[name]
     leak.put(monkeypatch)

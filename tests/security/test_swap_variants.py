@@ -23,7 +23,7 @@ from tests.support.swaps import BACKS, BLUFF
 from tests.support.tables import now_of, table_at
 from tests.support.worlds import another_world, undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.long]
 
 Patch = pytest.MonkeyPatch
 EVERYTHING: Final = "everything"
@@ -38,8 +38,6 @@ POSITION: Final = {
     "challenge": {"seat": 0, "bluff": True},
 }
 """Seat 1 may challenge the Wild Draw Two of seat 0, who holds a green card."""
-SHORT: Final = ("seated", "opponent", "spectator")
-"""The roles of viewers that the default run compares."""
 
 
 @pytest.fixture(scope="module", params=["seen", "hidden"])
@@ -55,9 +53,7 @@ def flip(request: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker
         yield World(deal, public=True), now_of(tables[0])
 
 
-@pytest.mark.parametrize(
-    "role", [pytest.param(role, marks=() if role in SHORT else pytest.mark.long) for role in ROLES]
-)
+@pytest.mark.parametrize("role", ROLES)
 def test_no_answer_depends_on_hidden_faces_or_a_bluff(flip: tuple[World, Table], role: str) -> None:
     world, table = flip
     done = Compared()
@@ -157,13 +153,9 @@ LEAKS: Final = {
     "the verdict on a challenge in the server's log": Leak("seated", BLUFF, _log_of_the_server),
     "the record of a running game": Leak("spectator", EVERYTHING, _record_of_a_running_game),
 }
-ALWAYS: Final = {"a player's own hidden faces", "the verdict on a challenge in the view"}
-"""The leaks that the default run tries too."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.long) for name in LEAKS]
-)
+@pytest.mark.parametrize("name", LEAKS)
 def test_a_seeded_leak_is_found(flip: tuple[World, Table], monkeypatch: Patch, name: str) -> None:
     world, table = flip
     leak = LEAKS[name]
