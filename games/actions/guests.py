@@ -9,6 +9,7 @@ from django.db import transaction
 from accounts.actions import lock_person
 from games import announce
 from games.actions import seating, table_limits
+from games.actions.programs import may_sit
 from games.models import Game, Invitation, Seat
 from games.queries import conduct
 
@@ -22,7 +23,8 @@ class Moved(NamedTuple):
     """How many of a guest's games moved to the account, and how many stayed with the guest for each reason."""
 
     games: int
-    closed: int  # stayed because the account must not sit there
+    closed: int  # stayed because staff removed the account there, or it has viewed the hands
+    no_programs: int  # stayed because a program plays for the account
     over_limit: int  # stayed because the account would have too many tables
 
 
@@ -33,13 +35,16 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
 
     - at tables where the account sits too;
     - where staff removed the account, or where the account has viewed the hands as a staff member;
+    - at tables without programs that are not over, if a program plays for the account;
     - the newest ones, if they would take the account over a limit of `table_limits`.
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
         locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
         closed = set(conduct.games_closed_to(user))  # under the games' locks, which staff need to view hands
-        allowed = [game for game in locked if game.pk not in closed]
+        open_to = [game for game in locked if game.pk not in closed]
+        person = may_sit(user, programs=False)
+        allowed = [game for game in open_to if person or game.programs or game.ended]
         over_limit = table_limits.over_limits(user, Seat.objects.filter(game__in=allowed, user=guest))
         moved = [game for game in allowed if game.pk not in over_limit]
         if moved:
@@ -50,7 +55,7 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
             if not game.ended:
                 announce.after_commit(game)
         _move_invitations(guest, user)
-        return Moved(len(moved), len(locked) - len(allowed), len(over_limit))
+        return Moved(len(moved), len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
 
 
 def _keep_names(guest: User, user: User) -> None:

@@ -13,6 +13,7 @@ from accounts.actions import create_guest
 from accounts.names import BOT_NAMES, name_skeletons
 from games import announce, bots, queries, randomness, rules
 from games.actions import rounds, seating, table_limits
+from games.actions.programs import may_sit
 from games.locks import lock_game
 from games.models import Game, Seat
 from games.models.paces import CUSTOM, PACES, Pace, pace_named
@@ -110,7 +111,7 @@ def _check_program(user: User, *, allowed: bool) -> None:
 
     :raises Denied: `forbidden`.
     """
-    if user.is_program and not allowed:
+    if not may_sit(user, programs=allowed):
         raise Denied("forbidden", "No programs play at this table, and a program plays for your account.")
 
 

@@ -27,3 +27,11 @@ def declare_program(*, user: User) -> None:
             raise Denied("forbidden", sentence)
         person.is_program = True
         person.save(update_fields=["is_program"])
+
+
+def may_sit(user: User, *, programs: bool) -> bool:
+    """Return True if this person may have a seat at a table, `programs` being whether programs may sit there.
+
+    Locks the person where that matters, so that they do not become a program meanwhile. Lock games first.
+    """
+    return programs or not lock_person(user.pk).is_program

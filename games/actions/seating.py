@@ -12,6 +12,7 @@ from typing import Final
 from accounts.models import User
 from games import announce, queries
 from games.actions import table_events, table_limits
+from games.actions.programs import may_sit
 from games.clocks import pausing
 from games.clocks.bot_times import BOT_FIELDS, first_bot_times, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, set_clock, turn_clock
@@ -59,14 +60,19 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     The new owner starts without standing orders. The hand with which the seat was knocked out is not shown to them.
     If it is the seat's turn, its time restarts, with the new owner's quiet hours and vacation.
 
-    :raises Denied: `over`; `forbidden` if its player has left, or the person has as many tables as `table_limits`
-        allows.
+    :raises Denied: `over`; `forbidden` if its player has left, a program plays for the person and none may sit at the
+        table, or the person has as many tables as `table_limits` allows.
     """
     game, hosts = table.game, row.user_id is not None and row.user_id == table.game.host_id
     if game.ended:
         raise over(game.version, begun=game.started_at is not None)
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=game.version)
+    if not may_sit(person, programs=game.programs):
+        message = (
+            f"A program plays for {person.name}, and no programs play at this table. Give the seat to someone else."
+        )
+        raise Denied("forbidden", message, version=game.version)
     if table_limits.room_for(person) == 0:
         message = f"{person.name} has the maximum number of tables. Give the seat to someone else."
         raise Denied("forbidden", message, version=game.version)

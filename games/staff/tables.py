@@ -344,7 +344,7 @@ def move_seat(
 
     :raises Denied: `malformed`, `over`, `already_seated`; `not_found` also if nobody has this username; `forbidden`
         also if the player of the seat has left, or if the new owner would be `by`, is suspended, has a closed account,
-        or has viewed hands of this game.
+        has viewed hands of this game, or is a program and none may sit there.
     """
     with _table(acts.MOVE_SEAT, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         row = _row_to_change(table, seat, owner, by)

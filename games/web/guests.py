@@ -28,6 +28,7 @@ from games.web.http import SeeOther
 from games.web.viewer import person
 
 CLOSED: Final = "you looked at hands there as staff, or staff removed you from the table."
+NO_PROGRAMS: Final = "no programs play there, and a program plays for your account."
 OVER_LIMIT: Final = "you would have too many tables."
 
 
@@ -75,7 +76,8 @@ def move_seats(request: HttpRequest) -> HttpResponse:
     if request.POST.get("answer") == "move":
         moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
         messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
-        for number, why in ((moved.closed, CLOSED), (moved.over_limit, OVER_LIMIT)):
+        stayed = ((moved.closed, CLOSED), (moved.no_programs, NO_PROGRAMS), (moved.over_limit, OVER_LIMIT))
+        for number, why in stayed:
             if number:
                 messages.warning(request, f"{counted(number, 'game')} of {guest.name} stayed behind: {why}")
     return SeeOther.to("home")

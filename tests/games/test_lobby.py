@@ -247,7 +247,7 @@ def test_there_is_no_rematch_of_a_running_game(alice: User, bob: User) -> None:
 def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: User) -> None:
     own = table_at(TWO_HANDS, [alice, bob])
     both = table_at(TWO_HANDS, [alice, charlie])
-    assert guests.move_seats(guest=alice, user=charlie, now=NOON) == (1, 0, 0)
+    assert guests.move_seats(guest=alice, user=charlie, now=NOON) == (1, 0, 0, 0)
     assert [seat.user for seat in now_of(own).seats] == [charlie, bob]
     assert now_of(own).game.host == charlie
     assert [seat.user for seat in now_of(both).seats] == [alice, charlie]

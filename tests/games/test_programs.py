@@ -8,13 +8,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.actions import create_guest
 from accounts.models import User
 from games import queries
 from games.actions import lobby, play, rematch
 from games.actions.programs import declare_program
-from games.models import Game
+from games.models import AuditEntry, Game, Seat
 from games.queries import Viewer
 from games.refusals import Denied
+from games.staff import tables
 from tests.conftest import api_token, logged_in
 from tests.support.pages import text_of
 from tests.support.tables import TWO_HANDS, table_at
@@ -113,3 +115,31 @@ def test_the_form_and_the_api_make_such_tables(alice: User, allowed: bool) -> No
             "target": "0", "bot_pause": "1", "programs": "1" if allowed else "0"}  # fmt: skip
     assert logged_in(alice).post("/tables/new/", form).status_code == 303
     assert [game.programs for game in Game.objects.all()] == [allowed, allowed]
+
+
+def test_a_guest_s_seat_at_a_table_without_programs_stays_with_the_guest(alice: User, program: User) -> None:
+    guest = create_guest()
+    table = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
+    join(table.game.code, guest)
+    other, over = (table_at(TWO_HANDS, [alice, guest], programs=programs) for programs in (True, False))
+    Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER, winner=0)
+    browser = logged_in(guest)
+    browser.post("/accounts/login/", {"login": "bob", "password": "bob"})
+    answer = text_of(browser.post("/move-seats/", {"answer": "move"}, follow=True))
+    assert f"2 games of {guest.name} moved to your account." in answer
+    assert f"1 game of {guest.name} stayed behind: no programs play there" in answer
+    owners = [Seat.objects.get(game=one.game, index=1).user for one in (table, other, over)]
+    assert owners == [guest, program, program]
+
+
+def test_staff_cannot_give_a_program_a_seat_where_none_may_sit(
+    alice: User, charlie: User, ann: User, bob: User
+) -> None:
+    table = table_at(TWO_HANDS, [alice, charlie], programs=False)
+    declare_program(user=bob)
+    with pytest.raises(Denied, match=r"^A program plays for bob, and no programs play at this table\.") as denied:
+        tables.move_seat(
+            game_id=table.game.pk, by=ann, seat=1, username="bob", reason="They asked for it", now=timezone.now()
+        )
+    assert denied.value.code == "forbidden"
+    assert not AuditEntry.objects.exists()

@@ -138,7 +138,7 @@ def test_a_guest_s_seat_stays_if_the_account_viewed_the_hands(mo: User, bob: Use
     guest = account_actions.create_guest()
     seen, other = table_at(TWO_HANDS, [guest, bob]), table_at(TWO_HANDS, [guest, bob])
     tables.view_hands(game_id=seen.game.pk, by=mo, reason=REASON, now=NOON)
-    assert guests.move_seats(guest=guest, user=mo, now=NOON) == (1, 1, 0)
+    assert guests.move_seats(guest=guest, user=mo, now=NOON) == (1, 1, 0, 0)
     assert [owner(seen), owner(other)] == [guest, mo]
 
 
@@ -150,7 +150,7 @@ def test_a_guest_s_seat_stays_if_staff_removed_the_account(ann: User, alice: Use
     table = table_at(hands, [guest, alice, bob])
     more = {"bot": True} if how == "remove" else {"username": "dora"}
     getattr(tables, how)(game_id=table.game.pk, by=ann, seat=1, reason=REASON, now=NOON, **more)
-    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (0, 1, 0)
+    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (0, 1, 0, 0)
     assert owner(table) == guest
 
 

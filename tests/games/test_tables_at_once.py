@@ -149,7 +149,7 @@ def test_a_guest_s_tables_over_the_limit_stay_with_the_guest(alice: User, bob: U
     over, going = ended_table(bob, charlie), [table_at(TWO_HANDS, [bob, charlie]) for _ in range(2)]
     table_at(TWO_HANDS, [alice, charlie])
     moved = guests.move_seats(guest=bob, user=alice, now=NOON)
-    assert moved == (2, 0, 1)
+    assert moved == (2, 0, 0, 1)
     assert [now_of(table).seats[0].user for table in (over, *going)] == [alice, alice, bob]
 
 
@@ -174,8 +174,8 @@ def test_an_account_cannot_exceed_a_limit_with_tables_of_guests(kind: dict[str, 
     guest, another = create_guest(), create_guest()
     tables = [new_table(guest, **kind) for _ in range(2)]
     tables.append(new_table(another, **kind))
-    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (1, 0, 1)
-    assert guests.move_seats(guest=another, user=alice, now=NOON) == (0, 0, 1)
+    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (1, 0, 0, 1)
+    assert guests.move_seats(guest=another, user=alice, now=NOON) == (0, 0, 0, 1)
     assert hosts_of([own, *tables]) == [alice, alice, guest, another]
     with pytest.raises(Denied, match="You have 2 tables"):
         new_table(alice, **kind)
@@ -190,7 +190,7 @@ def test_each_kind_of_a_guest_s_tables_has_its_own_limit(alice: User, charlie: U
     for _ in range(3):
         table_at(TWO_HANDS, [guest, charlie])
     ended_table(guest, charlie)
-    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (8, 0, 0)
+    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (8, 0, 0, 0)
 
 
 @pytest.mark.usefixtures("two_of_each_kind")
@@ -199,7 +199,7 @@ def test_a_guest_s_table_that_all_others_left_counts_as_against_bots(alice: User
     tables = [table_at(TWO_HANDS, [guest, "careful"]) for _ in range(3)]
     left = table_at(TWO_HANDS, [guest, charlie])
     Seat.objects.filter(game=left.game, user=charlie).update(left=True)
-    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (2, 0, 2)
+    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (2, 0, 0, 2)
     assert [now_of(table).seats[0].user for table in (*tables, left)] == [alice, alice, guest, guest]
 
 
@@ -208,7 +208,7 @@ def test_tables_over_one_limit_do_not_count_for_another(alice: User, charlie: Us
     guest = create_guest()
     others: list[User | str] = ["careful", "careful", charlie]
     tables = [table_at(TWO_HANDS, [guest, other]) for other in others]
-    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (2, 0, 1)
+    assert guests.move_seats(guest=guest, user=alice, now=NOON) == (2, 0, 0, 1)
     assert [now_of(table).seats[0].user for table in tables] == [alice, guest, alice]
 
 
