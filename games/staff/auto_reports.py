@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import structlog
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import name_sql
 from games.batch import run_all
@@ -24,74 +24,84 @@ MANY_TIMEOUTS: Final = 12
 MANY_RESIGNATIONS: Final = 3
 MOVES_BEFORE_RESIGNING: Final = 2
 """A resignation after this many own moves, or fewer, counts as an immediate one."""
-
-
-def _next_change(seat: str, n: str) -> str:
-    """Return SQL that joins the first change of a seat's owner after line `n`. Without one, the owner is today's."""
-    return f"""
-    LEFT JOIN LATERAL (SELECT c.id, c.before FROM changes c
-                       WHERE c.game_id = {seat}.game_id AND c.seat = {seat}."index" AND c.version >= {n}
-                       ORDER BY c.version, c.id LIMIT 1) later ON true"""  # noqa: S608  # our own names
-
-
-_OWNER: Final = "CASE WHEN later.id IS NULL THEN s.user_id ELSE later.before END"
+MOST_LINES: Final = 500_000
+"""How many lines of the log a search reads at most, the newest. With more of them it covers less than `DAYS`."""
+SEARCH_SECONDS: Final = 60
+"""How long a search may take. No page waits for it."""
 
 SEARCHED_LINES: Final = "(m.text = 'leave' OR m.text LIKE 'clock %%')"
 """The lines of the log that the searches below read. They have an index of their own (`Move.Meta`)."""
 
 # Finds who had the seat when a line was written. Staff give seats to bots and to other people. The audit entry of such
-# an act names the person who had the seat, and the version. `since` is the version at which the owner got the seat.
+# an act names the person who had the seat, and the version. In `owners`, somebody had a seat after the line `since` up
+# to the line `until`: the next such act, or the line by which they left. Without either, that is the owner of today.
 #
 # A line counts only if another person at the table, who had not left, waited. It does not count if its owner was
-# suspended then or their account was closed, because they could not play. Leaves out people who still cannot play.
+# suspended then or their account was closed, because they could not play (`away`). Leaves out people who still cannot
+# play.
+#
+# A `turn` is the first line of a turn that the clock played. Such a turn is one commit, so a line after another one of
+# the same seat and instant belongs to the same turn. A callout window that the clock closes (`clock uno`) is none.
+#
+# Every condition is a join with a list that is made once, so the time grows with the lines and not with their square:
+# somebody can let any number of turns time out in one game. PostgreSQL expects too few rows of these lists and would
+# loop over one for each row of another, which `_found` forbids.
 _OWNED: Final = f"""
-WITH changes AS (
+WITH lines AS (
+    SELECT m.game_id, m.seat, m.n, m.text, m.at,
+           m.text LIKE 'clock %%' AND m.text <> 'clock uno'
+           AND (m.text = ANY('{{clock draw,clock take}}') OR NOT COALESCE(
+                lag(m.n) OVER w = m.n - 1 AND lag(m.seat) OVER w = m.seat AND lag(m.at) OVER w = m.at
+                AND lag(m.text) OVER w LIKE 'clock %%' AND lag(m.text) OVER w <> 'clock uno', false)) AS turn
+    FROM (SELECT m.game_id, m.seat, m.n, m.text, m.at FROM games_move m WHERE m.at > %(since)s AND {SEARCHED_LINES}
+          ORDER BY m.at DESC LIMIT %(most_lines)s) m
+    WINDOW w AS (PARTITION BY m.game_id ORDER BY m.n)
+), changes AS (
     SELECT id, game_id, seat, version,
            CASE act WHEN 'remove' THEN person_id ELSE (details ->> 'before_id')::bigint END AS before
-    FROM games_auditentry WHERE act = ANY('{{remove,move_seat}}') AND game_id IS NOT NULL
-), lines AS (
-    SELECT m.game_id, m.seat, m.n, m.text, m.at, {_OWNER} AS user_id,
-           (SELECT COALESCE(max(c.version), 0) FROM changes c
-            WHERE c.game_id = m.game_id AND c.seat = m.seat AND c.version < m.n) AS since
-    FROM games_move m JOIN games_seat s ON s.game_id = m.game_id AND s."index" = m.seat
-    {_next_change("s", "m.n")}
-    WHERE m.at > %(since)s AND {SEARCHED_LINES}
+    FROM games_auditentry WHERE act = ANY('{{remove,move_seat}}') AND game_id IN (SELECT game_id FROM lines)
+), owners AS (
+    SELECT game_id, seat, COALESCE(lag(version) OVER (PARTITION BY game_id, seat ORDER BY version, id), 0) AS since,
+           version AS until, before AS user_id
+    FROM changes
+    UNION ALL
+    SELECT s.game_id, s."index", COALESCE(c.version, 0),
+           COALESCE(gone.n, CASE WHEN s."left" THEN 0 ELSE 2147483647 END), s.user_id
+    FROM games_seat s
+    LEFT JOIN (SELECT game_id, seat, max(version) AS version FROM changes GROUP BY game_id, seat) c
+        ON c.game_id = s.game_id AND c.seat = s."index"
+    LEFT JOIN (SELECT game_id, seat, min(n) AS n FROM lines WHERE text = 'leave' GROUP BY game_id, seat) gone
+        ON gone.game_id = s.game_id AND gone.seat = s."index"
+    WHERE s.game_id IN (SELECT game_id FROM lines)
+), owned AS (
+    SELECT l.*, o.user_id, o.since FROM lines l
+    JOIN owners o ON o.game_id = l.game_id AND o.seat = l.seat AND o.since < l.n AND l.n <= o.until
+), away AS (
+    SELECT person_id, at, COALESCE(LEAST(until, lifted_at), 'infinity') AS until FROM games_suspension
+    UNION ALL
+    SELECT person_id, at, COALESCE(until, 'infinity')
+    FROM (SELECT person_id, act, at, lead(at) OVER (PARTITION BY person_id ORDER BY id) AS until
+          FROM games_auditentry WHERE act = ANY('{{close_account,reopen_account}}')) acts
+    WHERE act = 'close_account'
+), settled AS (
+    SELECT person_id, max(closed_at) AS at FROM games_case WHERE kind = %(kind)s GROUP BY person_id
 )
 SELECT l.user_id, count(*), count(DISTINCT l.game_id), max(l.game_id)
-FROM lines l JOIN accounts_user u ON u.id = l.user_id
+FROM owned l JOIN accounts_user u ON u.id = l.user_id LEFT JOIN settled ON settled.person_id = l.user_id
 WHERE u.is_active AND (u.suspended_until IS NULL OR u.suspended_until <= %(now)s)
-  AND l.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = l.user_id AND c.kind = %(kind)s),
-                      '-infinity')
-  AND NOT EXISTS (SELECT 1 FROM games_suspension x
-                  WHERE x.person_id = l.user_id AND x.at <= l.at
-                    AND l.at < LEAST(COALESCE(x.until, 'infinity'), COALESCE(x.lifted_at, 'infinity')))
-  AND (SELECT x.act FROM games_auditentry x
-       WHERE x.person_id = l.user_id AND x.act = ANY('{{close_account,reopen_account}}') AND x.at <= l.at
-       ORDER BY x.id DESC LIMIT 1) IS DISTINCT FROM 'close_account'
-  AND EXISTS (SELECT 1 FROM games_seat s
-              {_next_change("s", "l.n")}
-              WHERE s.game_id = l.game_id AND s."index" <> l.seat AND {_OWNER} IS NOT NULL
-                AND NOT EXISTS (SELECT 1 FROM games_move o WHERE o.game_id = l.game_id AND o.seat = s."index"
-                                AND o.n < l.n AND o.text = 'leave'))
+  AND l.at > COALESCE(settled.at, '-infinity')
+  AND EXISTS (SELECT 1 FROM owners o WHERE o.game_id = l.game_id AND o.seat <> l.seat AND o.user_id IS NOT NULL
+              AND o.since < l.n AND l.n <= o.until)
+  AND NOT EXISTS (SELECT 1 FROM away WHERE away.person_id = l.user_id AND away.at <= l.at AND l.at < away.until)
 """  # noqa: S608  # our own statements
 
-# Counts each person's timeouts since their last closed case of this kind. A turn that the clock played is one commit,
-# so a line before it of the same seat and instant belongs to the same turn. A callout window that the clock closes
-# (`clock uno`) is not a turn.
-_TIMEOUTS: Final = f"""{_OWNED}
-  AND l.text LIKE 'clock %%' AND l.text <> 'clock uno'
-  AND (l.text = ANY('{{clock draw,clock take}}') OR NOT EXISTS (
-       SELECT 1 FROM games_move o WHERE o.game_id = l.game_id AND o.n = l.n - 1 AND o.seat = l.seat AND o.at = l.at
-         AND o.text LIKE 'clock %%' AND o.text <> 'clock uno'))
-GROUP BY l.user_id HAVING count(*) >= %(many)s
-"""  # noqa: S608  # our own statement
+_TIMEOUTS: Final = f"{_OWNED} AND l.turn GROUP BY l.user_id HAVING count(*) >= %(many)s"
+"""Counts each person's timeouts since their last closed case of this kind."""
 
 _RESIGNATIONS: Final = f"""{_OWNED}
   AND l.text = 'leave'
-  AND (SELECT count(*) FROM games_move o
-       WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n < l.n AND o.n > l.since) <= %(most_moves)s
-  AND NOT EXISTS (SELECT 1 FROM games_move o
-                  WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n > l.since AND o.text LIKE 'clock %%')
+  AND (SELECT count(*) FILTER (WHERE o.n < l.n) <= %(most_moves)s AND count(*) FILTER (WHERE o.text LIKE 'clock %%') = 0
+       FROM games_move o WHERE o.game_id = l.game_id AND o.seat = l.seat AND o.n > l.since)
   AND NOT EXISTS (SELECT 1 FROM games_auditentry a
                   WHERE a.game_id = l.game_id AND a.seat = l.seat AND a.act = 'remove' AND a.version = l.n - 1
                     AND a.details ->> 'bot' = 'false')
@@ -158,8 +168,10 @@ def _browsers(now: datetime) -> Iterator[bool]:
 
 
 def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, {"now": now, "since": now - DAYS, "kind": kind.value, **more})
+    given = {"now": now, "since": now - DAYS, "kind": kind.value, "most_lines": MOST_LINES, **more}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = '{SEARCH_SECONDS}s'; SET LOCAL enable_nestloop = off")
+        cursor.execute(sql, given)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 

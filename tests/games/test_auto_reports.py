@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from accounts.models import User
@@ -133,6 +133,24 @@ def test_resignations_count_for_the_person_who_resigned(ann: User, alice: User, 
 def test_old_timeouts_do_not_count(table: Table) -> None:
     lines(table, "clock draw", 20, at=NOON - timedelta(days=8))
     assert auto_reports.report_signs(now=NOON) == 0
+
+
+def test_a_search_reads_only_the_newest_lines(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise people who let millions of turns time out could stop the search for everybody."""
+    lines(table, "clock draw", 12, at=NOON - timedelta(days=1))
+    lines(table, "clock uno", 1)
+    monkeypatch.setattr(auto_reports, "MOST_LINES", 12)
+    assert auto_reports.report_signs(now=NOON) == 0
+    monkeypatch.setattr(auto_reports, "MOST_LINES", 13)
+    assert auto_reports.report_signs(now=NOON) == 1
+
+
+def test_a_search_may_take_longer_than_a_page(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto_reports, "SEARCH_SECONDS", 77)
+    auto_reports.report_signs(now=NOON)
+    with connection.cursor() as cursor:  # still in the transaction of the test
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == ("77s",)
 
 
 def test_many_early_resignations_open_a_case(alice: User, bob: User, mo: User) -> None:

@@ -310,17 +310,40 @@ def test_the_lists_of_the_front_page_read_only_the_games_of_their_reader(
         assert rows_read(plan, "games_game") <= 3, plan
 
 
-@pytest.mark.parametrize("search", [auto_reports._TIMEOUTS, auto_reports._RESIGNATIONS], ids=["timeouts", "leaving"])
-def test_the_search_for_cases_reads_only_the_moves_it_needs(many: list[int], search: str) -> None:
+def plan_of_search(search: str, how: str) -> Any:
     now = timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"EXPLAIN {search}",
-            {"now": now, "since": now - timedelta(days=7), "kind": "abandon", "many": 3, "most_moves": 2},
-        )
-        plan = "\n".join(line for (line,) in cursor.fetchall())
+    given: dict[str, Any] = {"now": now, "since": now - timedelta(days=7), "kind": "abandon", "many": 3}
+    given |= {"most_moves": 2, "most_lines": auto_reports.MOST_LINES}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_nestloop = off")
+        cursor.execute(f"EXPLAIN ({how}) {search}", given)
+        return cursor.fetchall()
+
+
+SEARCHES: Final = pytest.mark.parametrize(
+    "search", [auto_reports._TIMEOUTS, auto_reports._RESIGNATIONS], ids=["timeouts", "leaving"]
+)
+
+
+@SEARCHES
+def test_the_search_for_cases_reads_only_the_moves_it_needs(many: list[int], search: str) -> None:
+    plan = "\n".join(line for (line,) in plan_of_search(search, "FORMAT TEXT"))
     assert "move_of_clock_or_leaver" in plan, plan
     assert "Seq Scan on games_move" not in plan, plan
+
+
+@SEARCHES
+def test_the_search_for_cases_reads_each_move_once(alice: User, bob: User, search: str) -> None:
+    """One person can let any number of turns time out in one game."""
+    table, lines = table_at(TWO_HANDS, [alice, bob]), 400
+    round_, now = table.started.round, timezone.now()
+    Move.objects.bulk_create(
+        Move(game=table.game, round=round_, n=n + 1, seat=n % 2, text="clock color r", at=now - timedelta(seconds=n))
+        for n in range(lines)
+    )
+    analyze()
+    plan = plan_of_search(search, "ANALYZE, FORMAT JSON")[0][0][0]["Plan"]
+    assert rows_read(plan, "games_move") <= 2 * lines, plan
 
 
 def test_people_are_found_by_index(alice: User) -> None:
