@@ -24,6 +24,8 @@ MANY_TIMEOUTS: Final = 12
 MANY_RESIGNATIONS: Final = 3
 MOVES_BEFORE_RESIGNING: Final = 2
 """A resignation after this many own moves, or fewer, counts as an immediate one."""
+MOST_PEOPLE: Final = 10
+"""About how many people a search reports something new. Otherwise anybody with many guests could fill the queue."""
 MOST_LINES: Final = 500_000
 """How many lines of the log a search reads at most, the newest. With more of them it covers less than `DAYS`."""
 SEARCH_SECONDS: Final = 60
@@ -95,7 +97,9 @@ WHERE u.is_active AND (u.suspended_until IS NULL OR u.suspended_until <= %(now)s
   AND NOT EXISTS (SELECT 1 FROM away WHERE away.person_id = l.user_id AND away.at <= l.at AND l.at < away.until)
 """  # noqa: S608  # our own statements
 
-_TIMEOUTS: Final = f"{_OWNED} AND l.turn GROUP BY l.user_id HAVING count(*) >= %(many)s"
+_MANY: Final = "GROUP BY l.user_id, u.is_guest HAVING count(*) >= %(many)s ORDER BY u.is_guest, l.user_id"
+
+_TIMEOUTS: Final = f"{_OWNED} AND l.turn {_MANY}"
 """Counts each person's timeouts since their last closed case of this kind."""
 
 _RESIGNATIONS: Final = f"""{_OWNED}
@@ -105,28 +109,32 @@ _RESIGNATIONS: Final = f"""{_OWNED}
   AND NOT EXISTS (SELECT 1 FROM games_auditentry a
                   WHERE a.game_id = l.game_id AND a.seat = l.seat AND a.act = 'remove' AND a.version = l.n - 1
                     AND a.details ->> 'bot' = 'false')
-GROUP BY l.user_id HAVING count(*) >= %(many)s
+{_MANY}
 """  # noqa: S608  # our own statement
 
 
-# Finds tables where several people who sit there have used the same browser, with one row for each of these people.
-# Leaves out people whose last case of this kind was closed after the newest mark, and tables that an open or closed
-# case has reported already, because a mark that was deleted and made again shows nothing new.
+# Finds tables where several people who sit there have used the same browser and at least two of them have moved, with
+# one row for each table and browser. It is about the person with the oldest account, or a guest if all are guests.
+# Leaves the table out if their last case of this kind was closed after the last of these moves, or if an open or closed
+# case has reported it already, because a mark that was deleted and made again shows nothing new.
 _BROWSERS: Final = f"""
 WITH shared AS (
-    SELECT m.game_id, array_agg(m.user_id) AS people, max(m.at) AS at,
-           array_agg({name_sql("u")} ORDER BY s."index") AS names
+    SELECT m.game_id, (array_agg(u.id ORDER BY u.is_guest, u.id))[1] AS person_id, bool_and(u.is_guest) AS all_guests,
+           array_agg(s."index") AS seats, array_agg({name_sql("u")} ORDER BY s."index") AS names
     FROM games_browsermark m JOIN games_seat s ON s.game_id = m.game_id AND s.user_id = m.user_id
     JOIN accounts_user u ON u.id = m.user_id
     GROUP BY m.game_id, m.mark HAVING count(*) > 1
 )
-SELECT DISTINCT ON (p.user_id, g.game_id) p.user_id, g.game_id, g.names FROM shared g, unnest(g.people) AS p (user_id)
-WHERE g.at > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = p.user_id AND c.kind = %(kind)s),
-                      '-infinity')
-  AND NOT EXISTS (SELECT 1 FROM games_report r JOIN games_case c ON c.id = r.case_id
-                  WHERE c.person_id = p.user_id AND c.kind = %(kind)s
+SELECT g.person_id, g.game_id, g.names FROM shared g
+WHERE NOT EXISTS (SELECT 1 FROM games_report r JOIN games_case c ON c.id = r.case_id
+                  WHERE c.person_id = g.person_id AND c.kind = %(kind)s
                     AND r.game_id = g.game_id AND r.sign = %(sign)s)
-ORDER BY p.user_id, g.game_id, g.at
+  AND (SELECT max(o.at) FROM games_move o
+       WHERE o.game_id = g.game_id AND o.seat = ANY(g.seats) AND NOT o.by_bot AND o.text NOT LIKE 'clock %%'
+       HAVING count(DISTINCT o.seat) > 1)
+      > COALESCE((SELECT max(c.closed_at) FROM games_case c WHERE c.person_id = g.person_id AND c.kind = %(kind)s),
+                 '-infinity')
+ORDER BY g.all_guests, g.person_id, g.game_id
 """  # noqa: S608  # a value of ours
 
 
@@ -134,37 +142,51 @@ def report_signs(*, now: datetime) -> int:
     """Report people who let many turns time out, resign early many times, or share a browser with another player.
 
     Each report joins the open case about that person and kind, or opens one. If a search fails, the others still run.
+    A search stops after `MOST_PEOPLE`, guests last, and goes on an hour later.
 
     :returns: the number of new reports.
     :raises ExceptionGroup: what the searches raised, once all have run.
     """
-    found: list[bool] = []
+    new: list[bool] = []
     run_all(
-        timeouts=lambda: found.extend(_timeouts(now)),
-        resignations=lambda: found.extend(_resignations(now)),
-        browsers=lambda: found.extend(_browsers(now)),
+        timeouts=lambda: new.extend(_timeouts(now)),
+        resignations=lambda: new.extend(_resignations(now)),
+        browsers=lambda: new.extend(_browsers(now)),
     )
-    return sum(found)
+    return sum(new)
 
 
 def _timeouts(now: datetime) -> Iterator[bool]:
-    for user_id, count, games, game_id in _found(_TIMEOUTS, now, Case.Kind.ABANDON, many=MANY_TIMEOUTS):
-        text = f"The clock played {count} of this person's turns in {counted(games, 'game')} within 7 days."
-        yield _report(user_id, Case.Kind.ABANDON, Report.Sign.TIMEOUTS, game_id, text, now)
+    found = _found(_TIMEOUTS, now, Case.Kind.ABANDON, many=MANY_TIMEOUTS)
+    text = "The clock played {} of this person's turns in {} within 7 days."
+    texts = [(user, game, text.format(count, counted(games, "game"))) for user, count, games, game in found]
+    return _report_all(texts, Case.Kind.ABANDON, Report.Sign.TIMEOUTS, now)
 
 
 def _resignations(now: datetime) -> Iterator[bool]:
     found = _found(_RESIGNATIONS, now, Case.Kind.ABANDON, many=MANY_RESIGNATIONS, most_moves=MOVES_BEFORE_RESIGNING)
-    for user_id, count, _, game_id in found:
-        text = f"This person resigned {count} games after {MOVES_BEFORE_RESIGNING} moves or fewer, within 7 days."
-        yield _report(user_id, Case.Kind.ABANDON, Report.Sign.RESIGNATIONS, game_id, text, now)
+    text = "This person resigned {} games after {} moves or fewer, within 7 days."
+    texts = [(user, game, text.format(count, MOVES_BEFORE_RESIGNING)) for user, count, _, game in found]
+    return _report_all(texts, Case.Kind.ABANDON, Report.Sign.RESIGNATIONS, now)
 
 
 def _browsers(now: datetime) -> Iterator[bool]:
-    sign = Report.Sign.BROWSER
-    for user_id, game_id, names in _found(_BROWSERS, now, Case.Kind.TEAMING, sign=sign.value):
-        text = f"One browser was used here as {' and as '.join(names)}."
-        yield _report(user_id, Case.Kind.TEAMING, sign, game_id, text, now)
+    found = _found(_BROWSERS, now, Case.Kind.TEAMING, sign=Report.Sign.BROWSER.value)
+    texts = [(user, game, f"One browser was used here as {' and as '.join(names)}.") for user, game, names in found]
+    return _report_all(texts, Case.Kind.TEAMING, Report.Sign.BROWSER, now)
+
+
+def _report_all(found: list[tuple[int, int, str]], kind: Case.Kind, sign: Report.Sign, now: datetime) -> Iterator[bool]:
+    """Report what was `found`: a person, a game and a text. Yield for each whether that is new."""
+    people = set[int]()
+    for user_id, game_id, text in found:
+        if len(people) == MOST_PEOPLE and user_id not in people:
+            log.warning("more findings than a search reports", sign=sign, most=MOST_PEOPLE)
+            return
+        new = _report(user_id, kind, sign, game_id, text, now)
+        if new:
+            people.add(user_id)
+        yield new
 
 
 def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[tuple[Any, ...]]:

@@ -9,7 +9,9 @@ import pytest
 from django.db import IntegrityError, connection
 from django.utils import timezone
 
+from accounts.actions import create_guest
 from accounts.models import User
+from games import queries
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import BrowserMark, Case, Game, Move, Report, Seat
@@ -239,33 +241,102 @@ def test_a_sign_is_reported_once_per_case(table: Table, bob: User, alice: User) 
     assert set(Report.objects.values_list("sign", flat=True)) == {"timeouts", "resignations"}
 
 
-def test_two_accounts_in_one_browser_at_one_table_open_a_case_about_each(alice: User, bob: User) -> None:
+def test_two_accounts_that_play_in_one_browser_open_one_case(alice: User, bob: User) -> None:
     browser = logged_in(alice)
-    made = browser.post("/tables/new/", new_table())
+    made = browser.post("/tables/new/", new_table() | {"players": 2})
     code = made.headers["Location"].split("/")[2]
     again = logged_in(bob)
     again.cookies["browser"] = browser.cookies["browser"].value
     again.post(f"/games/{code}/join/")
-    assert auto_reports.report_signs(now=timezone.now()) == 2
-    found = {case.about: case.reports.get().text for case in Case.objects.filter(kind="teaming")}
-    assert set(found) == {"alice", "bob"}
-    assert all("as alice and as bob." in text for text in found.values())
+    table = queries.load(Game.objects.get(code=code))
+    lines(table, "draw", 1, seat=0, at=timezone.now())
+    lines(table, "clock draw", 1, at=timezone.now())
+    assert auto_reports.report_signs(now=timezone.now()) == 0  # only one of them has moved
+    lines(table, "draw", 1, at=timezone.now())
+    assert auto_reports.report_signs(now=timezone.now()) == 1
+    case = Case.objects.get()
+    assert (case.kind, case.person, case.reports.get().text) == (
+        "teaming",
+        alice,
+        "One browser was used here as alice and as bob.",
+    )
     assert auto_reports.report_signs(now=timezone.now()) == 0
     Case.objects.update(closed_at=timezone.now())
     assert auto_reports.report_signs(now=timezone.now()) == 0
 
 
+def test_a_case_about_a_browser_is_about_an_account_if_one_is_there(bob: User) -> None:
+    guest = create_guest()
+    dora = person("dora")
+    shared_browser(guest, dora, at=NOON)
+    shared_browser(guest, bob, at=NOON)
+    shared_browser(dora, bob, at=NOON)
+    assert auto_reports.report_signs(now=NOON) == 3
+    assert sorted(Report.objects.values_list("case__person__username", flat=True)) == ["bob", "bob", "dora"]
+
+
+def test_guests_who_only_sit_down_open_no_cases(bob: User) -> None:
+    """Anybody can sit down as any number of guests."""
+    here = {**TWO_HANDS, "hands": [["r5", "b1"]] + [["r4", "g3"]] * 4}
+    guests = [create_guest() for _ in range(4)]
+    table = table_at(here, [bob, *guests])
+    for guest in guests:
+        auto_reports.mark_browser(code=table.game.code, user_id=guest.pk, mark="one", now=NOON)
+    assert auto_reports.report_signs(now=NOON) == 0
+    for seat in (1, 2, 3):
+        lines(table, "draw", 1, seat=seat)
+    assert auto_reports.report_signs(now=NOON) == 1
+    assert all(guest.name in Report.objects.get().text for guest in guests)
+
+
+@pytest.mark.parametrize("hours", [1, 3])
+def test_a_case_closed_after_the_last_move_covers_the_table(alice: User, bob: User, hours: int) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    for seat, user in enumerate((alice, bob)):
+        auto_reports.mark_browser(code=table.game.code, user_id=user.pk, mark="one", now=NOON)
+        lines(table, "draw", 1, seat=seat, at=NOON + timedelta(hours=2))
+    closed = NOON + timedelta(hours=hours)
+    Case.objects.create(person=alice, kind="teaming", opened_at=NOON, closed_at=closed, outcome="nothing")
+    assert auto_reports.report_signs(now=NOON + timedelta(hours=4)) == (hours < 2)
+
+
+def test_a_search_opens_few_cases_at_once_and_guests_wait(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(auto_reports, "MOST_PEOPLE", 2)
+    guests = [create_guest() for _ in range(3)]
+    for guest in guests:
+        shared_browser(guest, create_guest(), at=NOON)
+        lines(table_at(TWO_HANDS, [alice, guest]), "clock draw", 12)
+    for _ in range(2):
+        shared_browser(alice, bob, at=NOON)
+    lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 12)
+
+    def found() -> list[set[Any]]:
+        auto_reports.report_signs(now=NOON)
+        kinds = (Case.objects.filter(kind=kind).values_list("person", flat=True) for kind in ("teaming", "abandon"))
+        return [set(people) for people in kinds]
+
+    first, second, third = (guest.pk for guest in guests)
+    assert found() == [{alice.pk, first}, {bob.pk, first}]
+    assert Report.objects.filter(case__person=alice).count() == 2  # in one case
+    assert "more findings than a search reports" in caplog.text
+    assert found() == [{alice.pk, first, second, third}, {bob.pk, first, second, third}]
+
+
 def shared_browser(alice: User, bob: User, *, at: datetime, mark: str = "one") -> Game:
-    game = table_at(TWO_HANDS, [alice, bob]).game
-    for user in (alice, bob):
-        auto_reports.mark_browser(code=game.code, user_id=user.pk, mark=mark, now=at)
-    return game
+    """Let two people play at a new table in one browser."""
+    table = table_at(TWO_HANDS, [alice, bob])
+    for seat, user in enumerate((alice, bob)):
+        auto_reports.mark_browser(code=table.game.code, user_id=user.pk, mark=mark, now=at)
+        lines(table, "draw", 1, seat=seat, at=at)
+    return table.game
 
 
 def test_repeated_marks_do_not_reopen_a_closed_case(alice: User, bob: User) -> None:
     """Marks are deleted after a month. The next move in a long game makes them again."""
     game = shared_browser(alice, bob, at=NOON)
-    assert auto_reports.report_signs(now=NOON) == 2
+    assert auto_reports.report_signs(now=NOON) == 1
     Case.objects.update(closed_at=NOON + timedelta(days=1))
     later = NOON + timedelta(days=31)
     assert auto_reports.forget_marks(now=later) == 2
@@ -273,7 +344,7 @@ def test_repeated_marks_do_not_reopen_a_closed_case(alice: User, bob: User) -> N
         auto_reports.mark_browser(code=game.code, user_id=user.pk, mark="one", now=later)
     assert auto_reports.report_signs(now=later) == 0
     shared_browser(alice, bob, at=later)
-    assert auto_reports.report_signs(now=later) == 2  # another table counts as new
+    assert auto_reports.report_signs(now=later) == 1  # another table counts as new
 
 
 @pytest.mark.parametrize("fault", [Denied("malformed", "This guest no longer exists."), IntegrityError("no such game")])
@@ -281,7 +352,9 @@ def test_a_report_that_fails_does_not_stop_the_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
 ) -> None:
     """For example because a guest is deleted between the query and the report."""
+    dora = person("dora")
     shared_browser(alice, bob, at=NOON)
+    shared_browser(bob, dora, at=NOON, mark="two")
     lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 12, seat=0)
     real = cases.report_sign
 
@@ -309,8 +382,8 @@ def test_two_seats_played_in_one_browser_are_reported(alice: User, bob: User, fr
     assert again.post(f"/games/{code}/move/", {"move": "play zz", "version": 1}).status_code == 400  # no move, no mark
     assert auto_reports.report_signs(now=timezone.now()) == 0
     assert again.post(f"/games/{code}/move/", {"move": "play r4", "version": 1}, headers=headers).status_code < 400
-    assert auto_reports.report_signs(now=timezone.now()) == 2
-    assert {case.person for case in Case.objects.filter(kind="teaming")} == {alice, bob}
+    assert auto_reports.report_signs(now=timezone.now()) == 1
+    assert Report.objects.get(case__kind="teaming").text == "One browser was used here as alice and as bob."
 
 
 def test_a_browser_is_stored_once_per_table(alice: User, django_assert_max_num_queries: Any) -> None:
