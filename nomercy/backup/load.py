@@ -115,14 +115,18 @@ def _migrate(contents: Manifest) -> None:
     :raises BackupError: the migrations of this release do not lead there.
     """
     executor = MigrationExecutor(connection)
-    wanted, graph = set(contents.migrations), executor.loader.graph
+    wanted, squashed = set(contents.migrations), executor.loader.replacements
+    if not all(wanted.issuperset(migration.replaces) for migration in squashed.values()):
+        # It was made between the migrations that a squashed one replaces: make its tables by these, one by one.
+        executor.loader = MigrationLoader(connection, replace_migrations=False)
+    nodes = executor.loader.graph.node_map
     targets = [
         node
-        for node in sorted(wanted)
-        if not any(child.key in wanted and child.key[0] == node[0] for child in graph.node_map[node].children)
+        for node in sorted(wanted & nodes.keys())
+        if not any(child.key in wanted and child.key[0] == node[0] for child in nodes[node].children)
     ]
     executor.migrate(targets)
-    if set(MigrationRecorder(connection).applied_migrations()) != wanted:
+    if set(MigrationRecorder(connection).applied_migrations()) - squashed.keys() != wanted - squashed.keys():
         raise BackupError(
             "The backup has migrations in another order than this release. Restore it with its own release."
         )
