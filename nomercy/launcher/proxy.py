@@ -63,7 +63,7 @@ class Proxy:
 
         :raises OSError: the address cannot be used.
         """
-        return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.has_room(address_of_peer(peer)))
+        return Acceptor(listen(host, port), self._protocol, lambda peer: self.waiting.admits(address_of_peer(peer)))
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
         return asyncio.StreamReaderProtocol(asyncio.StreamReader(limit=self.limits.head_bytes), self._connected)

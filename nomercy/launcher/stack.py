@@ -29,9 +29,9 @@ from nomercy.launcher.given import require_reachable, require_redis_log_in
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for
 from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, redis_command
 from nomercy.launcher.proxy import Proxy
-from nomercy.server.limits import LIMITS, widened
+from nomercy.server.limits import LIMITS
 from nomercy.server.listening import raise_file_limit
-from nomercy.server.waiting import Waiting
+from nomercy.server.waiting import waiting_for
 
 READY_SECONDS: Final = 120
 RESTARTS: Final = 5
@@ -178,8 +178,7 @@ class Stack:
         :raises Stopped: a stop signal came.
         """
         self._loop = asyncio.get_running_loop()
-        waiting = Waiting(each=widened(LIMITS.waiting_connections))
-        proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock", waiting=waiting)
+        proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock", waiting=waiting_for(LIMITS))
         async with AsyncExitStack() as exit_stack:
             await exit_stack.enter_async_context(_listening(proxy, environment["HOST"], int(environment["PORT"])))
             exit_stack.push_async_callback(self._stop)

@@ -59,8 +59,10 @@ class Admission:
     addresses: dict[str, Address] = field(default_factory=dict)
     waits: Counter[str] = field(default_factory=Counter)
     """The number of waiting calls of each person."""
+    open: Counter[str] = field(default_factory=Counter)
+    """The number of requests of each network (`Address.neighbours`), counted as in `Address`."""
     held: Counter[str] = field(default_factory=Counter)
-    """The bytes of the bodies of each network (`Address.neighbours`)."""
+    """The bytes of the bodies of each network."""
     turns: Turns = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,11 +74,11 @@ class Admission:
         if address is None:
             semaphore = _semaphore(widened(self.limits.in_threads))
             address = self.addresses[name] = Address(neighbours_of(name), semaphore)
-        address.requests += 1
+        self._open(address, 1)
         try:
             await self._serve(scope, receive, send, address)
         finally:
-            address.requests -= 1
+            self._open(address, -1)
             if not address.requests and not address.waits:
                 del self.addresses[name]
 
@@ -86,6 +88,7 @@ class Admission:
         parts: list[bytes] = []
         try:
             _check(address.requests, self.limits.open_requests)
+            _check(self.open[address.neighbours], self.limits.open_requests_of_neighbours)
             await self._read(scope, receive, address, parts)
             body = b"".join(parts)
             parts[:] = [body]  # or the body would be in memory twice
@@ -128,14 +131,14 @@ class Admission:
         """
         _check(address.waits + 1, self.limits.waiting_calls)
         _check(self.waits[person] + 1, self.limits.waiting_calls_of_one)
-        address.requests -= 1
+        self._open(address, -1)
         address.waits += 1
         self.waits[person] += 1
         try:
             yield
         finally:
             address.waits -= 1
-            address.requests += 1
+            self._open(address, 1)
             self.waits[person] -= 1
             if not self.waits[person]:
                 del self.waits[person]
@@ -169,12 +172,15 @@ class Admission:
         except TimeoutError:
             raise RefusedError(408) from None
 
+    def _open(self, address: Address, number: int) -> None:
+        """Count this many more open requests."""
+        address.requests += number
+        _add(self.open, address.neighbours, number)
+
     def _hold(self, address: Address, number: int) -> None:
         """Count this many more bytes of bodies."""
         address.held += number
-        self.held[address.neighbours] += number
-        if not self.held[address.neighbours]:
-            del self.held[address.neighbours]
+        _add(self.held, address.neighbours, number)
 
     async def _refuse(
         self, status: int, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
@@ -190,6 +196,13 @@ class Admission:
                 async with asyncio.timeout(self.limits.body_seconds):
                     await _discard(receive, self.limits.held_bytes)
         await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+def _add(counts: Counter[str], name: str, number: int) -> None:
+    """Add to a count, and forget it when it is 0."""
+    counts[name] += number
+    if not counts[name]:
+        del counts[name]
 
 
 def _semaphore(most: int | None) -> asyncio.Semaphore | None:

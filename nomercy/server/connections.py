@@ -16,10 +16,10 @@ from structlog import get_logger
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from accounts.origin import address_of_peer
-from nomercy.server.limits import LIMITS, Limits, widened
+from nomercy.server.limits import LIMITS, Limits
 from nomercy.server.listening import cut_off
 from nomercy.server.refusals import as_bytes, refusal
-from nomercy.server.waiting import Evictable, Waiting
+from nomercy.server.waiting import Evictable, waiting_for
 from nomercy.storms import warn
 
 log = get_logger(__name__)
@@ -50,7 +50,7 @@ class Connections:
     """The HTTP connections and websockets of one event loop."""
 
     def __init__(self, limits: Limits) -> None:
-        self.waiting = Waiting(each=widened(limits.waiting_connections))
+        self.waiting = waiting_for(limits)
         self.stopping = asyncio.Event()
         """Set when the server stops, so that waiting calls are answered."""
         self._open: set[Checked] = set()

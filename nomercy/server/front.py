@@ -65,4 +65,4 @@ def accept(server: Server, sockets: Iterable[socket.socket]) -> None:
         return kind(config, server.server_state, server.lifespan.state)
 
     servers: list[Any] = server.servers  # what it closes when it stops
-    servers += [Acceptor(one, serve, lambda peer: waiting.has_room(address_of(peer))) for one in sockets]
+    servers += [Acceptor(one, serve, lambda peer: waiting.admits(address_of(peer))) for one in sockets]

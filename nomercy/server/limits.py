@@ -23,8 +23,16 @@ class Limits:
     """How long a client may leave an answer unread before its connection is closed."""
     waiting_connections: int = 300
     """Connections of one address that have no request, only a part of one, or an unread answer."""
+    new_connections: int = 500
+    """New connections of one address within `new_seconds`."""
+    new_connections_of_neighbours: int = 4 * new_connections
+    """The same for all addresses of its network together (`accounts.origin.neighbours_of`)."""
+    new_seconds: float = 10.0
+    """The time within which that many may be made. Then the count begins again."""
     open_requests: int = 100
     """Requests of one address that are being read, waiting or being answered. A browser has 6 connections."""
+    open_requests_of_neighbours: int = 4 * open_requests
+    """The same for all addresses of its network together."""
     waiting_calls: int = 100
     """Waiting calls of one address. They do not count for `open_requests` while they wait."""
     waiting_calls_of_one: int = 20
@@ -32,11 +40,11 @@ class Limits:
     held_bytes: int = 4 * body_bytes
     """Bytes of the bodies of those requests."""
     held_bytes_of_neighbours: int = 8 * held_bytes
-    """The same for all addresses around that address (`accounts.origin.neighbours_of`) together."""
+    """The same for all addresses of its network together."""
     in_threads: int = 4
     """Requests of one address that are in threads at once."""
     in_threads_of_neighbours: int = 8
-    """The same for all addresses around that address together."""
+    """The same for all addresses of its network together."""
     socket_bytes: int = 1_024
     """How much a client may send on a websocket within `socket_seconds`. It only needs to send pongs."""
     socket_seconds: float = 10.0

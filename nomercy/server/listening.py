@@ -115,7 +115,7 @@ class Acceptor:
         opening.add_done_callback(self._opening.discard)
 
     def _refuse(self, connection: socket.socket) -> None:
-        warn(log, "connection refused", reason="too many of one address")
+        warn(log, "connection refused", reason="too many of one address or network")
         with connection, suppress(OSError):  # the client may be gone
             connection.setblocking(False)
             connection.send(REFUSED)

@@ -156,6 +156,23 @@ def test_many_addresses_of_one_network_delay_another_network_by_one_request_at_m
         assert [environ["PATH_INFO"] for environ in app.environs].index("/theirs") == 2
 
 
+def test_a_network_with_too_many_open_requests_is_refused() -> None:
+    app = App()
+    with serving_app(app, replace(SHORT, open_requests_of_neighbours=4), threads=5) as port, ExitStack() as stack:
+        held = []
+        for n in range(4):
+            # The clients have hung up, or so it seems.
+            line = stack.enter_context(Line(port, f"127.0.9.{n}")).send(request(path="/hold")).end_sending()
+            app.wait_for_open(1, f"127.0.9.{n}")
+            held.append(line)
+        assert ask(port, request(), source="127.0.9.9").status == 429
+        assert ask(port, request(body=b"theirs"), source=OTHER).body == b"theirs"
+        app.hold.set()
+        assert [line.answer().status for line in held] == [200] * 4
+        assert ask(port, request(body=b"again"), source="127.0.9.9").body == b"again"
+        assert (app.admission.open, app.admission.held) == ({}, {})
+
+
 def test_the_bodies_of_a_network_have_a_memory_limit() -> None:
     app = App()
     with serving_app(app, replace(SHORT, held_bytes_of_neighbours=1800), threads=3) as port, ExitStack() as stack:

@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from nomercy.server import connections
 from nomercy.server.limits import LIMITS, Limits
-from nomercy.server.waiting import Waiting
+from nomercy.server.waiting import Arrivals, Waiting
 from tests.support.server import App, Line, half_a_body, request, serving, serving_app
 from tests.support.waiting import until
 
@@ -192,11 +192,32 @@ def test_a_removed_connection_makes_room() -> None:
     first, second = Idle(), Idle()
     for one in (first, second, second):
         waiting.add("192.0.2.1", one)
-    assert (waiting.has_room("192.0.2.1"), waiting.has_room("192.0.2.2"), waiting.has_room("")) == (False, True, True)
+    assert (waiting.admits("192.0.2.1"), waiting.admits("192.0.2.2"), waiting.admits("")) == (False, True, True)
     for _ in range(2):
         waiting.remove("192.0.2.1", first)
-    assert waiting.has_room("192.0.2.1")
+    assert waiting.admits("192.0.2.1")
     assert len(waiting) == 1
+
+
+def test_an_address_and_a_network_make_only_so_many_new_connections_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("nomercy.server.waiting.time.monotonic", lambda: now)
+    waiting = Waiting(each=None, arrivals=Arrivals(2, 3, seconds=10))
+    assert [waiting.admits("192.0.2.1") for _ in range(4)] == [True, True, False, False]
+    assert [waiting.admits(f"192.0.2.{n}") for n in (2, 3)] == [True, False]
+    assert (waiting.admits("192.0.3.1"), waiting.admits("")) == (True, True)
+    now += 10
+    assert waiting.admits("192.0.2.1")
+
+
+def test_a_flood_of_short_connections_is_refused() -> None:
+    limits = Limits(new_connections=5, new_seconds=60)
+    with serving_app(App(), limits) as port:
+        statuses = []
+        for _ in range(8):
+            with Line(port) as line:
+                statuses.append(line.send(request()).answer().status)
+    assert statuses == [200] * 5 + [429] * 3
 
 
 BROKEN = {

@@ -54,6 +54,8 @@ def test_the_docs_state_the_limits() -> None:
         f"{LIMITS.body_seconds:.0f} s more; 2.5 MB ({LIMITS.body_bytes:,} bytes)",
         f"{LIMITS.write_seconds:.0f} s |",
         f"{LIMITS.open_requests} in each process",
+        f"{LIMITS.open_requests_of_neighbours}, with 80 MB, of the same",
+        f"{LIMITS.new_connections} in {LIMITS.new_seconds:.0f} s, {LIMITS.new_connections_of_neighbours:,} of the same",
         f"{LIMITS.in_threads} of 10, and {LIMITS.in_threads_of_neighbours} of 10 of the same",
         f"{LIMITS.waiting_connections}, at",
         f"websocket | {LIMITS.head_seconds:.0f} s |",
