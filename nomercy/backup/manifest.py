@@ -75,6 +75,8 @@ def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, 
     try:
         found = json.loads(data)
         number = found["format"]
+        if not isinstance(number, int):  # a text could make a terminal show something else
+            raise TypeError(number)
         if number != FORMAT:
             raise BackupError(f"The backup has format {number}, and release {nomercy.__version__} reads only {FORMAT}.")
         found["migrations"] = [(app, name) for app, name in found["migrations"]]

@@ -307,6 +307,7 @@ def test_a_hostile_file_takes_little_memory(header: bytes, zeros: int, file: Pat
         {"tables": {"a": [1]}},
         {"sequences": [[1]]},
         {"migrations": [[[], 2]]},
+        {"format": "1\x1b[2J"},
         {"version": "0.1.0\x1b[2K\rother.backup is whole and encrypted"},
         {"site_url": "https://good.example\x9b2K"},
         {"site_url": "\ud800"},
