@@ -25,7 +25,7 @@ class Limits:
     """Connections of one address that have no request, only a part of one, or an unread answer."""
     new_connections: int = 500
     """New connections of one address within `new_seconds`."""
-    new_connections_of_neighbours: int = 4 * new_connections
+    new_connections_of_neighbours: int = 2 * new_connections
     """The same for all addresses of its network together (`accounts.origin.neighbours_of`)."""
     new_seconds: float = 10.0
     """The time within which that many may be made. Then the count begins again."""

@@ -31,7 +31,7 @@ FILES = 1024
 """The usual soft limit of open files, here the hard limit too."""
 HELD = 1_500
 ATTACKERS = tuple(f"127.0.0.{number}" for number in range(10, 16))
-PLAYER = "127.0.0.2"
+PLAYER = "127.0.1.2"  # in another network (`neighbours_of`)
 SOON = 5.0
 """Seconds within which the site must answer. Normally it takes milliseconds, but the machine may be busy."""
 LOGGED = 20_000
