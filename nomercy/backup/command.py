@@ -104,6 +104,8 @@ def one_sentence(afterwards: str) -> Iterator[None]:
         # Django puts PostgreSQL's own error into brackets if it cannot make its table of migrations.
         found = error.__context__ or error if isinstance(error, MigrationSchemaMissing) else error
         cause = str(found).partition("\n")[0].rstrip(".")
+        # It may quote a value of the file, whose control characters could make a terminal show something else.
+        cause = "".join(character if character.isprintable() else "?" for character in cause)
         raise CommandError(f"The database failed: {cause}.{more}") from error
 
 

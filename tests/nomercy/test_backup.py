@@ -22,13 +22,14 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import DataError, connection
 from django.utils import timezone
 from dotenv import dotenv_values
 
 from accounts.models import User
 from games.models import Game, Outbox
 from nomercy.backup import archive, encryption, files, manifest, tables
+from nomercy.backup.command import one_sentence
 from nomercy.launcher.place import CHECKOUT, place_for
 from nomercy.launcher.postgres import running
 from tests.faults.test_restore import a_game_in_play
@@ -321,6 +322,11 @@ def test_a_manifest_of_other_types_or_with_control_characters_is_damage(
     back_up(file)
     with pytest.raises(CommandError, match="damaged"):
         call_command("verify_backup", str(rewritten(file, **change)))
+
+
+def test_what_the_database_says_of_a_value_shows_no_control_characters() -> None:
+    with pytest.raises(CommandError, match=r'syntax: "\?\[2J"\.$'), one_sentence(""):
+        raise DataError('invalid input syntax: "\x1b[2J"\nCONTEXT: COPY')
 
 
 @pytest.mark.parametrize("value", ["\ud800", "a\0b"], ids=ascii)
