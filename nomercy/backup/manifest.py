@@ -75,9 +75,7 @@ def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, 
     try:
         found = json.loads(data)
         number = found["format"]
-        if not isinstance(number, int):  # a text could make a terminal show something else
-            raise TypeError(number)
-        if number != FORMAT:
+        if isinstance(number, int) and number != FORMAT:  # the sentence shows no text of the file
             raise BackupError(f"The backup has format {number}, and release {nomercy.__version__} reads only {FORMAT}.")
         found["migrations"] = [(app, name) for app, name in found["migrations"]]
         manifest = Manifest(**found)
@@ -100,7 +98,7 @@ def _is_sound(manifest: Manifest) -> bool:
     shown: list[object] = [manifest.version, manifest.created, manifest.site_url, *manifest.tables]
     shown += [name for columns in manifest.tables.values() for name in columns]
     shown += [name for migration in manifest.migrations for name in migration]
-    if not all(isinstance(text, str) and text.isprintable() for text in shown):
+    if manifest.format != FORMAT or not all(isinstance(text, str) and text.isprintable() for text in shown):
         return False
     if not {KEY} <= manifest.settings.keys() <= {KEY, *SETTINGS}:
         return False
