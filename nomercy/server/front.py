@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from types import FrameType
@@ -14,6 +15,11 @@ from nomercy.server.listening import Acceptor
 
 TICK_SECONDS: Final = 1.0
 """How often the `Date` header is renewed."""
+SWITCH_SECONDS: Final = 0.0005
+"""How long a thread with a page runs on while the event loop wants to (`sys.setswitchinterval`). By default 5 ms.
+
+The loop gives way at each system call. To refuse a connection took it 20 ms while several pages were being made.
+"""
 
 
 class FrontServer(Server):
@@ -31,6 +37,7 @@ class FrontServer(Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
+        sys.setswitchinterval(SWITCH_SECONDS)
         await super().startup(sockets=[])
         await self.on_tick(0)  # else the first answers have no `Date`
         accept(self, sockets or [])

@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 Peer = Any
 """The address of a client as `socket.accept` returns it: a tuple whose form depends on the address family."""
 
-BACKLOG: Final = 2048
+BACKLOG: Final = 256
 """How many connections the kernel keeps until they are accepted."""
 ACCEPTED_AT_ONCE: Final = 50
 """How many connections are accepted at once, before the open ones have their turn."""

@@ -80,7 +80,7 @@ def test_a_site_without_https_gets_one_warning_with_its_own_setting(settings: Se
 
 def test_tables_of_another_release_are_one_sentence(db: None) -> None:
     with empty_database("manage"):
-        assert ended("migrate games 0001", DATABASE_URL=database_url())[0] == 0
+        assert ended("migrate accounts 0009", DATABASE_URL=database_url())[0] == 0
         said = ended("release", DATABASE_URL=database_url())
     assert said == (1, "The database does not have the tables of this release. Run manage.py migrate.\n")
 

@@ -75,7 +75,7 @@ def test_a_site_with_missing_migrations_is_not_healthy(
 ) -> None:
     monkeypatch.setattr(schema, "_known", schema.Known())
     recorded = MigrationRecorder(connections["default"]).applied_migrations()
-    (newest,) = MigrationLoader(None).graph.leaf_nodes("games")
+    newest = max(MigrationLoader(None, replace_migrations=False).graph.leaf_nodes("games"))
     del recorded[newest]
     monkeypatch.setattr(MigrationRecorder, "applied_migrations", lambda self: recorded)
 
@@ -88,7 +88,7 @@ def test_migrations_that_go_missing_are_noticed(client: Client, db: None, monkey
     monkeypatch.setattr(schema, "_known", schema.Known())
     assert client.get("/healthz").status_code == 200
     recorder = MigrationRecorder(connections["default"])
-    (newest,) = MigrationLoader(None).graph.leaf_nodes("games")
+    newest = max(MigrationLoader(None, replace_migrations=False).graph.leaf_nodes("games"))
     recorder.record_unapplied(*newest)
 
     schema._known.until -= schema.SECONDS
