@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import psycopg
 import pytest
 from django.db import connection
@@ -63,3 +65,15 @@ def test_the_template_is_rebuilt_after_new_migrations(migrated: list[str], monke
                 database._drop(server, name)
     assert migrated == ["old", "new"]
     assert made[0] == made[1] != made[2]
+
+
+def test_a_drop_is_tried_again_while_the_server_cannot_write_to_a_full_disk() -> None:
+    answers = [psycopg.errors.InternalError_("checkpoint request failed"), None]
+
+    class FullDisk:
+        def execute(self, statement: sql.Composed) -> None:
+            if (error := answers.pop(0)) is not None:
+                raise error
+
+    database._drop(cast("database.Server", FullDisk()), "test_nomercy_0_dropped")
+    assert answers == []

@@ -37,6 +37,7 @@ from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT, place_for
 from nomercy.launcher.postgres import binaries_for
 from tests.conftest import logged_in
+from tests.support.database import drop_database
 from tests.support.pages import CHOICES
 from tests.support.stack import database_url
 
@@ -63,13 +64,11 @@ def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any
 def restored() -> Iterator[str]:
     """Return the URL of an empty database beside the tests' own."""
     name = f"{connection.settings_dict['NAME']}_restored"
-    drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+    drop_database(name)
     with connection.cursor() as cursor:
-        cursor.execute(drop)
         cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     yield database_url().rsplit("/", 1)[0] + f"/{name}"
-    with connection.cursor() as cursor:
-        cursor.execute(drop)
+    drop_database(name)
 
 
 def manage(url: str, *arguments: str) -> str:

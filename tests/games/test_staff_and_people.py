@@ -32,6 +32,7 @@ from games.staff import accounts, appeals, people, tables
 from games.staff.roles import ROLES
 from tests.conftest import api_token, logged_in
 from tests.support.codes import staff_browser
+from tests.support.database import drop_database
 from tests.support.pages import text_of
 from tests.support.stack import database_url
 from tests.support.staff import confirm
@@ -133,7 +134,7 @@ def test_no_session_setting_allows_emptying_the_audit_log(db: None, name: str, e
                 with nullcontext() if emptied else pytest.raises(psycopg.Error, match="never changed or deleted"):
                     site.execute("TRUNCATE games_auditentry")
         finally:
-            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+            drop_database(name)
 
 
 def test_an_audit_entry_outlives_the_people_and_the_game_it_names(mo: User, alice: User, bob: User) -> None:

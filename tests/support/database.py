@@ -20,6 +20,7 @@ from pytest_django import DjangoDbBlocker
 from games.staff import acts, roles
 from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, Place
 from tests.support.stack import database_url
+from tests.support.waiting import until
 
 OF_THIS_CHECKOUT: Final = f"test_template_{hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]}"
 WRITTEN_BY_MIGRATIONS: Final = {"auth_group", "auth_group_permissions", "auth_permission", "django_content_type"}
@@ -159,8 +160,27 @@ def _create(server: Server, name: str, template: str = "template1") -> None:
     server.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(database))
 
 
+def drop_database(name: str) -> None:
+    """Drop a database that a test has made beside its own, if it is there."""
+    with _server() as server:
+        _drop(server, name)
+
+
 def _drop(server: Server, name: str) -> None:
-    server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+
+    def dropped() -> bool:
+        try:
+            server.execute(statement)
+        except psycopg.errors.InternalError_ as error:
+            # Before it deletes files, the server writes all databases to disk. It cannot while another process tests
+            # a full disk (tests/faults/test_disk_full.py).
+            if "checkpoint" not in str(error):
+                raise
+            return False
+        return True
+
+    until("dropped", dropped)
 
 
 @contextmanager
