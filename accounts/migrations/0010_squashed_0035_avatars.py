@@ -182,42 +182,6 @@ class Migration(migrations.Migration):
             name="session_mark",
             field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=22),
         ),
-        migrations.AddIndex(
-            model_name="user",
-            index=models.Index(django.db.models.functions.text.Upper("username"), name="accounts_user_username"),
-        ),
-        migrations.AddIndex(
-            model_name="user",
-            index=models.Index(
-                django.db.models.functions.text.Upper("display_name"), name="accounts_user_display_name"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="user",
-            index=models.Index(
-                django.db.models.functions.text.Upper("neutral_name"), name="accounts_user_neutral_name"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="user",
-            index=models.Index(fields=["email"], name="accounts_user_email"),
-        ),
-        migrations.AddIndex(
-            model_name="user",
-            index=models.Index(
-                condition=models.Q(("deletes_at__isnull", False)),
-                fields=["deletes_at"],
-                name="accounts_user_deletes_at",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="user",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("neutral_name", ""), _negated=True),
-                fields=("neutral_name",),
-                name="accounts_user_neutral_name_unique",
-            ),
-        ),
         migrations.AddField(
             model_name="accountmail",
             name="user",
@@ -227,10 +191,6 @@ class Migration(migrations.Migration):
                 related_name="account_mails",
                 to=settings.AUTH_USER_MODEL,
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="countedtry",
-            constraint=models.UniqueConstraint(fields=("key", "slot"), name="accounts_countedtry_slot_unique"),
         ),
         migrations.AddField(
             model_name="nameskeleton",
@@ -273,6 +233,14 @@ class Migration(migrations.Migration):
                 to=settings.AUTH_USER_MODEL,
             ),
         ),
+        migrations.AddConstraint(
+            model_name="accountmail",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state__in", ("waiting", "sending", "handed")), ("user", None)),
+                fields=("kind", "address"),
+                name="account_mail_asked_once",
+            ),
+        ),
         migrations.AddIndex(
             model_name="accountmail",
             index=models.Index(condition=models.Q(("state", "waiting")), fields=["due_at"], name="account_mail_due"),
@@ -302,11 +270,13 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="accountmail",
+            model_name="countedtry",
+            constraint=models.UniqueConstraint(fields=("key", "slot"), name="accounts_countedtry_slot_unique"),
+        ),
+        migrations.AddConstraint(
+            model_name="nameskeleton",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ("waiting", "sending", "handed")), ("user", None)),
-                fields=("kind", "address"),
-                name="account_mail_asked_once",
+                condition=models.Q(("objection", "")), fields=("skeleton",), name="accounts_name_skeleton_unique"
             ),
         ),
         migrations.AddIndex(
@@ -314,9 +284,39 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["skeleton"], name="accounts_name_skeleton"),
         ),
         migrations.AddConstraint(
-            model_name="nameskeleton",
+            model_name="user",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("objection", "")), fields=("skeleton",), name="accounts_name_skeleton_unique"
+                condition=models.Q(("neutral_name", ""), _negated=True),
+                fields=("neutral_name",),
+                name="accounts_user_neutral_name_unique",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="user",
+            index=models.Index(django.db.models.functions.text.Upper("username"), name="accounts_user_username"),
+        ),
+        migrations.AddIndex(
+            model_name="user",
+            index=models.Index(
+                django.db.models.functions.text.Upper("display_name"), name="accounts_user_display_name"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="user",
+            index=models.Index(
+                django.db.models.functions.text.Upper("neutral_name"), name="accounts_user_neutral_name"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="user",
+            index=models.Index(fields=["email"], name="accounts_user_email"),
+        ),
+        migrations.AddIndex(
+            model_name="user",
+            index=models.Index(
+                condition=models.Q(("deletes_at__isnull", False)),
+                fields=["deletes_at"],
+                name="accounts_user_deletes_at",
             ),
         ),
     ]

@@ -858,86 +858,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddIndex(
-            model_name="case",
-            index=models.Index(condition=models.Q(("closed_at", None)), fields=["opened_at"], name="case_open"),
-        ),
-        migrations.AddConstraint(
-            model_name="case",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("closed_at", None)), fields=("person", "kind"), name="case_open_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="browsermark",
-            index=models.Index(fields=["at"], name="browser_mark_at"),
-        ),
-        migrations.AddIndex(
-            model_name="browsermark",
-            index=models.Index(fields=["mark"], name="browser_mark_of_browser"),
-        ),
-        migrations.AddConstraint(
-            model_name="browsermark",
-            constraint=models.UniqueConstraint(fields=("game", "user", "mark"), name="browser_mark_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="invitation",
-            constraint=models.UniqueConstraint(fields=("game", "user"), name="invited_once"),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(condition=models.Q(("state", "waiting")), fields=["due_at"], name="notice_due"),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(
-                condition=models.Q(("state__in", ("sending", "handed"))), fields=["since"], name="notice_under_way"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(
-                condition=models.Q(
-                    ("state", "waiting"),
-                    models.Q(("channel", "site"), ("read_at", None), ("state", "sent")),
-                    _connector="OR",
-                ),
-                fields=["user", "game"],
-                name="notice_open",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(fields=["user", "-id"], name="notice_of_user"),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=django.contrib.postgres.indexes.BrinIndex(fields=["created_at"], name="notice_age"),
-        ),
-        migrations.AddConstraint(
-            model_name="notice",
-            constraint=models.UniqueConstraint(
-                fields=("game", "user", "version", "kind", "channel", "mark"), name="notice_once", nulls_distinct=False
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="noticesettings",
-            index=models.Index(
-                condition=models.Q(("digest_at__isnull", False)), fields=["digest_at"], name="digest_due"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="noticesettings",
-            index=models.Index(
-                condition=models.Q(("bounced", ""), _negated=True), fields=["bounced"], name="bounced_address"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="personname",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("name", ""), _negated=True), fields=("person", "name"), name="person_name_once"
-            ),
-        ),
-        migrations.AddIndex(
             model_name="auditentry",
             index=models.Index(fields=["game", "id"], name="audit_of_game"),
         ),
@@ -956,83 +876,25 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="report",
+            model_name="browsermark",
+            constraint=models.UniqueConstraint(fields=("game", "user", "mark"), name="browser_mark_once"),
+        ),
+        migrations.AddIndex(
+            model_name="browsermark",
+            index=models.Index(fields=["at"], name="browser_mark_at"),
+        ),
+        migrations.AddIndex(
+            model_name="browsermark",
+            index=models.Index(fields=["mark"], name="browser_mark_of_browser"),
+        ),
+        migrations.AddIndex(
+            model_name="case",
+            index=models.Index(condition=models.Q(("closed_at", None)), fields=["opened_at"], name="case_open"),
+        ),
+        migrations.AddConstraint(
+            model_name="case",
             constraint=models.UniqueConstraint(
-                fields=("case", "reporter", "game"), name="report_once_per_case_and_game"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="report",
-            constraint=models.UniqueConstraint(fields=("reporter", "form"), name="report_form_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="report",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("sign", ""), _negated=True),
-                fields=("case", "sign", "game"),
-                name="report_once_per_case_sign_and_game",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="round",
-            constraint=models.UniqueConstraint(fields=("game", "number"), name="round_once_per_game"),
-        ),
-        migrations.AddIndex(
-            model_name="move",
-            index=models.Index(
-                condition=models.Q(("text", "leave"), ("text__startswith", "clock "), _connector="OR"),
-                fields=["at"],
-                name="move_of_clock_or_leaver",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="move",
-            constraint=models.UniqueConstraint(fields=("game", "n"), name="move_once_per_version"),
-        ),
-        migrations.AddConstraint(
-            model_name="move",
-            constraint=models.UniqueConstraint(fields=("game", "seat", "token"), name="token_once_per_seat"),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("deadline__isnull", False)), fields=["deadline", "id"], name="game_deadline"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="game_remind_at"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(condition=models.Q(("wake_at__isnull", False)), fields=["wake_at"], name="game_wake_at"),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("finished_at__isnull", False)), fields=["finished_at"], name="game_finished_at"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(condition=models.Q(("status", "playing")), fields=["id"], name="game_playing"),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("is_public", True), ("status", "open")),
-                fields=["hosted_by_newcomer", "-id"],
-                name="game_open_by_host",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("is_public", True), ("status__in", ("open", "playing"))),
-                fields=["status", "-created_at", "-id"],
-                name="game_public_listed",
+                condition=models.Q(("closed_at", None)), fields=("person", "kind"), name="case_open_once"
             ),
         ),
         migrations.AddConstraint(
@@ -1063,17 +925,51 @@ class Migration(migrations.Migration):
                 name="game_paused_has_nothing_due",
             ),
         ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(condition=models.Q(("wake_at__isnull", False)), fields=["wake_at"], name="game_wake_at"),
+        ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(
+                condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="game_remind_at"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(
+                condition=models.Q(("deadline__isnull", False)), fields=["deadline", "id"], name="game_deadline"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(condition=models.Q(("status", "playing")), fields=["id"], name="game_playing"),
+        ),
         migrations.AddConstraint(
             model_name="game",
             constraint=models.UniqueConstraint(fields=("invite_key",), name="game_once_per_invite_key"),
         ),
-        migrations.AddConstraint(
-            model_name="seat",
-            constraint=models.UniqueConstraint(fields=("game", "index"), name="seat_once_per_game"),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(
+                condition=models.Q(("finished_at__isnull", False)), fields=["finished_at"], name="game_finished_at"
+            ),
         ),
-        migrations.AddConstraint(
-            model_name="seat",
-            constraint=models.UniqueConstraint(fields=("game", "user"), name="person_sits_once_per_game"),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(
+                condition=models.Q(("is_public", True), ("status__in", ("open", "playing"))),
+                fields=["status", "-created_at", "-id"],
+                name="game_public_listed",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(
+                condition=models.Q(("is_public", True), ("status", "open")),
+                fields=["hosted_by_newcomer", "-id"],
+                name="game_open_by_host",
+            ),
         ),
         migrations.AddIndex(
             model_name="hand",
@@ -1086,6 +982,110 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="hand",
             constraint=models.UniqueConstraint(fields=("round", "seat"), name="hand_once_per_seat"),
+        ),
+        migrations.AddConstraint(
+            model_name="invitation",
+            constraint=models.UniqueConstraint(fields=("game", "user"), name="invited_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="move",
+            constraint=models.UniqueConstraint(fields=("game", "n"), name="move_once_per_version"),
+        ),
+        migrations.AddConstraint(
+            model_name="move",
+            constraint=models.UniqueConstraint(fields=("game", "seat", "token"), name="token_once_per_seat"),
+        ),
+        migrations.AddIndex(
+            model_name="move",
+            index=models.Index(
+                condition=models.Q(("text", "leave"), ("text__startswith", "clock "), _connector="OR"),
+                fields=["at"],
+                name="move_of_clock_or_leaver",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="notice",
+            constraint=models.UniqueConstraint(
+                fields=("game", "user", "version", "kind", "channel", "mark"), name="notice_once", nulls_distinct=False
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="notice",
+            index=models.Index(condition=models.Q(("state", "waiting")), fields=["due_at"], name="notice_due"),
+        ),
+        migrations.AddIndex(
+            model_name="notice",
+            index=models.Index(
+                condition=models.Q(("state__in", ("sending", "handed"))), fields=["since"], name="notice_under_way"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="notice",
+            index=models.Index(fields=["user", "-id"], name="notice_of_user"),
+        ),
+        migrations.AddIndex(
+            model_name="notice",
+            index=django.contrib.postgres.indexes.BrinIndex(fields=["created_at"], name="notice_age"),
+        ),
+        migrations.AddIndex(
+            model_name="notice",
+            index=models.Index(
+                condition=models.Q(
+                    ("state", "waiting"),
+                    models.Q(("channel", "site"), ("read_at", None), ("state", "sent")),
+                    _connector="OR",
+                ),
+                fields=["user", "game"],
+                name="notice_open",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="noticesettings",
+            index=models.Index(
+                condition=models.Q(("digest_at__isnull", False)), fields=["digest_at"], name="digest_due"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="noticesettings",
+            index=models.Index(
+                condition=models.Q(("bounced", ""), _negated=True), fields=["bounced"], name="bounced_address"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="personname",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("name", ""), _negated=True), fields=("person", "name"), name="person_name_once"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="report",
+            constraint=models.UniqueConstraint(
+                fields=("case", "reporter", "game"), name="report_once_per_case_and_game"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="report",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("sign", ""), _negated=True),
+                fields=("case", "sign", "game"),
+                name="report_once_per_case_sign_and_game",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="report",
+            constraint=models.UniqueConstraint(fields=("reporter", "form"), name="report_form_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="round",
+            constraint=models.UniqueConstraint(fields=("game", "number"), name="round_once_per_game"),
+        ),
+        migrations.AddConstraint(
+            model_name="seat",
+            constraint=models.UniqueConstraint(fields=("game", "index"), name="seat_once_per_game"),
+        ),
+        migrations.AddConstraint(
+            model_name="seat",
+            constraint=models.UniqueConstraint(fields=("game", "user"), name="person_sits_once_per_game"),
         ),
         migrations.AddConstraint(
             model_name="suspension",

@@ -24,6 +24,12 @@ PARTS: Final = {
         SELECT conrelid::regclass::text, CASE contype WHEN 'n' THEN '' ELSE conname END, pg_get_constraintdef(oid)
         FROM pg_constraint WHERE connamespace = 'public'::regnamespace""",
     "indexes": "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'",
+    # Of two indexes that would cost the same, PostgreSQL uses the one that was made first or last.
+    "order of the indexes that have a name of their own": r"""
+        SELECT t.relname, array_agg(i.relname ORDER BY i.oid)
+        FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid
+        WHERE t.relnamespace = 'public'::regnamespace AND i.relname NOT LIKE t.relname || '\_%'
+        GROUP BY t.relname""",
     "triggers": "SELECT pg_get_triggerdef(oid), tgenabled FROM pg_trigger WHERE NOT tgisinternal",
     "functions": r"""
         SELECT proname, regexp_replace(prosrc, '\s+', ' ', 'g') FROM pg_proc
