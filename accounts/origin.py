@@ -58,7 +58,7 @@ def networks_of(address: str) -> list[tuple[str, int]]:
     """
     counted = [(address, 1)]
     if ":" in address:
-        counted.append((str(ip_network(address).supernet(new_prefix=48)), TIMES_FOR_48))
+        counted.append((neighbours_of(address), TIMES_FOR_48))
     return counted
 
 

@@ -133,15 +133,13 @@ class Admission:
         _check(self.waits[person] + 1, self.limits.waiting_calls_of_one)
         self._open(address, -1)
         address.waits += 1
-        self.waits[person] += 1
+        _add(self.waits, person, 1)
         try:
             yield
         finally:
             address.waits -= 1
             self._open(address, 1)
-            self.waits[person] -= 1
-            if not self.waits[person]:
-                del self.waits[person]
+            _add(self.waits, person, -1)
 
     async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable, address: Address, parts: list[bytes]) -> None:
         """Read the body into `parts`.

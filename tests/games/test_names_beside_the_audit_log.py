@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
@@ -20,7 +18,7 @@ from games.staff import people, tables
 from games.staff.accounts import rename
 from tests.conftest import person
 from tests.support.codes import staff_browser
-from tests.support.database import empty_database
+from tests.support.database import empty_database, executor_of_replaced
 from tests.support.pages import text_of
 from tests.support.staff import REASON, act, dealt
 from tests.support.tables import NOON
@@ -50,9 +48,7 @@ OLD: list[tuple[Any, ...]] = [
 
 def migrate_to(target: tuple[str, str]) -> None:
     """Migrate by the migrations that the squashed one replaces."""
-    executor = MigrationExecutor(connection)
-    executor.loader = MigrationLoader(connection, replace_migrations=False)
-    executor.migrate([target])
+    executor_of_replaced().migrate([target])
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from django.core.management import call_command
 from django.core.management.sql import emit_post_migrate_signal
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 
-from tests.support.database import empty_database
+from tests.support.database import empty_database, executor_of_replaced
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
@@ -55,8 +54,7 @@ def parts() -> dict[str, list[str]]:
 
 def migrate_one_by_one() -> None:
     """Run the replaced migrations instead of those that replace them."""
-    executor = MigrationExecutor(connection)
-    executor.loader = MigrationLoader(connection, replace_migrations=False)
+    executor = executor_of_replaced()
     executor.migrate([node for node in executor.loader.graph.leaf_nodes() if node not in executor.loader.replacements])
     emit_post_migrate_signal(verbosity=0, interactive=False, db=DEFAULT_DB_ALIAS)
 

@@ -14,6 +14,8 @@ import psycopg
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
@@ -158,6 +160,13 @@ def _create(server: Server, name: str, template: str = "template1") -> None:
     server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(database, sql.Identifier(template)))
     # Waiting for the disk at each commit takes a third of the time, and test data need not survive a crash.
     server.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(database))
+
+
+def executor_of_replaced() -> MigrationExecutor:
+    """Return an executor of the migrations that the squashed ones replace, one by one."""
+    executor = MigrationExecutor(connection)
+    executor.loader = MigrationLoader(connection, replace_migrations=False)
+    return executor
 
 
 def drop_database(name: str) -> None:
