@@ -20,7 +20,7 @@ from accounts.origin import address_of_scope, neighbours_of
 from games.api.waits import KNOWN
 from nomercy.server.bridge import Answer, Bridge
 from nomercy.server.connections import ENDED, connections
-from nomercy.server.limits import LIMITS, Limits, widened
+from nomercy.server.limits import LIMITS, Limits, crowded, widened
 from nomercy.server.refusals import refusal
 from nomercy.server.turns import Turns
 from nomercy.server.waits import GoneError, first_news, wait_of
@@ -87,8 +87,7 @@ class Admission:
     ) -> None:
         parts: list[bytes] = []
         try:
-            _check(address.requests, self.limits.open_requests)
-            _check(self.open[address.neighbours], self.limits.open_requests_of_neighbours)
+            self._check_requests(address)
             await self._read(scope, receive, address, parts)
             body = b"".join(parts)
             parts[:] = [body]  # or the body would be in memory twice
@@ -165,10 +164,19 @@ class Admission:
                     left -= len(part)
                     if left < 0:
                         raise RefusedError(413)
-                    _check(address.held, self.limits.held_bytes)
-                    _check(self.held[address.neighbours], self.limits.held_bytes_of_neighbours)
+                    self._check_bytes(address)
         except TimeoutError:
             raise RefusedError(408) from None
+
+    def _check_requests(self, address: Address) -> None:
+        limits, network = self.limits, self.open[address.neighbours]
+        _check(address.requests, limits.open_requests)
+        _check_network(network, limits.open_requests_of_neighbours, own=address.requests, few=limits.few_requests)
+
+    def _check_bytes(self, address: Address) -> None:
+        limits, network = self.limits, self.held[address.neighbours]
+        _check(address.held, limits.held_bytes)
+        _check_network(network, limits.held_bytes_of_neighbours, own=address.held, few=limits.few_bytes)
 
     def _open(self, address: Address, number: int) -> None:
         """Count this many more open requests."""
@@ -214,6 +222,16 @@ def _check(count: int, limit: int) -> None:
     """
     most = widened(limit)
     if most is not None and count > most:
+        raise RefusedError(429)
+
+
+def _check_network(count: int, limit: int, *, own: int, few: int) -> None:
+    """Check a count of a network, of which an address has `own`.
+
+    :raises RefusedError: it is over the limit (`crowded`).
+    """
+    most = widened(limit)
+    if most is not None and crowded(count, most, own=own, few=few):
         raise RefusedError(429)
 
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from typing import Final, Protocol
 
 from accounts.origin import neighbours_of
-from nomercy.server.limits import Limits, widened
+from nomercy.server.limits import Limits, crowded, widened
 
 ENOUGH_FILES: Final = 65_536
 """More would not help, and slows down programs that loop over all possible descriptors."""
@@ -29,10 +29,11 @@ class Evictable(Protocol):
 class Arrivals:
     """The new connections of the last seconds, by address and network."""
 
-    def __init__(self, each: int | None, of_network: int | None, *, seconds: float = 10.0) -> None:
-        """Allow `each` per address and so many `of_network` within `seconds` (None: any)."""
+    def __init__(self, each: int | None, of_network: int | None, *, few: int = 0, seconds: float = 10.0) -> None:
+        """Allow `each` per address and so many `of_network` within `seconds` (None: any). `few`: see `crowded`."""
         self._each = each
         self._of_network = of_network
+        self._few = few
         self._seconds = seconds
         self._counts: Counter[str] = Counter()
         self._since = 0.0
@@ -46,11 +47,11 @@ class Arrivals:
             self._since = now
             self._counts.clear()
         network = f"of {neighbours_of(address)}"
+        own, all_of_network = self._counts[address] + 1, self._counts[network] + 1
         # Those refused to an address do not count for its network, or one address would lock out its neighbours.
-        if self._counts[address] >= self._each or self._counts[network] >= self._of_network:
+        if own > self._each or crowded(all_of_network, self._of_network, own=own, few=self._few):
             return False
-        self._counts[address] += 1
-        self._counts[network] += 1
+        self._counts[address], self._counts[network] = own, all_of_network
         return True
 
 
@@ -101,7 +102,7 @@ class Waiting:
 def waiting_for(limits: Limits) -> Waiting:
     """Return an empty count with these limits."""
     new, of_network = widened(limits.new_connections), widened(limits.new_connections_of_neighbours)
-    arrivals = Arrivals(new, of_network, seconds=limits.new_seconds)
+    arrivals = Arrivals(new, of_network, few=limits.few_connections, seconds=limits.new_seconds)
     return Waiting(each=widened(limits.waiting_connections), arrivals=arrivals)
 
 

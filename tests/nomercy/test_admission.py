@@ -159,7 +159,10 @@ def test_many_addresses_of_one_network_delay_another_network_by_one_request_at_m
 
 def test_a_network_with_too_many_open_requests_is_refused() -> None:
     app = App()
-    with serving_app(app, replace(SHORT, open_requests_of_neighbours=4), threads=5) as port, ExitStack() as stack:
+    with (
+        serving_app(app, replace(SHORT, open_requests_of_neighbours=4, few_requests=0), threads=5) as port,
+        ExitStack() as stack,
+    ):
         held = []
         for n in range(4):
             # The clients have hung up, or so it seems.
@@ -175,9 +178,36 @@ def test_a_network_with_too_many_open_requests_is_refused() -> None:
         assert ask(port, request(body=b"again"), source="127.0.9.9").body == b"again"
 
 
+def test_an_address_with_few_open_requests_is_not_refused_for_its_neighbours() -> None:
+    app = App()
+    limits = replace(SHORT, open_requests_of_neighbours=4, few_requests=1)
+    with serving_app(app, limits, threads=8) as port, ExitStack() as stack:
+
+        def hold(source: str) -> Line:
+            return stack.enter_context(Line(port, source)).send(request(path="/hold"))
+
+        for n, address in [(1, "127.0.9.1"), (2, "127.0.9.1"), (1, "127.0.9.2"), (2, "127.0.9.2")]:
+            hold(address)
+            app.wait_for_open(n, address)
+        assert ask(port, request(), source="127.0.9.1").status == 429
+        for address in ("127.0.9.3", "127.0.9.4", "127.0.9.5"):
+            assert ask(port, request(), source=address).status == 200
+            hold(address)
+            app.wait_for_open(1, address)
+        assert ask(port, request(), source="127.0.9.5").status == 429
+        assert ask(port, request(), source="127.0.9.6").status == 200
+        hold("127.0.9.6")
+        app.wait_for_open(1, "127.0.9.6")
+        assert ask(port, request(), source="127.0.9.7").status == 429  # twice the limit
+        app.hold.set()
+
+
 def test_the_bodies_of_a_network_have_a_memory_limit() -> None:
     app = App()
-    with serving_app(app, replace(SHORT, held_bytes_of_neighbours=1800), threads=3) as port, ExitStack() as stack:
+    with (
+        serving_app(app, replace(SHORT, held_bytes_of_neighbours=1800, few_bytes=0), threads=3) as port,
+        ExitStack() as stack,
+    ):
         for address in ("127.0.9.1", "127.0.9.2"):
             stack.enter_context(Line(port, address)).send(request("POST", "/hold", body=b"a" * 800))
             app.entered.acquire()

@@ -210,6 +210,13 @@ def test_an_address_and_a_network_make_only_so_many_new_connections_in_a_while(m
     assert waiting.admits("192.0.2.1")
 
 
+def test_an_address_that_makes_few_connections_is_not_refused_for_its_neighbours() -> None:
+    waiting = Waiting(each=None, arrivals=Arrivals(10, 6, few=2, seconds=60))
+    assert [waiting.admits("192.0.2.1") for _ in range(8)] == [True] * 6 + [False] * 2
+    assert [waiting.admits("192.0.2.2") for _ in range(3)] == [True, True, False]
+    assert [waiting.admits(f"192.0.2.{n}") for n in range(3, 9)] == [True] * 4 + [False] * 2
+
+
 def test_a_flood_of_short_connections_is_refused() -> None:
     limits = Limits(new_connections=5, new_seconds=60)
     with serving_app(App(), limits) as port:
