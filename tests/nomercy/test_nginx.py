@@ -209,6 +209,21 @@ def test_addresses_of_one_ipv6_network_count_together(site: Proxy) -> None:
             assert not is_refused(site, other)
 
 
+def test_addresses_of_one_ipv4_network_count_together(tmp_path: Path) -> None:
+    limit = "limit_conn ipv4_network {};"
+    with echo("pages") as port:
+        small = Proxy(tmp_path, port, port)
+        file = tmp_path / "connections.conf"
+        assert limit.format(1200) in file.read_text()
+        file.write_text(file.read_text().replace(limit.format(1200), limit.format(20)))
+        with small.running() as site, ExitStack() as stack:
+            for number in range(20):
+                stack.enter_context(closing(site.plain(f"127.0.9.{number}")))
+            fill(site, "127.0.9.20", stack)
+            assert is_refused(site, "127.0.9.21")
+            assert not is_refused(site, "127.0.8.21")
+
+
 def closed(connections: Sequence[socket.socket]) -> int:
     """Return how many of these nginx has closed. It says nothing before the client does."""
     readable, _, _ = select.select(connections, [], [], 0.1)
