@@ -55,6 +55,19 @@ async def greeting(port: int) -> bytes:
             await writer.wait_closed()
 
 
+def test_the_kernel_keeps_little_for_a_client_that_does_not_read() -> None:
+    with listening.listen("127.0.0.1", 0) as bound, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(bound.getsockname())
+        connection, _ = bound.accept()
+        with connection, suppress(BlockingIOError):
+            connection.setblocking(False)
+            sent = 0
+            while True:
+                sent += connection.send(bytes(16_384))
+                assert sent < 4 * listening.UNREAD_BYTES  # Linux keeps twice what is asked
+
+
 def test_accepted_connections_have_tcp_nodelay() -> None:
     with listening.listen("127.0.0.1", 0) as bound, socket.create_connection(bound.getsockname()):
         connection, _ = bound.accept()
