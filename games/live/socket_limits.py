@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,10 +16,12 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from accounts.limits import MINUTE, scaled
-from accounts.origin import hashed_identity, networks_of
+from accounts.origin import hashed_identity, neighbours_of, networks_of
 
 MAX_OPEN: Final = 100
 """Sockets that one address may have open. An open game page has one."""
+MAX_OPEN_OF_NEIGHBOURS: Final = 4 * MAX_OPEN
+"""Sockets that all addresses of its network may have open (`accounts.origin.neighbours_of`)."""
 PER_MINUTE: Final = 600
 """Sockets that one address may open a minute, after `BURST` at once. A /48 may open more."""
 BURST: Final = 200
@@ -53,29 +56,35 @@ class SocketLimits:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._known: dict[str, NetworkCount] = {}
+        self._open_of_neighbours: Counter[str] = Counter()
         self._prune_at = MAX_NETWORKS
 
     @contextmanager
     def count_socket(self, address: str) -> Iterator[asyncio.Lock]:
         """Count a socket of this address during a `with` block. Yields the lock to hold while it connects.
 
-        :raises TooManySockets: a limit is reached. The limits scale with `RATE_LIMITS`.
+        :raises TooManySockets: a limit of the address or its network is reached. The limits scale with `RATE_LIMITS`.
         """
-        count = self._open(address)
+        neighbours = hashed_identity("socket", f"neighbours {neighbours_of(address)}")
+        count = self._open(address, neighbours)
         try:
             yield count.entry_lock
         finally:
             count.open -= 1
+            self._open_of_neighbours[neighbours] -= 1
+            if not self._open_of_neighbours[neighbours]:
+                del self._open_of_neighbours[neighbours]
 
-    def _open(self, address: str) -> NetworkCount:
+    def _open(self, address: str, neighbours: str) -> NetworkCount:
         counts = [self._refilled(network, times) for network, times in networks_of(address)]
-        count, limit = counts[0], scaled(MAX_OPEN)
-        if limit is not None:
-            if count.open >= limit:
+        count, limit, limit_of_neighbours = counts[0], scaled(MAX_OPEN), scaled(MAX_OPEN_OF_NEIGHBOURS)
+        if limit is not None and limit_of_neighbours is not None:
+            if count.open >= limit or self._open_of_neighbours[neighbours] >= limit_of_neighbours:
                 raise TooManySockets(MINUTE)
             for one in counts:
                 one.tokens -= 1
         count.open += 1
+        self._open_of_neighbours[neighbours] += 1
         return count
 
     def _refilled(self, network: str, times: int) -> NetworkCount:

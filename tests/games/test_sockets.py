@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import psycopg
@@ -22,7 +23,15 @@ from games.actions.play import play_move
 from games.live import consumer, polling
 from games.live.consumer import _access
 from games.live.polling import poller
-from games.live.socket_limits import BURST, MAX_NETWORKS, MAX_OPEN, SocketLimits, TooManySockets, socket_limits
+from games.live.socket_limits import (
+    BURST,
+    MAX_NETWORKS,
+    MAX_OPEN,
+    MAX_OPEN_OF_NEIGHBOURS,
+    SocketLimits,
+    TooManySockets,
+    socket_limits,
+)
 from games.models import Game
 from games.queries import Viewer
 from nomercy.asgi import application
@@ -500,6 +509,18 @@ def test_a_48_can_open_eight_times_the_sockets_of_an_address(at: Clock) -> None:
     assert refused.value.wait == 1
     at.now += 60
     assert connects(here, flood[0], 1000) == BURST
+
+
+@pytest.mark.parametrize("network", ["203.0.113.{}", "2001:db8:7:{}::/64"])
+def test_the_open_sockets_of_a_network_have_a_limit(at: Clock, network: str) -> None:
+    here = SocketLimits(at)
+    with ExitStack() as stack:
+        for n in range(MAX_OPEN_OF_NEIGHBOURS):
+            stack.enter_context(here.count_socket(network.format(n % 40)))
+        assert connects(here, network.format(50), 1) == 0
+        assert connects(here, "203.0.114.1", 1) == 1
+    assert connects(here, network.format(50), 1) == 1
+    assert not here._open_of_neighbours
 
 
 def test_normal_play_never_reaches_the_limits(at: Clock) -> None:

@@ -224,6 +224,22 @@ def test_addresses_of_one_ipv4_network_count_together(tmp_path: Path) -> None:
             assert not is_refused(site, "127.0.8.21")
 
 
+def test_all_websockets_together_leave_connections_to_pages(tmp_path: Path) -> None:
+    limit = "limit_conn websockets {};"
+    handshake = b"GET /ws/x HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
+    with echo("pages") as port, socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
+        small = Proxy(tmp_path, port, silent.getsockname()[1])
+        file = tmp_path / "conf.d" / "site.conf"
+        assert limit.format(2000) in file.read_text()
+        file.write_text(file.read_text().replace(limit.format(2000), limit.format(2)))
+        site = stack.enter_context(small.running())
+        for number in (1, 2):
+            stack.enter_context(closing(site.connect(f"127.0.9.{number}"))).sendall(handshake)
+            stack.enter_context(closing(silent.accept()[0]))
+        assert site.get("/ws/x", source="127.0.8.1").startswith("HTTP/1.1 429 ")
+        assert told(site.get("/", source="127.0.9.1"))["server"] == "pages"
+
+
 def closed(connections: Sequence[socket.socket]) -> int:
     """Return how many of these nginx has closed. It says nothing before the client does."""
     readable, _, _ = select.select(connections, [], [], 0.1)
