@@ -27,7 +27,7 @@ class Limits:
     """New connections of one address within `new_seconds`."""
     new_connections_of_neighbours: int = 2 * new_connections
     """The same for all addresses of its network together (`accounts.origin.neighbours_of`, `crowded`)."""
-    few_connections: int = 20
+    few_connections: int = 50
     """What an address may make of those although its network has made too many. A page takes up to 7."""
     new_seconds: float = 10.0
     """The time within which that many may be made. Then the count begins again."""
