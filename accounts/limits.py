@@ -74,3 +74,12 @@ def scaled(most: int) -> int | None:
     if settings.RATE_LIMITS == 0:
         return None
     return max(1, most * settings.RATE_LIMITS // 100)
+
+
+def crowded(network: int, most: int, *, own: int, few: int) -> bool:
+    """Return whether an address gets no more, because its network has more than `most`.
+
+    An address that has at most `few` of its own may go on until its network has twice as much. Otherwise a handful of
+    addresses would lock out their neighbours.
+    """
+    return network > (most if own > few else 2 * most)

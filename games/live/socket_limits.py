@@ -15,13 +15,15 @@ from math import ceil
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from accounts.limits import MINUTE, scaled
+from accounts.limits import MINUTE, crowded, scaled
 from accounts.origin import hashed_identity, neighbours_of, networks_of
 
 MAX_OPEN: Final = 100
 """Sockets that one address may have open. An open game page has one."""
 MAX_OPEN_OF_NEIGHBOURS: Final = 4 * MAX_OPEN
 """Sockets that all addresses of its network may have open (`accounts.origin.neighbours_of`)."""
+FEW_OPEN: Final = 8
+"""Sockets that one address may have open although its network has too many (`accounts.limits.crowded`)."""
 PER_MINUTE: Final = 600
 """Sockets that one address may open a minute, after `BURST` at once. A /48 may open more."""
 BURST: Final = 200
@@ -79,7 +81,8 @@ class SocketLimits:
         counts = [self._refilled(network, times) for network, times in networks_of(address)]
         count, limit, limit_of_neighbours = counts[0], scaled(MAX_OPEN), scaled(MAX_OPEN_OF_NEIGHBOURS)
         if limit is not None and limit_of_neighbours is not None:
-            if count.open >= limit or self._open_of_neighbours[neighbours] >= limit_of_neighbours:
+            own, of_neighbours = count.open + 1, self._open_of_neighbours[neighbours] + 1
+            if own > limit or crowded(of_neighbours, limit_of_neighbours, own=own, few=FEW_OPEN):
                 raise TooManySockets(MINUTE)
             for one in counts:
                 one.tokens -= 1

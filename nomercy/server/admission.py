@@ -16,11 +16,12 @@ from typing import Any
 import structlog
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
+from accounts.limits import crowded
 from accounts.origin import address_of_scope, neighbours_of
 from games.api.waits import KNOWN
 from nomercy.server.bridge import Answer, Bridge
 from nomercy.server.connections import ENDED, connections
-from nomercy.server.limits import LIMITS, Limits, crowded, widened
+from nomercy.server.limits import LIMITS, Limits, widened
 from nomercy.server.refusals import refusal
 from nomercy.server.turns import Turns
 from nomercy.server.waits import GoneError, first_news, wait_of

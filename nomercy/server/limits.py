@@ -26,7 +26,10 @@ class Limits:
     new_connections: int = 500
     """New connections of one address within `new_seconds`."""
     new_connections_of_neighbours: int = 2 * new_connections
-    """The same for all addresses of its network together (`accounts.origin.neighbours_of`, `crowded`)."""
+    """The same for all addresses of its network together (`neighbours_of` in `accounts.origin`).
+
+    For this and the next such limits see `accounts.limits.crowded`.
+    """
     few_connections: int = 50
     """What an address may make of those although its network has made too many. A page takes up to 7."""
     new_seconds: float = 10.0
@@ -34,7 +37,7 @@ class Limits:
     open_requests: int = 100
     """Requests of one address that are being read, waiting or being answered. A browser has 6 connections."""
     open_requests_of_neighbours: int = 4 * open_requests
-    """The same for all addresses of its network together (`crowded`)."""
+    """The same for all addresses of its network together."""
     few_requests: int = 8
     """What an address may have of those although its network has too many."""
     waiting_calls: int = 100
@@ -44,7 +47,7 @@ class Limits:
     held_bytes: int = 4 * body_bytes
     """Bytes of the bodies of those requests."""
     held_bytes_of_neighbours: int = 8 * held_bytes
-    """The same for all addresses of its network together (`crowded`)."""
+    """The same for all addresses of its network together."""
     few_bytes: int = 65_536
     """What an address may have of those although its network has too many. Nearly all forms are shorter."""
     in_threads: int = 4
@@ -65,12 +68,3 @@ def widened(most: int) -> int | None:
     # Never scaled down: a browser needs a few connections at once.
     wide = scaled(most)
     return None if wide is None else max(most, wide)
-
-
-def crowded(network: int, most: int, *, own: int, few: int) -> bool:
-    """Return whether an address gets no more, because its network has more than `most`.
-
-    An address that has at most `few` of its own may go on until its network has twice as much. Otherwise a handful of
-    addresses would lock out their neighbours.
-    """
-    return network > (most if own > few else 2 * most)

@@ -10,8 +10,9 @@ import time
 from collections import Counter, defaultdict
 from typing import Final, Protocol
 
+from accounts.limits import crowded
 from accounts.origin import neighbours_of
-from nomercy.server.limits import Limits, crowded, widened
+from nomercy.server.limits import Limits, widened
 
 ENOUGH_FILES: Final = 65_536
 """More would not help, and slows down programs that loop over all possible descriptors."""

@@ -25,6 +25,7 @@ from games.live.consumer import _access
 from games.live.polling import poller
 from games.live.socket_limits import (
     BURST,
+    FEW_OPEN,
     MAX_NETWORKS,
     MAX_OPEN,
     MAX_OPEN_OF_NEIGHBOURS,
@@ -517,9 +518,12 @@ def test_the_open_sockets_of_a_network_have_a_limit(at: Clock, network: str) -> 
     with ExitStack() as stack:
         for n in range(MAX_OPEN_OF_NEIGHBOURS):
             stack.enter_context(here.count_socket(network.format(n % 40)))
-        assert connects(here, network.format(50), 1) == 0
+        assert connects(here, network.format(0), 1) == 0
         assert connects(here, "203.0.114.1", 1) == 1
-    assert connects(here, network.format(50), 1) == 1
+        for n in range(MAX_OPEN_OF_NEIGHBOURS):  # of addresses that have few
+            stack.enter_context(here.count_socket(network.format(40 + n // FEW_OPEN)))
+        assert connects(here, network.format(99), 1) == 0
+    assert connects(here, network.format(0), 1) == 1
     assert not here._open_of_neighbours
 
 

@@ -196,13 +196,25 @@ def is_refused(site: Proxy, source: str) -> bool:
         return True
 
 
-def test_addresses_of_one_ipv6_network_count_together(site: Proxy) -> None:
+def lower(site: Proxy, file: str, name: str, limit: int, to: int) -> None:
+    """Lower a limit of connections in the configuration of an nginx that does not run yet."""
+    path = site.folder / file
+    before = f"limit_conn {name} {limit};"
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, f"limit_conn {name} {to};"))
+
+
+def test_addresses_of_one_ipv6_network_count_together(tmp_path: Path) -> None:
     """An IPv6 address counts as its /64, here also with bytes that are a line feed, a NUL and no UTF-8."""
-    with ExitStack() as stack:
-        for _ in range(CONNECTIONS_OF_ONE):
+    with echo("pages") as port, ExitStack() as stack:
+        small = Proxy(tmp_path, port, port)
+        lower(small, "connections.conf", "network", 300, to=10)
+        lower(small, "connections.conf", "wide_network", 1200, to=20)
+        site = stack.enter_context(small.running())
+        for _ in range(10):
             stack.enter_context(closing(site.plain("2001:db8:a:ff00::1")))
         fill(site, "2001:db8:a:ff00:ffff::2", stack)
-        for number in range(CONNECTIONS_OF_ONE):
+        for number in range(10):
             stack.enter_context(closing(site.plain(f"2001:db8:a:{number + 1:x}::1")))
         fill(site, "2001:db8:a:ff01::1", stack)
         for other in ("2001:db8:b::1", "127.0.0.2"):
@@ -210,28 +222,22 @@ def test_addresses_of_one_ipv6_network_count_together(site: Proxy) -> None:
 
 
 def test_addresses_of_one_ipv4_network_count_together(tmp_path: Path) -> None:
-    limit = "limit_conn ipv4_network {};"
-    with echo("pages") as port:
+    with echo("pages") as port, ExitStack() as stack:
         small = Proxy(tmp_path, port, port)
-        file = tmp_path / "connections.conf"
-        assert limit.format(1200) in file.read_text()
-        file.write_text(file.read_text().replace(limit.format(1200), limit.format(20)))
-        with small.running() as site, ExitStack() as stack:
-            for number in range(20):
-                stack.enter_context(closing(site.plain(f"127.0.9.{number}")))
-            fill(site, "127.0.9.20", stack)
-            assert is_refused(site, "127.0.9.21")
-            assert not is_refused(site, "127.0.8.21")
+        lower(small, "connections.conf", "ipv4_network", 2400, to=20)
+        site = stack.enter_context(small.running())
+        for number in range(20):
+            stack.enter_context(closing(site.plain(f"127.0.9.{number}")))
+        fill(site, "127.0.9.20", stack)
+        assert is_refused(site, "127.0.9.21")
+        assert not is_refused(site, "127.0.8.21")
 
 
 def test_all_websockets_together_leave_connections_to_pages(tmp_path: Path) -> None:
-    limit = "limit_conn websockets {};"
     handshake = b"GET /ws/x HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"
     with echo("pages") as port, socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
         small = Proxy(tmp_path, port, silent.getsockname()[1])
-        file = tmp_path / "conf.d" / "site.conf"
-        assert limit.format(2000) in file.read_text()
-        file.write_text(file.read_text().replace(limit.format(2000), limit.format(2)))
+        lower(small, "conf.d/site.conf", "websockets", 2000, to=2)
         site = stack.enter_context(small.running())
         for number in (1, 2):
             stack.enter_context(closing(site.connect(f"127.0.9.{number}"))).sendall(handshake)
