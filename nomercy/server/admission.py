@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
@@ -29,12 +29,16 @@ from nomercy.storms import warn
 
 log = structlog.get_logger(__name__)
 
+PIECE: Final = 65_536
+"""How many bytes of an answer are handed over at once. uvicorn waits with the next ones while so many are unread."""
+
 
 @dataclass
 class Address:
     """What one address has open: a semaphore for threads, the number of requests, and the bytes of their bodies.
 
     `neighbours` is the network around it. `waits` is the number of waiting calls, which do not count for `requests`.
+    `answers` is the number of answers that are being sent, and `unsent` the number of their bytes.
     """
 
     neighbours: str
@@ -42,6 +46,8 @@ class Address:
     requests: int = 0
     waits: int = 0
     held: int = 0
+    answers: int = 0
+    unsent: int = 0
 
 
 class RefusedError(Exception):
@@ -64,6 +70,8 @@ class Admission:
     """The number of requests of each network (`Address.neighbours`), counted as in `Address`."""
     held: Counter[str] = field(default_factory=Counter)
     """The bytes of the bodies of each network."""
+    unsent: Counter[str] = field(default_factory=Counter)
+    """The bytes of the answers of each network that are being sent."""
     turns: Turns = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,7 +106,7 @@ class Admission:
             if wait is not None:
                 with self._waiting(address, person=wait.groups[0]):
                     answer = await first_news(wait, ask, receive, *_ends(scope, self.limits))
-            await _send(send, answer)
+            await self._send(send, answer, address)
         except RefusedError as refused:
             await self._refuse(refused.status, scope, receive, send)
         except GoneError:
@@ -117,10 +125,12 @@ class Admission:
         """Return the app's answer. `known` is as in `games.api.waits`, or None for an answer at once.
 
         :raises GoneError: the client had hung up (`gone` is done) when there was a thread for it.
+        :raises RefusedError: the address has not read enough of its answers by then.
         """
         async with address.threads or nullcontext(), self.turns.place(address.neighbours):
             if gone is not None and gone.done():
                 raise GoneError
+            self._check_unsent(address)
             return await self.bridge.answer(scope, body, {} if known is None else {KNOWN: known})
 
     @contextmanager
@@ -178,6 +188,32 @@ class Admission:
         limits, network = self.limits, self.held[address.neighbours]
         _check(address.held, limits.held_bytes)
         _check_network(network, limits.held_bytes_of_neighbours, own=address.held, few=limits.few_bytes)
+
+    def _check_unsent(self, address: Address) -> None:
+        if address.answers > 1:
+            limits, network = self.limits, self.unsent[address.neighbours]
+            _check(address.unsent, limits.unsent_bytes)
+            most, few = limits.unsent_bytes_of_neighbours, limits.few_unsent_bytes
+            _check_network(network, most, own=address.unsent, few=few)
+
+    async def _send(self, send: ASGISendCallable, answer: Answer, address: Address) -> None:
+        """Send an answer as fast as its client reads it. Its bytes count for the address until then."""
+        self._begin_to_send(address, 1, len(answer.body))
+        try:
+            await _start(send, answer)
+            last = max(0, len(answer.body) - 1) // PIECE * PIECE
+            for start in range(0, last, PIECE):
+                body = answer.body[start : start + PIECE]
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+            await send({"type": "http.response.body", "body": answer.body[last:], "more_body": False})
+        finally:
+            self._begin_to_send(address, -1, -len(answer.body))
+
+    def _begin_to_send(self, address: Address, answers: int, number: int) -> None:
+        """Count this many more answers, and bytes of them."""
+        address.answers += answers
+        address.unsent += number
+        _add(self.unsent, address.neighbours, number)
 
     def _open(self, address: Address, number: int) -> None:
         """Count this many more open requests."""
@@ -259,8 +295,3 @@ async def _discard(receive: ASGIReceiveCallable, most: int) -> None:
 
 async def _start(send: ASGISendCallable, answer: Answer) -> None:
     await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers, "trailers": False})
-
-
-async def _send(send: ASGISendCallable, answer: Answer) -> None:
-    await _start(send, answer)
-    await send({"type": "http.response.body", "body": answer.body, "more_body": False})

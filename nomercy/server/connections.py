@@ -108,6 +108,10 @@ class Unread:
         self._bytes = 0
         self._since: float | None = None
 
+    def note_progress(self) -> None:
+        """Note that the client has read so much that more can be written, after which the buffer may be full again."""
+        self._since = None
+
     def check(self, now: float, seconds: float) -> None:
         """Cut the connection off if the client has read nothing for `seconds`. Call it regularly."""
         before, self._bytes = self._bytes, self._transport.get_write_buffer_size()
@@ -159,6 +163,10 @@ class Connection(H11Protocol):
         """Close the connection because the server stops, if no request is being answered."""
         self._connections.stopping.set()
         super().shutdown()
+
+    def resume_writing(self) -> None:
+        self._unread.note_progress()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()

@@ -50,6 +50,12 @@ class Limits:
     """The same for all addresses of its network together."""
     few_bytes: int = 65_536
     """What an address may have of those although its network has too many. Nearly all forms are shorter."""
+    unsent_bytes: int = 16_777_216
+    """Bytes of answers to one address that its client has not read. A single longer one does not count."""
+    unsent_bytes_of_neighbours: int = 4 * unsent_bytes
+    """The same for all addresses of its network together."""
+    few_unsent_bytes: int = 1_048_576
+    """What an address may have of those although its network has too many. Nearly all pages are shorter."""
     in_threads: int = 4
     """Requests of one address that are in threads at once."""
     in_threads_of_neighbours: int = 8

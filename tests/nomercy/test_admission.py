@@ -232,6 +232,34 @@ def test_the_bodies_of_one_address_have_a_memory_limit() -> None:
         assert ask(port, request("POST", "/", body=b"a" * 1000)).status == 200
 
 
+def test_the_unread_answers_of_one_address_have_a_memory_limit() -> None:
+    app = App(answer=b"x" * 20_000_000)
+    limits = replace(SHORT, unsent_bytes=10_000_000, open_requests=10)
+    with serving_app(app, limits, threads=2) as port:
+        with ExitStack() as stack:
+            stack.enter_context(Line(port)).send(request())
+            app.wait_for_unsent(20_000_000)
+            assert len(ask(port, request()).body) == 20_000_000  # a single one, however long, does not count
+            stack.enter_context(Line(port)).send(request())
+            app.wait_for_unsent(40_000_000)
+            assert ask(port, request()).status == 429
+            assert ask(port, request(), source=OTHER).status == 200
+        app.wait_for_unsent(0)
+        assert ask(port, request()).status == 200
+
+
+def test_the_unread_answers_of_a_network_have_a_memory_limit() -> None:
+    app = App(answer=b"x" * 20_000_000)
+    limits = replace(SHORT, unsent_bytes_of_neighbours=70_000_000, few_unsent_bytes=10_000_000)
+    with serving_app(app, limits, threads=2) as port, ExitStack() as stack:
+        for n, address in enumerate(["127.0.9.1", "127.0.9.1", "127.0.9.2", "127.0.9.2"]):
+            stack.enter_context(Line(port, address)).send(request())
+            app.wait_for_unsent(20_000_000 * (n + 1))
+        assert ask(port, request(), source="127.0.9.1").status == 429
+        assert ask(port, request(), source="127.0.9.3").status == 200  # it has few
+        assert ask(port, request(), source=OTHER).status == 200
+
+
 def test_behind_a_proxy_the_forwarded_address_is_counted(settings: Settings) -> None:
     settings.TRUSTED_PROXIES = 1
     app = App()

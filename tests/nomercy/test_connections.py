@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from contextlib import ExitStack
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 from pytest_django.fixtures import Settings
 from websockets.sync.client import connect
 
 from nomercy.server import connections
+from nomercy.server.connections import Unread
 from nomercy.server.limits import LIMITS, Limits
 from nomercy.server.waiting import Arrivals, Waiting
 from tests.support.server import App, Line, half_a_body, request, serving, serving_app
@@ -100,6 +103,20 @@ def test_an_answer_that_is_read_slowly_arrives() -> None:
     assert got.endswith(b"x" * 5_000_000)
 
 
+def test_a_client_whose_buffer_is_filled_as_fast_as_it_reads_is_not_cut_off() -> None:
+    transport = create_autospec(asyncio.Transport)
+    unread = Unread(transport)
+    for second in range(60):
+        transport.get_write_buffer_size.return_value = 20_000 + 500 * second
+        unread.note_progress()
+        unread.check(second, seconds=30)
+    for second in range(60, 90):
+        unread.check(second, seconds=30)
+    transport.abort.assert_not_called()
+    unread.check(90, seconds=30)
+    transport.abort.assert_called_once()
+
+
 def test_a_half_closed_client_gets_its_answer() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         assert line.send(request(body=b"all")).end_sending().closed().endswith(b"\r\n\r\nall")
@@ -123,15 +140,15 @@ def test_only_an_address_with_too_many_waiting_connections_is_refused() -> None:
         assert held[0].send(b"TP/1.1\r\nHost: x\r\n\r\n").answer().status == 200
 
 
-def test_a_connection_with_an_unread_answer_is_counted() -> None:
+def test_a_large_answer_that_is_not_read_keeps_its_request_open() -> None:
     app = App(answer=b"x" * 20_000_000)
-    with serving_app(app, Limits(waiting_connections=2)) as port, ExitStack() as stack:
+    with serving_app(app, Limits(open_requests=2)) as port, ExitStack() as stack:
         for _ in range(2):
             stack.enter_context(Line(port)).send(request(Connection="close"))
             assert app.entered.acquire(timeout=10)
-        app.wait_for_open(0)
+        app.wait_for_open(2)
         with Line(port) as line:
-            assert line.closed().startswith(b"HTTP/1.1 429 ")
+            assert line.send(request()).closed().startswith(b"HTTP/1.1 429 ")
 
 
 def test_a_connection_with_a_partial_body_is_counted() -> None:

@@ -53,6 +53,8 @@ def test_the_docs_state_the_limits() -> None:
         f"{LIMITS.head_seconds:.0f} s from its first byte, {LIMITS.head_bytes // 1024} KB, {LIMITS.head_lines} lines",
         f"{LIMITS.body_seconds:.0f} s more; 2.5 MB ({LIMITS.body_bytes:,} bytes)",
         f"{LIMITS.write_seconds:.0f} s |",
+        f"{LIMITS.unsent_bytes >> 20} MB; {LIMITS.unsent_bytes_of_neighbours >> 20} MB of the same",
+        f"with at most {LIMITS.few_unsent_bytes >> 20} MB | 429",
         f"{LIMITS.open_requests} in each process",
         f"{LIMITS.open_requests_of_neighbours}, with 80 MB, of the same",
         f"with at most {LIMITS.few_requests} and {LIMITS.few_bytes // 1024} KB",

@@ -45,6 +45,10 @@ class App:
         addresses = self.admission.addresses
         until("counted", lambda: (addresses[address].requests if address in addresses else 0) == number)
 
+    def wait_for_unsent(self, number: int) -> None:
+        """Wait until `number` bytes of answers are being sent."""
+        until("counted", lambda: self.admission.unsent.total() == number)
+
     def __call__(self, environ: WSGIEnvironment, start_response: Callable[..., Any]) -> list[bytes]:
         self.environs.append(environ)
         self.entered.release()
