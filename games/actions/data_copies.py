@@ -57,19 +57,25 @@ def wake_worker(*, now: datetime) -> None:
 
 
 def make_next(*, now: datetime) -> None:
-    """Make the copy that has waited longest, and ask for another task if more wait, so that bots need not wait long.
+    """Make the copy that has waited longest, and ask for another task if more wait, so that bots need not wait long."""
+    number = _take(now)
+    if number is None:
+        return
+    wake_worker(now=now)
+    _make(number, now)
 
-    One that fails is put off by `AGAIN`.
+
+def _take(now: datetime) -> int | None:
+    """Put off the copy that has waited longest by `AGAIN`, and return its number, or None if none waits.
+
+    If making it fails, or the worker is killed meanwhile, the others come first.
     """
-    found = _waiting(now).order_by("due_at").values_list("pk", flat=True)[:2]
-    if len(found) > 1:
-        announce.data_asked_for()
-    for number in found[:1]:
-        try:
-            _make(number, now)
-        except Exception:
-            DataCopy.objects.filter(pk=number, expires_at=None).update(due_at=now + AGAIN)
-            raise
+    with transaction.atomic():
+        free = _waiting(now).select_for_update(skip_locked=True, no_key=True)
+        number = free.order_by("due_at").values_list("pk", flat=True).first()
+        if number is not None:
+            DataCopy.objects.filter(pk=number).update(due_at=now + AGAIN)
+        return number
 
 
 def _waiting(now: datetime) -> QuerySet[DataCopy]:

@@ -40,11 +40,14 @@ from games.queries import conduct, profiles
 MOST_MOVES: Final = 50_000
 """How many moves a copy has, those of the newest games. The records of finished games have all."""
 MOST_GAMES: Final = 20_000
+MOST_ROWS: Final = 10_000
+"""How many rows of any other kind a copy has, the newest. Each turn may leave a notice or two, for 60 days."""
 LEFT_OUT: Final = (
     "Your password, and the secrets of your second factors, log-ins and API tokens: only hashes of most are stored.",
     "Reports by other people about you, because they would tell who wrote them, and notes of staff about these.",
     "Your hands in running games, because these are not yet public. The record of a finished game shows every hand.",
     f"Games before the newest {MOST_GAMES:,}, and moves before the newest {MOST_MOVES:,}. They are in the records.",
+    f"Whatever else, such as notices, before the newest {MOST_ROWS:,} of its kind.",
 )
 """What a copy does not have, in sentences for the person."""
 Rows = list[dict[str, Any]]
@@ -77,13 +80,13 @@ def data_of(person: User) -> dict[str, Any]:
             NoticeSettings.objects.filter(user=person), "choices", "digest_hour", "digest_at", "bounced", "bounced_at"
         ),
         "notices": _rows(
-            Notice.objects.filter(user=person).order_by("pk"),
+            Notice.objects.filter(user=person),
             "created_at", "kind", "channel", "state", "reason", "text", "read_at", "game__code", "version",
         ),
         "table_invitations": _rows(Invitation.objects.filter(user=person), "game__code", "at"),
         "browsers_at_tables": _rows(BrowserMark.objects.filter(user=person), "game__code", "at"),
         "reports": _rows(
-            Report.objects.filter(reporter=person).order_by("pk"),
+            Report.objects.filter(reporter=person),
             "at", "case__kind", "game__code", "text", "case__closed_at", "case__outcome", "case__answer", "seen_at",
         ),
         "warnings": _rows(Warned.objects.filter(person=person), "at", "text", "acknowledged_at"),
@@ -94,11 +97,10 @@ def data_of(person: User) -> dict[str, Any]:
         "acts_of_staff": _rows(
             AuditEntry.objects.filter(conduct.audit_of_person(person))
             .exclude(details__has_key="case")
-            .exclude(act=NOTE_PERSON)  # only staff read notes
-            .order_by("pk"),
+            .exclude(act=NOTE_PERSON),  # only staff read notes
             "at", "act", "game_code", "version", "seat",
         ),
-        "acts_as_staff": _rows(AuditEntry.objects.filter(actor=person.pk).order_by("pk"), "at", "act", "game_code"),
+        "acts_as_staff": _rows(AuditEntry.objects.filter(actor=person.pk), "at", "act", "game_code"),
         "games": _games(person),
         "left_out": list(LEFT_OUT),
     }  # fmt: skip
@@ -117,7 +119,9 @@ def content_of(person: User, now: datetime) -> bytes | None:
 
 
 def _rows(found: Any, *fields: str) -> Rows:
-    return [{key.replace("__", "_"): value for key, value in row.items()} for row in found.values(*fields)]
+    """Return these fields of the newest rows, oldest first."""
+    newest = list(found.order_by("-pk").values(*fields)[:MOST_ROWS])
+    return [{key.replace("__", "_"): value for key, value in row.items()} for row in reversed(newest)]
 
 
 def _account(person: User) -> dict[str, Any]:

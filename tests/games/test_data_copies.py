@@ -21,8 +21,8 @@ from accounts.actions import create_guest
 from accounts.models import User
 from games import tasks
 from games.actions import data_copies, deletion
-from games.models import Case, DataCopy
-from games.notices import outbox
+from games.models import Case, DataCopy, Notice
+from games.notices import outbox, player_notices
 from games.queries import Viewer, my_data
 from games.staff import cases, people, tables
 from tests.conftest import logged_in, person
@@ -171,15 +171,22 @@ def test_a_person_gets_three_a_day_and_one_at_a_time(alice: User, settings: Sett
     assert browser.get(FILE).status_code == 200
 
 
-def test_a_failed_copy_is_tried_again_and_stops_no_other(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("end", [RuntimeError, SystemExit])
+def test_a_copy_whose_making_ends_is_tried_again_and_stops_no_other(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
 ) -> None:
     made = my_data.data_of
+
+    def data_of(who: User) -> dict[str, Any]:
+        if who == alice:
+            raise end
+        return made(who)
+
     for who in (alice, bob):
         data_copies.ask(user=who, now=NOON)
     with monkeypatch.context() as patch:
-        patch.setattr(my_data, "data_of", lambda who: 1 / 0 if who == alice else made(who))
-        with pytest.raises(ZeroDivisionError):
+        patch.setattr(my_data, "data_of", data_of)
+        with pytest.raises(end):
             data_copies.make_next(now=NOON)
         data_copies.make_next(now=NOON)
         data_copies.make_next(now=NOON)
@@ -261,6 +268,16 @@ def test_a_copy_of_many_moves_has_the_newest(alice: User, bob: User, monkeypatch
     monkeypatch.setattr(my_data, "MOST_MOVES", 3)
     games = {game["code"]: len(game["moves"]) for game in copied(alice)["games"]}
     assert games == {newer.game.code: 3, older.game.code: 0}
+
+
+def test_a_copy_of_many_notices_has_the_newest(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(my_data, "MOST_ROWS", 2)
+    for days in range(3):
+        player_notices.day_taken(alice, left=3 - days, now=NOON + timedelta(days=days))
+    made = list(Notice.objects.filter(user=alice).order_by("pk"))
+    assert len(made) > 2
+    newest = [(one.kind, one.channel, one.text) for one in made[-2:]]
+    assert [(row["kind"], row["channel"], row["text"]) for row in copied(alice)["notices"]] == newest
 
 
 def test_it_has_nothing_private_of_others(alice: User, bob: User, mo: User) -> None:
