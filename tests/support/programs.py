@@ -18,8 +18,10 @@ CHROMIUM_FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--process-per-site",
 )
-"""Starts Chromium as root too, and keeps it from asking anything but the site."""
+"""Starts Chromium as root too, keeps it from asking anything but the site, and lets a browser keep its process for the
+site. By default each visit after an empty page starts another one."""
 
 
 def program(names: tuple[str, ...]) -> str | None:
