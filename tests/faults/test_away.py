@@ -41,7 +41,8 @@ PATIENCE = 60.0
 
 @pytest.fixture(scope="module")
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
-    with emptied_afterwards(django_db_blocker), stack(LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:
+    parts = ["web", "ws", "clock", "worker", "beat"]
+    with emptied_afterwards(django_db_blocker), stack(only=parts, LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:
         yield running
 
 

@@ -31,6 +31,7 @@ from games.models import Game, Heartbeat, Move
 from nomercy import faults
 from nomercy.launcher.place import ROOT_HOME, place_for
 from tests.conftest import Figure, api_token
+from tests.support.database import migrated_database
 from tests.support.stack import RunningStack, database_url, stack
 from tests.support.tables import TWO_HANDS, table_at
 from tests.support.waiting import until
@@ -184,8 +185,8 @@ SIZE_MB: Final = 48
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[str]:
-    """Yield the URL of a database whose tables and temporary files are on a small disk."""
+def small_disk(folder: Path) -> Iterator[None]:
+    """Let Django use a database whose tables and temporary files are on a small disk."""
     user = place_for().user
     assert user is not None
     folder.mkdir()
@@ -196,11 +197,10 @@ def small_disk(folder: Path) -> Iterator[str]:
         name = f"test_nomercy_{os.getpid()}_full"
         with psycopg.connect(database_url(), dbname="postgres", autocommit=True) as server:
             server.execute(f"CREATE TABLESPACE {name} LOCATION '{folder}/tables'")
-            server.execute(f"CREATE DATABASE {name} TABLESPACE {name}")
             try:
-                yield database_url().rsplit("/", 1)[0] + f"/{name}"
+                with migrated_database("full", tablespace=name):
+                    yield
             finally:
-                server.execute(f"DROP DATABASE {name} WITH (FORCE)")
                 server.execute(f"DROP TABLESPACE {name}")
     finally:
         subprocess.run(["umount", folder], check=True)  # noqa: S607
@@ -238,7 +238,8 @@ class Visitor:
 def test_a_site_with_a_full_disk_says_so_and_recovers(figure: Figure) -> None:
     # Not in pytest's folder, which is private: PostgreSQL runs as a user of its own.
     disk = ROOT_HOME / f"test-disk-{os.getpid()}"
-    with small_disk(disk) as url, stack(DATABASE_URL=url, RATE_LIMITS="0", LOG_LEVEL="ERROR") as running:
+    parts = ["web", "clock", "worker", "mail", "beat"]
+    with small_disk(disk), stack(only=parts, RATE_LIMITS="0", LOG_LEVEL="ERROR") as running:
         visitor = Visitor(running)
         assert visitor.get("/")[0] == 200
         assert visitor.post("/play-now/")[0] == 200

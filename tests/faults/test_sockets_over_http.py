@@ -47,7 +47,10 @@ BY_EVENT: Final = 5.0
 
 @pytest.fixture(scope="module")
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
-    with emptied_afterwards(django_db_blocker), stack(RATE_LIMITS="100", LOG_LEVEL="WARNING") as running:
+    with (
+        emptied_afterwards(django_db_blocker),
+        stack(only=["web", "ws"], RATE_LIMITS="100", LOG_LEVEL="WARNING") as running,
+    ):
         yield running
 
 

@@ -138,7 +138,7 @@ def test_it_answers_without_the_database(measured: None, monkeypatch: pytest.Mon
 @pytest.mark.django_db(transaction=True)
 def test_any_process_answers_for_all(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     asked = 40
-    with emptied_afterwards(django_db_blocker), stack(METRICS_TOKEN=TOKEN, LOG_LEVEL="ERROR") as site:
+    with emptied_afterwards(django_db_blocker), stack(only=["web"], METRICS_TOKEN=TOKEN, LOG_LEVEL="ERROR") as site:
         for _ in range(asked):
             httpx.get(f"{site.url}/rules/")
         told = set()

@@ -49,7 +49,7 @@ def empty_database(purpose: str) -> Iterator[None]:
 
 
 @contextmanager
-def migrated_database(purpose: str = "") -> Iterator[None]:
+def migrated_database(purpose: str = "", *, tablespace: str = "pg_default") -> Iterator[None]:
     """Let Django use a new database with all tables until the end of the block. `purpose` is for one beside the tests'.
 
     It is a copy of a template that is kept between runs, because migrations take seconds and a copy does not.
@@ -59,7 +59,7 @@ def migrated_database(purpose: str = "") -> Iterator[None]:
         server.execute("SELECT pg_advisory_lock(hashtext(%s))", [OF_THIS_CHECKOUT])
         template = _template(server)
         name = f"test_nomercy_{os.getpid()}_{purpose}" if purpose else str(connection.settings_dict["TEST"]["NAME"])
-        with _new_database(server, name, template):
+        with _new_database(server, name, template, tablespace):
             server.execute("SELECT pg_advisory_unlock_all()")
             yield
 
@@ -146,8 +146,10 @@ def _server() -> Server:
 
 
 @contextmanager
-def _new_database(server: Server, name: str, template: str = "template1") -> Iterator[None]:
-    _create(server, name, template)
+def _new_database(
+    server: Server, name: str, template: str = "template1", tablespace: str = "pg_default"
+) -> Iterator[None]:
+    _create(server, name, template, tablespace)
     try:
         with _using(NAME=name):
             yield
@@ -155,9 +157,9 @@ def _new_database(server: Server, name: str, template: str = "template1") -> Ite
         _drop(server, name)
 
 
-def _create(server: Server, name: str, template: str = "template1") -> None:
-    database = sql.Identifier(name)
-    server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(database, sql.Identifier(template)))
+def _create(server: Server, name: str, template: str = "template1", tablespace: str = "pg_default") -> None:
+    database, source, place = map(sql.Identifier, (name, template, tablespace))
+    server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} TABLESPACE {}").format(database, source, place))
     # Waiting for the disk at each commit takes a third of the time, and test data need not survive a crash.
     server.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(database))
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,8 +106,12 @@ def _processes() -> Iterator[tuple[int, int, str]]:
 
 
 @contextmanager
-def stack(**settings_: str) -> Iterator[RunningStack]:
-    """Run a stack on the test database until the end of the block. Fail unless it stops with status 0."""
+def stack(*, only: Iterable[str] = (), **settings_: str) -> Iterator[RunningStack]:
+    """Run a stack on the test database until the end of the block. Fail unless it stops with status 0.
+
+    `only` names the processes of `COMMANDS` that a test needs, and leaves out `manage.py prepare`. Each start takes
+    more than a second of CPU time, and the preparation three.
+    """
     port = free_port()
     environment = os.environ | {
         "PORT": str(port),
@@ -118,7 +122,7 @@ def stack(**settings_: str) -> Iterator[RunningStack]:
         **settings_,
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "nomercy.launcher.stack"],
+        [sys.executable, "-m", *(("tests.support.part_of_stack", *only) if only else ("nomercy.launcher.stack",))],
         cwd=CHECKOUT, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stderr is not None
