@@ -1,7 +1,7 @@
 """Test the rate limits with 32 requests at once, several web processes, and counts that they share in Redis (Q13).
 
-Each flood comes from its own address and sends half as much again as is allowed. The limits are scaled down
-(`RATE_LIMITS=2`); `PERCENT=10` is the long form. Limits that are counted in PostgreSQL are never exceeded.
+Each flood comes from its own network and sends a quarter more than is allowed. The limits are scaled down
+(`RATE_LIMITS=1`); `PERCENT=10` is the long form. Limits that are counted in PostgreSQL are never exceeded.
 """
 
 from __future__ import annotations
@@ -31,16 +31,20 @@ from games.queries import Viewer
 from games.rules import TURN_MOVES
 from games.web.forms import NewTableForm
 from nomercy import limits
+from nomercy.server.limits import LIMITS
 from tests.conftest import Figure, api_token, logged_in, person
 from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
+from tests.support.waiting import until
 from tests.support.web import CSRF, Request, exchange, page_move, program_move
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.redis, pytest.mark.long]
 
 AT_ONCE: Final = 32
-PERCENT: Final = int(os.environ.get("PERCENT", "2"))
+PERCENT: Final = int(os.environ.get("PERCENT", "1"))
+FROM_ONE: Final = LIMITS.new_connections // 2
+"""How many requests come from one address. If a fast machine sends more than the limit, they are closed unanswered."""
 WINDOW: Final = 60.0
 OVERRUN: Final = 1.2
 TOO_MANY: Final = 429
@@ -67,7 +71,10 @@ class Served(NamedTuple):
 
 @pytest.fixture(scope="module")
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
-    with emptied_afterwards(django_db_blocker), stack(RATE_LIMITS=str(PERCENT), LOG_LEVEL="ERROR") as site:
+    with (
+        emptied_afterwards(django_db_blocker),
+        stack(only=["web"], RATE_LIMITS=str(PERCENT), LOG_LEVEL="ERROR") as site,
+    ):
         yield site
 
 
@@ -149,11 +156,11 @@ def floods(alice: User, bob: User) -> list[Flood]:
     ]  # fmt: skip
 
 
-def send_flood(flood: Flood, port: int, source: str) -> list[Served]:
-    """Send a flood, 32 requests at a time; return the answers."""
-    count = max(3 * AT_ONCE, flood.most * 3 // 2)
+def send_flood(flood: Flood, port: int, network: str) -> list[Served]:
+    """Send a flood, 32 requests at a time; return the answers. `network` is the first half of the addresses."""
+    count = max(2 * AT_ONCE, flood.most * 5 // 4)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(lambda n: served(port, flood.make(n), source), range(count)))
+        return list(pool.map(lambda n: served(port, flood.make(n), f"{network}.{n // FROM_ONE}.1"), range(count)))
 
 
 def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
@@ -162,7 +169,7 @@ def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
     began = time.monotonic()
     with playing(port) as moves:
         for number, flood in enumerate(floods(alice, bob)):
-            answers = send_flood(flood, port, f"127.0.13.{number + 1}")
+            answers = send_flood(flood, port, f"127.{number + 1}")
             through = [answer.at for answer in answers if answer.status != TOO_MANY]
             highest = most_in_a_window(through)
             assert all(answer.status < 500 for answer in answers), flood.name
@@ -170,9 +177,9 @@ def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
             overrun = highest / flood.most - 1
             figure(f"{flood.name}: {len(answers)} sent, {highest} of {flood.most} served, overrun {overrun:+.0%}")
             assert 0 < highest <= flood.overrun * flood.most, flood.name
+        until("some moves made", lambda: len(moves) > 3)  # a fast machine answers the floods sooner
     seconds, refused = time.monotonic() - began, set(moves) - {200}
     figure(f"meanwhile two people made {len(moves)} moves in {seconds:.0f} s: refused {refused or 'none'}")
-    assert len(moves) > 3  # few, for busy machines; a quiet one makes dozens
     assert set(moves) == {200}
     assert Case.objects.count() <= 1
 
@@ -181,7 +188,7 @@ def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
 def playing(port: int) -> Iterator[list[int]]:
     """Let two people play at one table during the block; yield the answers that they get.
 
-    Each makes a legal move a second, or as many as a flooded site answers.
+    They make a legal move a second, or as many as a flooded site answers. One alone is allowed `PERCENT` a second.
     """
     people = {user.pk: api_token(user) for user in (person("eve"), person("fred"))}
     table = lobby.create_table(
@@ -193,7 +200,7 @@ def playing(port: int) -> Iterator[list[int]]:
 
     def play() -> None:
         try:
-            while not over.wait(1 / len(people)):
+            while not over.wait(1):
                 here = now_of(table)
                 position = here.started.position
                 choices = [m for m in rules.legal_moves(position, position.turn, here.options) if m.kind in TURN_MOVES]
