@@ -69,7 +69,43 @@ class Migration(migrations.Migration):
                 ("mailbox", models.EmailField(max_length=254)),
                 ("asked_from", models.CharField(blank=True, db_default="", default="", max_length=32)),
                 ("facts", models.JSONField(default=dict)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="account_mails",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "waiting")), fields=["due_at"], name="account_mail_due"),
+                    models.Index(
+                        condition=models.Q(("state__in", ("sending", "handed"))),
+                        fields=["since"],
+                        name="account_mail_under_way",
+                    ),
+                    models.Index(
+                        condition=models.Q(("state", "waiting")),
+                        fields=["mailbox", "kind", "due_at"],
+                        name="account_mail_to_mailbox",
+                    ),
+                    models.Index(
+                        condition=models.Q(("state__in", ("sending", "handed", "sent", "failed"))),
+                        fields=["mailbox", "kind", "since"],
+                        name="account_mail_gone_out",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ("waiting", "sending", "handed")), ("user", None)),
+                        fields=("kind", "address"),
+                        name="account_mail_asked_once",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="CountedTry",
@@ -79,6 +115,11 @@ class Migration(migrations.Migration):
                 ("slot", models.PositiveIntegerField()),
                 ("until", models.DateTimeField(db_index=True)),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("key", "slot"), name="accounts_countedtry_slot_unique"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="NameSkeleton",
@@ -87,7 +128,28 @@ class Migration(migrations.Migration):
                 ("skeleton", models.TextField()),
                 ("objection", models.CharField(blank=True, max_length=20)),
                 ("freed_at", models.DateTimeField(null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="name_skeletons",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["skeleton"], name="accounts_name_skeleton"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("objection", "")),
+                        fields=("skeleton",),
+                        name="accounts_name_skeleton_unique",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Session",
@@ -100,6 +162,16 @@ class Migration(migrations.Migration):
                 ("expire_date", models.DateTimeField(db_index=True, verbose_name="expire date")),
                 ("seen_at", models.DateTimeField()),
                 ("ending", models.BooleanField(db_default=False, default=False)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sessions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
                 "verbose_name": "session",
@@ -117,6 +189,24 @@ class Migration(migrations.Migration):
                 ("expires_at", models.DateTimeField()),
                 ("revoked_at", models.DateTimeField(blank=True, null=True)),
                 ("used_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sign_up_invitations",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "used_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
                 "verbose_name": "invitation",
@@ -181,107 +271,6 @@ class Migration(migrations.Migration):
             model_name="user",
             name="session_mark",
             field=models.CharField(blank=True, db_default="", default="", editable=False, max_length=22),
-        ),
-        migrations.AddField(
-            model_name="accountmail",
-            name="user",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="account_mails",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="nameskeleton",
-            name="user",
-            field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="name_skeletons",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="session",
-            name="user",
-            field=models.ForeignKey(
-                db_constraint=False,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="sessions",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="signupinvitation",
-            name="by",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="sign_up_invitations",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddField(
-            model_name="signupinvitation",
-            name="used_by",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="accountmail",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ("waiting", "sending", "handed")), ("user", None)),
-                fields=("kind", "address"),
-                name="account_mail_asked_once",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="accountmail",
-            index=models.Index(condition=models.Q(("state", "waiting")), fields=["due_at"], name="account_mail_due"),
-        ),
-        migrations.AddIndex(
-            model_name="accountmail",
-            index=models.Index(
-                condition=models.Q(("state__in", ("sending", "handed"))),
-                fields=["since"],
-                name="account_mail_under_way",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="accountmail",
-            index=models.Index(
-                condition=models.Q(("state", "waiting")),
-                fields=["mailbox", "kind", "due_at"],
-                name="account_mail_to_mailbox",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="accountmail",
-            index=models.Index(
-                condition=models.Q(("state__in", ("sending", "handed", "sent", "failed"))),
-                fields=["mailbox", "kind", "since"],
-                name="account_mail_gone_out",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="countedtry",
-            constraint=models.UniqueConstraint(fields=("key", "slot"), name="accounts_countedtry_slot_unique"),
-        ),
-        migrations.AddConstraint(
-            model_name="nameskeleton",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("objection", "")), fields=("skeleton",), name="accounts_name_skeleton_unique"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="nameskeleton",
-            index=models.Index(fields=["skeleton"], name="accounts_name_skeleton"),
         ),
         migrations.AddConstraint(
             model_name="user",

@@ -190,7 +190,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 "default_permissions": ("view",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("closed_at", None)), fields=("person", "kind"), name="case_open_once"
+                    ),
+                ],
             },
+        ),
+        # Before those of CreateModel, which are made at the end, as in the replaced migrations.
+        migrations.AddIndex(
+            model_name="case",
+            index=models.Index(condition=models.Q(("closed_at", None)), fields=["opened_at"], name="case_open"),
         ),
         migrations.CreateModel(
             name="DataCopy",
@@ -331,6 +341,63 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("finished_at__isnull", False)),
+                        fields=["finished_at"],
+                        name="game_finished_at",
+                    ),
+                    models.Index(
+                        condition=models.Q(("is_public", True), ("status__in", ("open", "playing"))),
+                        fields=["status", "-created_at", "-id"],
+                        name="game_public_listed",
+                    ),
+                    models.Index(
+                        condition=models.Q(("is_public", True), ("status", "open")),
+                        fields=["hosted_by_newcomer", "-id"],
+                        name="game_open_by_host",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("players__gte", 2), ("players__lte", 10)), name="game_has_2_to_10_players"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("paused_at", None),
+                            models.Q(("deadline", None), ("remind_at", None), ("wake_at", None)),
+                            _connector="OR",
+                        ),
+                        name="game_paused_has_nothing_due",
+                    ),
+                ],
+            },
+        ),
+        # Before those of CreateModel, which are made at the end, as in the replaced migrations.
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(condition=models.Q(("wake_at__isnull", False)), fields=["wake_at"], name="game_wake_at"),
+        ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(
+                condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="game_remind_at"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(
+                condition=models.Q(("deadline__isnull", False)), fields=["deadline", "id"], name="game_deadline"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="game",
+            index=models.Index(condition=models.Q(("status", "playing")), fields=["id"], name="game_playing"),
+        ),
+        migrations.AddConstraint(
+            model_name="game",
+            constraint=models.UniqueConstraint(fields=("invite_key",), name="game_once_per_invite_key"),
         ),
         migrations.CreateModel(
             name="BrowserMark",
@@ -351,6 +418,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "default_permissions": (),
+                "indexes": [
+                    models.Index(fields=["at"], name="browser_mark_at"),
+                    models.Index(fields=["mark"], name="browser_mark_of_browser"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("game", "user", "mark"), name="browser_mark_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -386,6 +460,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("game", "user"), name="invited_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Notice",
@@ -439,6 +518,34 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "waiting")), fields=["due_at"], name="notice_due"),
+                    models.Index(
+                        condition=models.Q(("state__in", ("sending", "handed"))),
+                        fields=["since"],
+                        name="notice_under_way",
+                    ),
+                    models.Index(fields=["user", "-id"], name="notice_of_user"),
+                    django.contrib.postgres.indexes.BrinIndex(fields=["created_at"], name="notice_age"),
+                    models.Index(
+                        condition=models.Q(
+                            ("state", "waiting"),
+                            models.Q(("channel", "site"), ("read_at", None), ("state", "sent")),
+                            _connector="OR",
+                        ),
+                        fields=["user", "game"],
+                        name="notice_open",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("game", "user", "version", "kind", "channel", "mark"),
+                        name="notice_once",
+                        nulls_distinct=False,
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="NoticeSettings",
@@ -470,6 +577,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "notice settings",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("digest_at__isnull", False)), fields=["digest_at"], name="digest_due"
+                    ),
+                    models.Index(
+                        condition=models.Q(("bounced", ""), _negated=True), fields=["bounced"], name="bounced_address"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -503,6 +618,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "default_permissions": (),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("name", ""), _negated=True),
+                        fields=("person", "name"),
+                        name="person_name_once",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -578,6 +700,18 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "audit entries",
                 "default_permissions": ("view",),
+                "indexes": [
+                    models.Index(fields=["game", "id"], name="audit_of_game"),
+                    models.Index(fields=["person", "id"], name="audit_of_person"),
+                    models.Index(
+                        django.db.models.functions.comparison.Cast(
+                            django.db.models.fields.json.KeyTextTransform("before_id", "details"),
+                            models.BigIntegerField(),
+                        ),
+                        condition=models.Q(("act", "move_seat")),
+                        name="audit_of_owner_before",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -627,6 +761,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "default_permissions": ("view",),
+                "constraints": [
+                    models.UniqueConstraint(fields=("case", "reporter", "game"), name="report_once_per_case_and_game"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("sign", ""), _negated=True),
+                        fields=("case", "sign", "game"),
+                        name="report_once_per_case_sign_and_game",
+                    ),
+                    models.UniqueConstraint(fields=("reporter", "form"), name="report_form_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -666,6 +809,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("game", "number"), name="round_once_per_game"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Move",
@@ -696,6 +844,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("text", "leave"), ("text__startswith", "clock "), _connector="OR"),
+                        fields=["at"],
+                        name="move_of_clock_or_leaver",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("game", "n"), name="move_once_per_version"),
+                    models.UniqueConstraint(fields=("game", "seat", "token"), name="token_once_per_seat"),
+                ],
+            },
         ),
         migrations.AddField(
             model_name="game",
@@ -734,6 +895,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("game", "index"), name="seat_once_per_game"),
+                    models.UniqueConstraint(fields=("game", "user"), name="person_sits_once_per_game"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Hand",
@@ -761,6 +928,19 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        # Before those of CreateModel, which are made at the end, as in the replaced migrations.
+        migrations.AddIndex(
+            model_name="hand",
+            index=models.Index(
+                condition=models.Q(("callout_until__isnull", False)),
+                fields=["callout_until"],
+                name="hand_callout_until",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="hand",
+            constraint=models.UniqueConstraint(fields=("round", "seat"), name="hand_once_per_seat"),
+        ),
         migrations.CreateModel(
             name="Suspension",
             fields=[
@@ -780,6 +960,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 "default_permissions": ("view",),
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("until", None), ("until__gt", models.F("at")), _connector="OR"),
+                        name="suspension_has_length",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -834,6 +1020,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "default_permissions": (),
+                "indexes": [
+                    models.Index(fields=["game", "id"], name="table_event_of_game"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -857,52 +1046,6 @@ class Migration(migrations.Migration):
                 "default_permissions": ("view",),
             },
         ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["game", "id"], name="audit_of_game"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["person", "id"], name="audit_of_person"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(
-                django.db.models.functions.comparison.Cast(
-                    django.db.models.fields.json.KeyTextTransform("before_id", "details"), models.BigIntegerField()
-                ),
-                condition=models.Q(("act", "move_seat")),
-                name="audit_of_owner_before",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="browsermark",
-            constraint=models.UniqueConstraint(fields=("game", "user", "mark"), name="browser_mark_once"),
-        ),
-        migrations.AddIndex(
-            model_name="browsermark",
-            index=models.Index(fields=["at"], name="browser_mark_at"),
-        ),
-        migrations.AddIndex(
-            model_name="browsermark",
-            index=models.Index(fields=["mark"], name="browser_mark_of_browser"),
-        ),
-        migrations.AddIndex(
-            model_name="case",
-            index=models.Index(condition=models.Q(("closed_at", None)), fields=["opened_at"], name="case_open"),
-        ),
-        migrations.AddConstraint(
-            model_name="case",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("closed_at", None)), fields=("person", "kind"), name="case_open_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="game",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("players__gte", 2), ("players__lte", 10)), name="game_has_2_to_10_players"
-            ),
-        ),
         migrations.AddConstraint(
             model_name="game",
             constraint=models.CheckConstraint(
@@ -913,190 +1056,6 @@ class Migration(migrations.Migration):
                 ),
                 name="game_open_has_no_round",
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="game",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("paused_at", None),
-                    models.Q(("deadline", None), ("remind_at", None), ("wake_at", None)),
-                    _connector="OR",
-                ),
-                name="game_paused_has_nothing_due",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(condition=models.Q(("wake_at__isnull", False)), fields=["wake_at"], name="game_wake_at"),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="game_remind_at"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("deadline__isnull", False)), fields=["deadline", "id"], name="game_deadline"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(condition=models.Q(("status", "playing")), fields=["id"], name="game_playing"),
-        ),
-        migrations.AddConstraint(
-            model_name="game",
-            constraint=models.UniqueConstraint(fields=("invite_key",), name="game_once_per_invite_key"),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("finished_at__isnull", False)), fields=["finished_at"], name="game_finished_at"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("is_public", True), ("status__in", ("open", "playing"))),
-                fields=["status", "-created_at", "-id"],
-                name="game_public_listed",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="game",
-            index=models.Index(
-                condition=models.Q(("is_public", True), ("status", "open")),
-                fields=["hosted_by_newcomer", "-id"],
-                name="game_open_by_host",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="hand",
-            index=models.Index(
-                condition=models.Q(("callout_until__isnull", False)),
-                fields=["callout_until"],
-                name="hand_callout_until",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="hand",
-            constraint=models.UniqueConstraint(fields=("round", "seat"), name="hand_once_per_seat"),
-        ),
-        migrations.AddConstraint(
-            model_name="invitation",
-            constraint=models.UniqueConstraint(fields=("game", "user"), name="invited_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="move",
-            constraint=models.UniqueConstraint(fields=("game", "n"), name="move_once_per_version"),
-        ),
-        migrations.AddConstraint(
-            model_name="move",
-            constraint=models.UniqueConstraint(fields=("game", "seat", "token"), name="token_once_per_seat"),
-        ),
-        migrations.AddIndex(
-            model_name="move",
-            index=models.Index(
-                condition=models.Q(("text", "leave"), ("text__startswith", "clock "), _connector="OR"),
-                fields=["at"],
-                name="move_of_clock_or_leaver",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="notice",
-            constraint=models.UniqueConstraint(
-                fields=("game", "user", "version", "kind", "channel", "mark"), name="notice_once", nulls_distinct=False
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(condition=models.Q(("state", "waiting")), fields=["due_at"], name="notice_due"),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(
-                condition=models.Q(("state__in", ("sending", "handed"))), fields=["since"], name="notice_under_way"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(fields=["user", "-id"], name="notice_of_user"),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=django.contrib.postgres.indexes.BrinIndex(fields=["created_at"], name="notice_age"),
-        ),
-        migrations.AddIndex(
-            model_name="notice",
-            index=models.Index(
-                condition=models.Q(
-                    ("state", "waiting"),
-                    models.Q(("channel", "site"), ("read_at", None), ("state", "sent")),
-                    _connector="OR",
-                ),
-                fields=["user", "game"],
-                name="notice_open",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="noticesettings",
-            index=models.Index(
-                condition=models.Q(("digest_at__isnull", False)), fields=["digest_at"], name="digest_due"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="noticesettings",
-            index=models.Index(
-                condition=models.Q(("bounced", ""), _negated=True), fields=["bounced"], name="bounced_address"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="personname",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("name", ""), _negated=True), fields=("person", "name"), name="person_name_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="report",
-            constraint=models.UniqueConstraint(
-                fields=("case", "reporter", "game"), name="report_once_per_case_and_game"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="report",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("sign", ""), _negated=True),
-                fields=("case", "sign", "game"),
-                name="report_once_per_case_sign_and_game",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="report",
-            constraint=models.UniqueConstraint(fields=("reporter", "form"), name="report_form_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="round",
-            constraint=models.UniqueConstraint(fields=("game", "number"), name="round_once_per_game"),
-        ),
-        migrations.AddConstraint(
-            model_name="seat",
-            constraint=models.UniqueConstraint(fields=("game", "index"), name="seat_once_per_game"),
-        ),
-        migrations.AddConstraint(
-            model_name="seat",
-            constraint=models.UniqueConstraint(fields=("game", "user"), name="person_sits_once_per_game"),
-        ),
-        migrations.AddConstraint(
-            model_name="suspension",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("until", None), ("until__gt", models.F("at")), _connector="OR"),
-                name="suspension_has_length",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="tableevent",
-            index=models.Index(fields=["game", "id"], name="table_event_of_game"),
         ),
         migrations.RunSQL(ONLY_ADDED, NO_LIMIT),
         migrations.RunPython(make_roles, migrations.RunPython.noop),
