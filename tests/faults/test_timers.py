@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 
 import pytest
@@ -21,9 +20,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from games.models import Game, Heartbeat, Move, Seat
-from nomercy.launcher.place import CHECKOUT
 from tests.conftest import Figure
 from tests.support.copies import copy_table
+from tests.support.forks import Fork, LoadedSite, loaded_site
 from tests.support.ports import free_port
 from tests.support.programs import program
 from tests.support.stack import database_url
@@ -42,54 +41,54 @@ pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest
 
 
 class Crew:
-    """Four workers and two beats on this test's database, with a Redis of their own."""
+    """Four workers and two beats."""
 
-    def __init__(self, redis_url: str) -> None:
-        self._environment = os.environ | {
-            "DATABASE_URL": database_url(),
-            "REDIS_URL": redis_url,
-            "SECRET_KEY": settings.SECRET_KEY,
-            "DJANGO_SETTINGS_MODULE": "nomercy.settings",
-            "SWEEP_SECONDS": "1",
-            "SWEEP_GRACE_SECONDS": "300",  # the kills must not count as an outage
-            "LOG_LEVEL": "ERROR",
-        }
+    def __init__(self, site: LoadedSite) -> None:
+        self._site = site
         worker = ["worker", "--pool", "solo", "--without-mingle", "--without-gossip", "--without-heartbeat"]
         self._kinds = [worker] * SWEEPERS + [["beat"]] * BEATS
         self._processes = [self._start(kind, n) for n, kind in enumerate(self._kinds)]
 
-    def _start(self, kind: list[str], number: int) -> subprocess.Popen[bytes]:
+    def _start(self, kind: list[str], number: int) -> Fork:
         name = ["--hostname", f"sweeper-{number}@localhost"] if kind[0] == "worker" else []
-        return subprocess.Popen(
-            [sys.executable, "-m", "celery", "-A", "nomercy", *kind, *name, "--loglevel", "ERROR"],
-            cwd=CHECKOUT,
-            env=self._environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        return self._site.start(*kind, *name, "--loglevel", "ERROR")
 
     def kill_one(self, rng: random.Random) -> None:
         """Kill one of them with `kill -9` and start another in its place."""
         number = rng.randrange(len(self._processes))
         self._processes[number].kill()
-        self._processes[number].wait()
         self._processes[number] = self._start(self._kinds[number], number)
 
     def end(self) -> None:
         for process in self._processes:
             process.kill()
-        for process in self._processes:
-            process.wait()
 
 
 @contextmanager
-def crew() -> Iterator[Crew]:
-    redis, port = program(("redis-server",)), free_port()
+def site_with_redis_at(port: int) -> Iterator[LoadedSite]:
+    """Load the site for this test's database and a Redis at this port."""
+    environment = os.environ | {
+        "DATABASE_URL": database_url(),
+        "REDIS_URL": f"redis://127.0.0.1:{port}/0",
+        "SECRET_KEY": settings.SECRET_KEY,
+        "DJANGO_SETTINGS_MODULE": "nomercy.settings",
+        "SWEEP_SECONDS": "1",
+        "SWEEP_GRACE_SECONDS": "300",  # the kills must not count as an outage
+        "LOG_LEVEL": "ERROR",
+    }
+    with loaded_site(environment) as site:
+        yield site
+
+
+@contextmanager
+def crew(site: LoadedSite, port: int) -> Iterator[Crew]:
+    """Run Redis at this port, and a crew that uses it."""
+    redis = program(("redis-server",))
     assert redis is not None
     command = [redis, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
-        all_of_them = Crew(f"redis://127.0.0.1:{port}/0")
+        all_of_them = Crew(site)
         try:
             yield all_of_them
         finally:
@@ -124,21 +123,23 @@ def test_each_timer_fires_once_and_an_hour_of_outage_is_given_back(alice: User, 
     table = table_at(TWO_HANDS, [alice, bob])
     now, spread = timezone.now(), KILLS * 0.6 + 2
     games = copy_table(table, TIMERS, deadline=lambda n: now + timedelta(seconds=spread * n / TIMERS), turn=HOUR)
-    with crew() as sweepers:
-        wait_until(Heartbeat.objects.exists)
-        for _ in range(KILLS):
-            wait(rng.uniform(0.1, 0.8))
-            sweepers.kill_one(rng)
-        wait_until(lambda: not Game.objects.filter(deadline__lte=now + timedelta(seconds=spread)).exists())
-    fired = acts(games)
-    assert fired == {1: TIMERS}, f"seed {SEED}: games by how often their clock acted: {fired}"
-    assert Seat.objects.filter(game__in=games, misses=1).count() == TIMERS
-    outage(games, rng)
+    port = free_port()
+    with site_with_redis_at(port) as site:
+        with crew(site, port) as sweepers:
+            wait_until(Heartbeat.objects.exists)
+            for _ in range(KILLS):
+                wait(rng.uniform(0.1, 0.8))
+                sweepers.kill_one(rng)
+            wait_until(lambda: not Game.objects.filter(deadline__lte=now + timedelta(seconds=spread)).exists())
+        fired = acts(games)
+        assert fired == {1: TIMERS}, f"seed {SEED}: games by how often their clock acted: {fired}"
+        assert Seat.objects.filter(game__in=games, misses=1).count() == TIMERS
+        outage(games, rng, lambda: crew(site, port))
     figure(f"seed {SEED}: {TIMERS} timers, {SWEEPERS} sweepers, {BEATS} beats, {KILLS} kills: each fired once;")
     figure("after an hour of outage every deadline had its hour back, and no clock had acted")
 
 
-def outage(games: list[int], rng: random.Random) -> None:
+def outage(games: list[int], rng: random.Random, crew: Callable[[], AbstractContextManager[Crew]]) -> None:
     """Stop the crew for an hour in which all these deadlines pass, and start it again."""
     now = timezone.now()
     deadlines = {pk: now - (HOUR - LEFT) * rng.random() for pk in games}
