@@ -396,16 +396,6 @@ def test_a_backup_of_another_site_needs_a_flag(games: list[Game], file: Path, mo
     call_command("restore", str(other), replace=True, other_site=True)
 
 
-@pytest.mark.long
-def test_accounts_and_games_are_deleted_only_if_told_so(games: list[Game], file: Path) -> None:
-    back_up(file)
-    User.objects.create_user("later")
-    assert refusal(str(file)).startswith("The database has accounts or games. Restore into an empty one")
-    call_command("restore", str(file), replace=True)
-    assert not User.objects.filter(username="later").exists()
-    assert Game.objects.count() == 2
-
-
 def test_a_running_site_is_noticed(games: list[Game], file: Path) -> None:
     back_up(file)
     with psycopg.connect(database_url()):
@@ -524,7 +514,7 @@ def test_a_backup_has_one_moment(games: list[Game], file: Path, monkeypatch: pyt
 
 
 @pytest.mark.long
-def test_tables_of_others_are_named_and_left_out(
+def test_accounts_and_games_are_deleted_only_if_told_so_and_tables_of_others_are_left_out(
     games: list[Game], file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with connection.cursor() as cursor:
@@ -532,7 +522,11 @@ def test_tables_of_others_are_named_and_left_out(
     try:
         back_up(file)
         assert "Left out, because they are not tables of the site: mine.\n" in capsys.readouterr().err
+        User.objects.create_user("later")
+        assert refusal(str(file)).startswith("The database has accounts or games. Restore into an empty one")
         call_command("restore", str(file), replace=True)
+        assert not User.objects.filter(username="later").exists()
+        assert Game.objects.count() == 2
         assert "mine" in connection.introspection.table_names()
     finally:
         with connection.cursor() as cursor:
@@ -608,15 +602,11 @@ def test_a_site_url_is_kept_only_if_it_is_set(
 
 
 @pytest.mark.long
-def test_another_port_of_this_machine_is_no_other_site(games: list[Game], file: Path, settings: Any) -> None:
+def test_another_key_is_said_and_another_port_of_this_machine_is_no_other_site(
+    games: list[Game], file: Path, settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     back_up(file)
     settings.SITE_URL = "http://127.0.0.1:8461"
-    call_command("restore", str(file), replace=True)
-
-
-@pytest.mark.long
-def test_another_key_is_said(games: list[Game], file: Path, settings: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    back_up(file)
     settings.SECRET_KEY = "another key, also only for tests " * 2
     call_command("restore", str(file), replace=True)
     said = capsys.readouterr().out

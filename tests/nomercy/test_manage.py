@@ -6,12 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
+import django
 import pytest
 from django.core.checks import WARNING, Tags, run_checks
 from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings
 
+import manage
 from nomercy.launcher.place import CHECKOUT
 from nomercy.management.commands import prepare
 from tests.support.database import empty_database
@@ -19,13 +22,7 @@ from tests.support.stack import database_url
 
 pytestmark = pytest.mark.long
 
-COMMANDS = (
-    "freeze",
-    *(
-        pytest.param(command, marks=pytest.mark.long)
-        for command in ("health", "check_games", "release", "bounced ann@example.org", "reencrypt_factors")
-    ),
-)
+COMMANDS = ("freeze", "health", "check_games", "release", "bounced ann@example.org", "reencrypt_factors")
 
 
 def ended(command: str, at: Path = CHECKOUT, **variables: str) -> tuple[int, str]:
@@ -36,11 +33,18 @@ def ended(command: str, at: Path = CHECKOUT, **variables: str) -> tuple[int, str
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_missing_tables_are_one_sentence(command: str, db: None) -> None:
+@pytest.mark.django_db(transaction=True)  # commands close their connections
+def test_missing_tables_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "The database has no tables yet. Run manage.py migrate."
+    monkeypatch.setattr(django, "setup", lambda: None)  # done
+    monkeypatch.setattr(manage, "gc", Mock())  # this process lives on
     with empty_database("manage"):
-        said = ended(command, DATABASE_URL=database_url())
-    assert said == (1, "The database has no tables yet. Run manage.py migrate.\n")
+        for command in COMMANDS:
+            monkeypatch.setattr(sys, "argv", ["manage.py", *command.split()])
+            with pytest.raises(SystemExit) as stopped:
+                manage.execute()
+            assert stopped.value.code == sentence, command
+        assert ended(COMMANDS[0], DATABASE_URL=database_url()) == (1, f"{sentence}\n")
 
 
 def test_prepare_collects_static_files_if_there_is_a_place_for_them(

@@ -8,11 +8,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from pprint import pformat
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 import pytest
@@ -32,7 +33,7 @@ from games.queries import Table, Viewer, records
 from games.queries.verify import faults_of
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import logged_in
-from tests.support.database import empty_database
+from tests.support.database import copied_database, empty_database
 from tests.support.release import MADE_AT, MATCHES, PHASES
 from tests.support.stack import database_url
 
@@ -94,10 +95,43 @@ def release(
 ) -> Iterator[Path]:
     """Load the database of an earlier release."""
     folder: Path = request.param
-    with django_db_blocker.unblock(), empty_database("release"):
-        with psycopg.connect(database_url(), autocommit=True) as server:
-            server.execute((folder / "database.sql").read_bytes())
+    with django_db_blocker.unblock(), _loaded(folder, "release"):
         yield folder
+
+
+@contextmanager
+def _loaded(release: Path, purpose: str) -> Iterator[None]:
+    with empty_database(purpose):
+        with psycopg.connect(database_url(), autocommit=True) as server:
+            server.execute((release / "database.sql").read_bytes())
+        yield
+
+
+class Upgrade(NamedTuple):
+    """A migrated database of an earlier release, the folder of the release, and the rows before."""
+
+    release: Path
+    before: Rows
+    database: str
+
+
+@pytest.fixture(scope="module", params=RELEASES, ids=lambda folder: folder.name)
+def upgraded_once(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[Upgrade]:
+    with django_db_blocker.unblock(), _loaded(request.param, "upgraded"):
+        before = upgraded(every_row())
+        call_command("migrate", verbosity=0)
+        name = str(connection.settings_dict["NAME"])
+        connection.close()
+        yield Upgrade(request.param, before, name)
+
+
+@pytest.fixture
+def upgrade(upgraded_once: Upgrade, django_db_blocker: DjangoDbBlocker) -> Iterator[Upgrade]:
+    """Let Django use a copy of that database."""
+    with django_db_blocker.unblock(), copied_database("upgrade", upgraded_once.database):
+        yield upgraded_once
 
 
 def table_named(code: str) -> Table:
@@ -137,15 +171,13 @@ def test_lost_and_changed_rows_are_detected() -> None:
 
 
 @pytest.mark.long
-def test_an_upgrade_loses_nothing_and_games_continue(release: Path) -> None:
-    before = upgraded(every_row())
-    call_command("migrate", verbosity=0)
-    assert lost(before, every_row()) == []
+def test_an_upgrade_loses_nothing_and_games_continue(upgrade: Upgrade) -> None:
+    assert lost(upgrade.before, every_row()) == []
     codes = {"open", "closed", "bot", *PHASES, *MATCHES}
     assert set(Game.objects.values_list("code", flat=True)) == codes
     assert {game.code: faults_of(game.pk) for game in Game.objects.all()} == {code: [] for code in codes}
     for name in ("over", "matchover"):
-        record = (release / f"{name}.txt").read_text()
+        record = (upgrade.release / f"{name}.txt").read_text()
         assert rules.print_record(records.record_of(table_named(name))) == record
         assert list(rules.replay_record(rules.parse_record(record)))
 
@@ -194,8 +226,7 @@ def test_the_migration_of_positions_is_reversible(release: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_clock_of_an_old_turn_runs_out(release: Path) -> None:
-    call_command("migrate", verbosity=0)
+def test_the_clock_of_an_old_turn_runs_out(upgrade: Upgrade) -> None:
     playing = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False)
     assert len(playing) > 8
     for game in playing:

@@ -49,6 +49,14 @@ def empty_database(purpose: str) -> Iterator[None]:
 
 
 @contextmanager
+def copied_database(purpose: str, source: str) -> Iterator[None]:
+    """Let Django use a copy of a database that no other process uses until the end of the block."""
+    connection.close()
+    with _server() as server, _new_database(server, f"test_nomercy_{os.getpid()}_{purpose}", source):
+        yield
+
+
+@contextmanager
 def migrated_database(purpose: str = "", *, tablespace: str = "pg_default") -> Iterator[None]:
     """Let Django use a new database with all tables until the end of the block. `purpose` is for one beside the tests'.
 
