@@ -9,8 +9,10 @@ staff acts have a row for each act. They are sent a valid form, so that only the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from http.cookies import SimpleCookie
 from itertools import product
 from pathlib import Path
@@ -20,6 +22,8 @@ from urllib.parse import urlencode
 import pytest
 from django.db import transaction
 from django.http import HttpResponseBase
+from django.template import Context, Template
+from django.utils.safestring import SafeString
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
@@ -36,6 +40,10 @@ METHODS: Final = {
     "GET": ROLES, "POST": ROLES, "PUT": FEW, "DELETE": FEW, "PATCH": FEW, "HEAD": FEW, "OPTIONS": FEW,
 }  # fmt: skip
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
+RENDERED: Final = {"GET": FEW, "POST": ROLES}
+"""The roles for which pages are rendered, by method. Pages of refusals are not."""
+REFUSALS: Final = ("403.html", "404.html")
+"""The templates of refusals. `test_every_role_can_read_a_refusal` renders them."""
 BODIES: Final = {"/api/v1/games/<code>/moves": {"move": "leave"}}
 """The data that a URL needs before it checks permissions."""
 REASON: Final = {"reason": "To see who may do this at all", "seen": 10**9, "seen_news": 10**9}  # nothing is newer
@@ -64,6 +72,7 @@ UNREADY: Final = 503
 """`/readyz` answers 503 because no sweep runs in tests. No other URL may."""
 
 
+@cache
 def declared(start: str = "/") -> dict[str, str]:
     """Return the letters of the rows whose URL starts with this: pages with `/`, sockets with `ws/`."""
     columns = len(METHODS) if start == "/" else 1
@@ -124,13 +133,35 @@ def letter_of(answer: HttpResponseBase) -> str:
 
 
 def letters_of(world: World, row: Row) -> str:
-    """Return what each role gets for each method. Changes of unsafe methods are rolled back for the next role."""
+    """Return what each role gets for each method.
+
+    Changes of unsafe methods are rolled back for the next role, unless all roles are declared to be refused. Only
+    `RENDERED` pages are rendered, because no permission depends on the others. `test_swap.py` renders the page of every
+    address for every role.
+    """
+    expected = declared().get(row.key, "").split() or ["."] * len(METHODS)
+    letters = []
     with undone():
-        letters = [
-            "".join((_letter if method in SAFE else letter)(world, role, method, row) for role in roles)
-            for method, roles in METHODS.items()
-        ]
+        for (method, roles), declared_letters in zip(METHODS.items(), expected, strict=True):
+            ask = letter if method not in SAFE and "." in declared_letters else _letter
+            letters.append("")
+            for role in roles:
+                with unrendered(REFUSALS if role in RENDERED.get(method, ()) else None):
+                    letters[-1] += ask(world, role, method, row)
     return " ".join(letters)
+
+
+@contextmanager
+def unrendered(names: Collection[str] | None) -> Iterator[None]:
+    """Render nothing for the templates with these names, or for all (None). Status and headers are as without this."""
+    render = Template._render
+
+    def skip(template: Template, context: Context) -> SafeString:
+        return SafeString() if names is None or template.name in names else render(template, context)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Template, "_render", skip)
+        yield
 
 
 @pytest.fixture
@@ -165,6 +196,14 @@ def test_every_role_gets_the_declared_answer(world: World, row: Row) -> None:
     letters = letters_of(world, row)
     assert row.key in declared(), f"declare it in {TABLE.name}, after a look at it:\n{row.key} {letters}"
     assert declared()[row.key] == letters
+
+
+def test_every_role_can_read_a_refusal(world: World) -> None:
+    staff = ("moderator", "seated moderator", "admin")
+    for path, status, roles in (("/nowhere/", 404, ROLES), ("/admin/games/round/add/", 403, staff)):
+        for role in roles:
+            answer = world.browsers[role].get(path, follow=True)
+            assert (answer.status_code, b"<h1" in answer.content) == (status, True), role
 
 
 def test_every_declared_row_has_an_address() -> None:
@@ -216,6 +255,7 @@ def test_a_form_of_another_site_is_refused(world: World, row: Row) -> None:
         browser = world.browsers[role]
         browser.handler.enforce_csrf_checks = True
         try:
-            assert letter(world, role, "POST", row) in "-xLS", f"{role} at {row.key}"
+            with unrendered(None):
+                assert letter(world, role, "POST", row) in "-xLS", f"{role} at {row.key}"
         finally:
             browser.handler.enforce_csrf_checks = False
