@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from http.cookies import SimpleCookie
 from typing import Any, Final
 
@@ -465,6 +466,7 @@ def test_an_answer_has_the_id_of_its_passkey(alice: User) -> None:
     assert NOT_ACCEPTED in text_of(browser.post(ADD, sent(answer, name="Phone")))
 
 
+FUZZ = int(os.environ.get("FUZZ", "20"))
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=30) | st.just("AAAA"),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -472,7 +474,7 @@ VALUES = st.recursive(
 )
 
 
-@hypothesis_settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=FUZZ, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.long
 def test_no_answer_is_an_error_of_the_site(alice: User, settings: Settings, data: st.DataObject) -> None:

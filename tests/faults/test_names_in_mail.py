@@ -18,6 +18,7 @@ from games.actions import lobby
 from games.models import Case, Notice, Report, Seat
 from games.notices import outbox, player_notices, preferences
 from games.notices.kinds import BOT_TOOK_OVER, DIGEST, INVITED, KINDS, SUSPENDED
+from games.queries import Table
 from tests.conftest import person
 from tests.support.codes import staff_browser
 from tests.support.mail import MailServer, parsed, text_of
@@ -70,14 +71,25 @@ def named(user: User, name: str) -> None:
     Seat.objects.filter(user=user).update(name=name)
 
 
-def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]:
+Tables = dict[tuple[str, str], Table]
+"""A table for each notice that is about one, by kind and reader."""
+
+
+def tables_of(alice: User, eve: User) -> Tables:
+    """Return a table for a notice of each kind to either about the other."""
+    kinds = [kind for kind in KINDS if kind not in (DIGEST, INVITED)]
+    pairs = [(kind, user, other) for user, other in ((alice, eve), (eve, alice)) for kind in kinds]
+    return {(kind, user.email): table_at(TWO_HANDS, [user, other], deadline=TOMORROW) for kind, user, other in pairs}
+
+
+def mails_of(server: MailServer, people: tuple[User, User], tables: Tables, name: str) -> dict[str, list[str]]:
     """Return subject, text and HTML of a mail of every kind to and about a person with this name, by kind.
 
     All rows are rolled back: with those of every name, counting a person's turns would take seconds.
     """
     server.taken.clear()
     with undone():
-        send_every_kind(alice, name)
+        send_every_kind(*people, tables, name)
     found: dict[str, list[str]] = {}
     for envelope in server.taken:
         mail = parsed(envelope.original_content or b"")
@@ -86,22 +98,21 @@ def mails_of(server: MailServer, alice: User, name: str) -> dict[str, list[str]]
     return found
 
 
-def send_every_kind(alice: User, name: str) -> None:
-    """Send a mail of every kind to and about a person with this name."""
-    eve = person("eve")
+def send_every_kind(alice: User, eve: User, tables: Tables, name: str) -> None:
+    """Send a mail of every kind to and about Eve with this name."""
     named(eve, name)
     User.objects.update(is_staff=True)  # some kinds are for staff
     for user, other in ((alice, eve), (eve, alice)):
         for kind in KINDS:
             if kind not in (DIGEST, SUSPENDED):
-                news(kind, user, other, name)
+                news(kind, user, other, tables, name)
         named(eve, name)
         preferences.choose(user=user, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
     Notice.objects.filter(state="dropped", reason="off").update(state="waiting", reason="")
     outbox.deliver(clock=lambda: NOON + timedelta(minutes=5))
     User.objects.update(suspended_until=FOR_GOOD)
     for user, other in ((alice, eve), (eve, alice)):
-        news(SUSPENDED, user, other, name)
+        news(SUSPENDED, user, other, tables, name)
     outbox.deliver(clock=lambda: NOON + timedelta(minutes=10))
     User.objects.update(suspended_until=None)
     preferences.write_digests(now=LATER)
@@ -111,13 +122,13 @@ def send_every_kind(alice: User, name: str) -> None:
     outbox.deliver(clock=lambda: LATER)
 
 
-def news(kind: str, user: User, other: User, name: str) -> None:
+def news(kind: str, user: User, other: User, tables: Tables, name: str) -> None:
     """Write a notice of this kind to `user` about a table with `other`, with that name in its text."""
     if kind == INVITED:
         game = lobby.create_table(user=other, options=lobby.TableOptions(players=3), now=NOON).game
         player_notices.invited(game, [user.pk], asker=User(pk=other.pk, display_name=name), now=NOON)
         return
-    table = table_at(TWO_HANDS, [user, other], deadline=TOMORROW)
+    table = tables[kind, user.email]
     if kind == BOT_TOOK_OVER:
         Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     text = "" if KINDS[kind].turn else f"{name} wins the game."
@@ -128,11 +139,13 @@ def news(kind: str, user: User, other: User, name: str) -> None:
 
 @pytest.mark.long
 def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User) -> None:
-    plain = mails_of(server, alice, PLAIN)
+    people = alice, person("eve")
+    tables = tables_of(*people)
+    plain = mails_of(server, people, tables, PLAIN)
     kinds = {name.split(" to ")[0].replace("-", "_") for name in plain}
     assert kinds == {*KINDS, "works"}  # so that no kind escapes this test
     for what, name in HOSTILE.items():
-        hostile = mails_of(server, alice, name)
+        hostile = mails_of(server, people, tables, name)
         assert hostile.keys() == plain.keys(), what
         found = {kind: differences(mail, plain[kind]) for kind, mail in hostile.items()}
         assert found == {kind: [] for kind in plain}, what
