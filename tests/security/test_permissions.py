@@ -154,13 +154,13 @@ def letters_of(world: World, row: Row) -> str:
 @contextmanager
 def unrendered(names: Collection[str] | None) -> Iterator[None]:
     """Render nothing for the templates with these names, or for all (None). Status and headers are as without this."""
-    render = Template._render
+    render = Template.render
 
     def skip(template: Template, context: Context) -> SafeString:
         return SafeString() if names is None or template.name in names else render(template, context)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Template, "_render", skip)
+        patch.setattr(Template, "render", skip)
         yield
 
 
