@@ -76,10 +76,10 @@ def scaled(most: int) -> int | None:
     return max(1, most * settings.RATE_LIMITS // 100)
 
 
-def crowded(network: int, most: int, *, own: int, few: int) -> bool:
-    """Return whether an address gets no more, because its network has more than `most`.
+def crowded(of_network: int, most: int, *, own: int, few: int) -> bool:
+    """Return whether an address gets no more, because all of its network have more than `most`.
 
     An address that has at most `few` of its own may go on until its network has twice as much. Otherwise a handful of
-    addresses would lock out their neighbours.
+    addresses would lock out their neighbours. `few` is not scaled.
     """
-    return network > (most if own > few else 2 * most)
+    return of_network > (most if own > few else 2 * most)

@@ -26,7 +26,7 @@ from games.queries import my_data
 KEPT: Final = timedelta(days=7)
 """How long a copy can be fetched."""
 AGAIN: Final = timedelta(hours=1)
-"""When a copy that failed is tried again."""
+"""When a copy is tried again that failed, or whose worker was killed."""
 
 
 def ask(*, user: User, now: datetime) -> DataCopy:

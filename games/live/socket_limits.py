@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from accounts.limits import MINUTE, crowded, scaled
 from accounts.origin import hashed_identity, neighbours_of, networks_of
+from common import counts
 
 MAX_OPEN: Final = 100
 """Sockets that one address may have open. An open game page has one."""
@@ -67,24 +68,22 @@ class SocketLimits:
 
         :raises TooManySockets: a limit of the address or its network is reached. The limits scale with `RATE_LIMITS`.
         """
-        neighbours = hashed_identity("socket", f"neighbours {neighbours_of(address)}")
+        neighbours = hashed_identity("socket", neighbours_of(address))
         count = self._open(address, neighbours)
         try:
             yield count.entry_lock
         finally:
             count.open -= 1
-            self._open_of_neighbours[neighbours] -= 1
-            if not self._open_of_neighbours[neighbours]:
-                del self._open_of_neighbours[neighbours]
+            counts.add(self._open_of_neighbours, neighbours, -1)
 
     def _open(self, address: str, neighbours: str) -> NetworkCount:
-        counts = [self._refilled(network, times) for network, times in networks_of(address)]
-        count, limit, limit_of_neighbours = counts[0], scaled(MAX_OPEN), scaled(MAX_OPEN_OF_NEIGHBOURS)
+        networks = [self._refilled(network, times) for network, times in networks_of(address)]
+        count, limit, limit_of_neighbours = networks[0], scaled(MAX_OPEN), scaled(MAX_OPEN_OF_NEIGHBOURS)
         if limit is not None and limit_of_neighbours is not None:
             own, of_neighbours = count.open + 1, self._open_of_neighbours[neighbours] + 1
             if own > limit or crowded(of_neighbours, limit_of_neighbours, own=own, few=FEW_OPEN):
                 raise TooManySockets(MINUTE)
-            for one in counts:
+            for one in networks:
                 one.tokens -= 1
         count.open += 1
         self._open_of_neighbours[neighbours] += 1

@@ -197,7 +197,7 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        # Before those of CreateModel, which are made at the end, as in the replaced migrations.
+        # Before the indexes in CreateModel, which Django makes at the end, as in the replaced migrations.
         migrations.AddIndex(
             model_name="case",
             index=models.Index(condition=models.Q(("closed_at", None)), fields=["opened_at"], name="case_open"),
@@ -374,7 +374,7 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        # Before those of CreateModel, which are made at the end, as in the replaced migrations.
+        # Before the indexes in CreateModel, which Django makes at the end, as in the replaced migrations.
         migrations.AddIndex(
             model_name="game",
             index=models.Index(condition=models.Q(("wake_at__isnull", False)), fields=["wake_at"], name="game_wake_at"),
@@ -928,7 +928,7 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
-        # Before those of CreateModel, which are made at the end, as in the replaced migrations.
+        # Before the indexes in CreateModel, which Django makes at the end, as in the replaced migrations.
         migrations.AddIndex(
             model_name="hand",
             index=models.Index(

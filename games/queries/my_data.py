@@ -47,7 +47,7 @@ LEFT_OUT: Final = (
     "Reports by other people about you, because they would tell who wrote them, and notes of staff about these.",
     "Your hands in running games, because these are not yet public. The record of a finished game shows every hand.",
     f"Games before the newest {MOST_GAMES:,}, and moves before the newest {MOST_MOVES:,}. They are in the records.",
-    f"Whatever else, such as notices, before the newest {MOST_ROWS:,} of its kind.",
+    f"Of everything else, such as notices, all but the newest {MOST_ROWS:,} of each kind.",
 )
 """What a copy does not have, in sentences for the person."""
 Rows = list[dict[str, Any]]

@@ -18,6 +18,7 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from accounts.limits import crowded
 from accounts.origin import address_of_scope, neighbours_of
+from common import counts
 from games.api.waits import KNOWN
 from nomercy.server.bridge import Answer, Bridge
 from nomercy.server.connections import ENDED, connections
@@ -38,7 +39,7 @@ class Address:
     """What one address has open: a semaphore for threads, the number of requests, and the bytes of their bodies.
 
     `neighbours` is the network around it. `waits` is the number of waiting calls, which do not count for `requests`.
-    `answers` is the number of answers that are being sent, and `unsent` the number of their bytes.
+    `sending` has the lengths of the answers that are being sent.
     """
 
     neighbours: str
@@ -46,8 +47,7 @@ class Address:
     requests: int = 0
     waits: int = 0
     held: int = 0
-    answers: int = 0
-    unsent: int = 0
+    sending: list[int] = field(default_factory=list)
 
 
 class RefusedError(Exception):
@@ -143,13 +143,13 @@ class Admission:
         _check(self.waits[person] + 1, self.limits.waiting_calls_of_one)
         self._open(address, -1)
         address.waits += 1
-        _add(self.waits, person, 1)
+        counts.add(self.waits, person, 1)
         try:
             yield
         finally:
             address.waits -= 1
             self._open(address, 1)
-            _add(self.waits, person, -1)
+            counts.add(self.waits, person, -1)
 
     async def _read(self, scope: HTTPScope, receive: ASGIReceiveCallable, address: Address, parts: list[bytes]) -> None:
         """Read the body into `parts`.
@@ -180,50 +180,46 @@ class Admission:
             raise RefusedError(408) from None
 
     def _check_requests(self, address: Address) -> None:
-        limits, network = self.limits, self.open[address.neighbours]
+        limits, of_network = self.limits, self.open[address.neighbours]
         _check(address.requests, limits.open_requests)
-        _check_network(network, limits.open_requests_of_neighbours, own=address.requests, few=limits.few_requests)
+        _check_network(of_network, limits.open_requests_of_neighbours, own=address.requests, few=limits.few_requests)
 
     def _check_bytes(self, address: Address) -> None:
-        limits, network = self.limits, self.held[address.neighbours]
+        limits, of_network = self.limits, self.held[address.neighbours]
         _check(address.held, limits.held_bytes)
-        _check_network(network, limits.held_bytes_of_neighbours, own=address.held, few=limits.few_bytes)
+        _check_network(of_network, limits.held_bytes_of_neighbours, own=address.held, few=limits.few_bytes)
 
     def _check_unsent(self, address: Address) -> None:
-        if address.answers > 1:
-            limits, network = self.limits, self.unsent[address.neighbours]
-            _check(address.unsent, limits.unsent_bytes)
-            most, few = limits.unsent_bytes_of_neighbours, limits.few_unsent_bytes
-            _check_network(network, most, own=address.unsent, few=few)
+        limits, own, of_network = self.limits, sum(address.sending), self.unsent[address.neighbours]
+        _check(own - max(address.sending, default=0), limits.unsent_bytes)
+        most, few = limits.unsent_bytes_of_neighbours, limits.few_unsent_bytes
+        _check_network(of_network, most, own=own, few=few)
 
     async def _send(self, send: ASGISendCallable, answer: Answer, address: Address) -> None:
         """Send an answer as fast as its client reads it. Its bytes count for the address until then."""
-        self._begin_to_send(address, 1, len(answer.body))
+        size = len(answer.body)
+        address.sending.append(size)
+        counts.add(self.unsent, address.neighbours, size)
         try:
             await _start(send, answer)
-            last = max(0, len(answer.body) - 1) // PIECE * PIECE
+            last = max(0, size - 1) // PIECE * PIECE
             for start in range(0, last, PIECE):
                 body = answer.body[start : start + PIECE]
                 await send({"type": "http.response.body", "body": body, "more_body": True})
             await send({"type": "http.response.body", "body": answer.body[last:], "more_body": False})
         finally:
-            self._begin_to_send(address, -1, -len(answer.body))
-
-    def _begin_to_send(self, address: Address, answers: int, number: int) -> None:
-        """Count this many more answers, and bytes of them."""
-        address.answers += answers
-        address.unsent += number
-        _add(self.unsent, address.neighbours, number)
+            address.sending.remove(size)
+            counts.add(self.unsent, address.neighbours, -size)
 
     def _open(self, address: Address, number: int) -> None:
         """Count this many more open requests."""
         address.requests += number
-        _add(self.open, address.neighbours, number)
+        counts.add(self.open, address.neighbours, number)
 
     def _hold(self, address: Address, number: int) -> None:
         """Count this many more bytes of bodies."""
         address.held += number
-        _add(self.held, address.neighbours, number)
+        counts.add(self.held, address.neighbours, number)
 
     async def _refuse(
         self, status: int, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable
@@ -239,13 +235,6 @@ class Admission:
                 async with asyncio.timeout(self.limits.body_seconds):
                     await _discard(receive, self.limits.held_bytes)
         await send({"type": "http.response.body", "body": answer.body, "more_body": False})
-
-
-def _add(counts: Counter[str], name: str, number: int) -> None:
-    """Add to a count, and forget it when it is 0."""
-    counts[name] += number
-    if not counts[name]:
-        del counts[name]
 
 
 def _semaphore(most: int | None) -> asyncio.Semaphore | None:

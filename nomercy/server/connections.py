@@ -32,6 +32,8 @@ CHECK_SECONDS: Final = 1.0
 """How often every connection is checked."""
 ENDED: Final = "nomercy.ended"
 """The key in `scope["state"]` of an `asyncio.Event`, which is set when the client ends its side of the connection."""
+SECONDS_TO_READ: Final = 2.0
+"""How long a client may still read an answer when the server stops: less than the server waits for the answers."""
 CHECKED_AT_ONCE: Final = 100
 """How many connections are checked at once. Then the event loop does other things for `BREATHER` seconds."""
 BREATHER: Final = 0.02
@@ -125,7 +127,9 @@ class Unread:
 
 
 class Connection(H11Protocol):
-    """One HTTP connection. It counts as waiting while no request is being answered, or an answer is not read yet.
+    """One HTTP connection. It counts as waiting while no request is being answered.
+
+    An answer is being sent until its client has read all of it, except for 128 KB at most.
 
     h11 gets one head or one piece of a body at a time, and the next request only after the one before is answered. It
     parses all it has in one go, which blocks the event loop: 250 kB can be 40,000 chunks of a body. So chunked bodies
@@ -160,9 +164,14 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Close the connection because the server stops, if no request is being answered."""
+        """Close the connection because the server stops, unless a request is being answered.
+
+        Its client has `SECONDS_TO_READ` more to read the answer.
+        """
         self._connections.stopping.set()
         super().shutdown()
+        if self.transport.get_write_buffer_size():
+            self.loop.call_later(SECONDS_TO_READ, cut_off, self.transport)
 
     def resume_writing(self) -> None:
         self._unread.note_progress()

@@ -22,16 +22,18 @@ class Limits:
     write_seconds: float = 30.0
     """How long a client may leave an answer unread before its connection is closed."""
     waiting_connections: int = 300
-    """Connections of one address that have no request, only a part of one, or an unread answer."""
+    """Connections of one address that have no request, only a part of one, or an answer of which
+    only the last part is unread, 128 KB at most."""
     new_connections: int = 500
     """New connections of one address within `new_seconds`."""
     new_connections_of_neighbours: int = 2 * new_connections
     """The same for all addresses of its network together (`neighbours_of` in `accounts.origin`).
 
-    For this and the next such limits see `accounts.limits.crowded`.
+    An address with few of its own is refused only at twice this (`accounts.limits.crowded`). So it is with the other
+    limits of networks below, except that on threads.
     """
     few_connections: int = 50
-    """What an address may make of those although its network has made too many. A page takes up to 7."""
+    """An address that makes at most so many is refused for its network only at twice the limit. A page takes 7."""
     new_seconds: float = 10.0
     """The time within which that many may be made. Then the count begins again."""
     open_requests: int = 100
@@ -39,7 +41,7 @@ class Limits:
     open_requests_of_neighbours: int = 4 * open_requests
     """The same for all addresses of its network together."""
     few_requests: int = 8
-    """What an address may have of those although its network has too many."""
+    """An address that has at most so many is refused for its network only at twice the limit."""
     waiting_calls: int = 100
     """Waiting calls of one address. They do not count for `open_requests` while they wait."""
     waiting_calls_of_one: int = 20
@@ -49,13 +51,13 @@ class Limits:
     held_bytes_of_neighbours: int = 8 * held_bytes
     """The same for all addresses of its network together."""
     few_bytes: int = 65_536
-    """What an address may have of those although its network has too many. Nearly all forms are shorter."""
+    """The same as `few_requests` for bytes of bodies. Nearly all forms are shorter."""
     unsent_bytes: int = 16_777_216
-    """Bytes of answers to one address that its client has not read. A single longer one does not count."""
+    """Bytes of answers that are being sent to one address. Each counts whole until its end; the longest does not."""
     unsent_bytes_of_neighbours: int = 4 * unsent_bytes
     """The same for all addresses of its network together."""
     few_unsent_bytes: int = 1_048_576
-    """What an address may have of those although its network has too many. Nearly all pages are shorter."""
+    """The same as `few_requests` for bytes of answers. Nearly all pages are shorter."""
     in_threads: int = 4
     """Requests of one address that are in threads at once."""
     in_threads_of_neighbours: int = 8

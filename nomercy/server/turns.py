@@ -5,6 +5,8 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from common import counts
+
 
 class Turns:
     """Lets so many requests run at once, and of one network at most `most` (None: no limit of its own).
@@ -43,9 +45,7 @@ class Turns:
 
     def _leave(self, network: str) -> None:
         self._free += 1
-        self._running[network] -= 1
-        if not self._running[network]:
-            del self._running[network]
+        counts.add(self._running, network, -1)
         self._fill()
 
     def _fill(self) -> None:

@@ -85,9 +85,9 @@ class Waiting:
         connections[connection] = None
         self._count += 1
         if self._count > self._total:
-            crowded = max(self._by_address, key=lambda one: len(self._by_address[one]))
-            oldest = next(iter(self._by_address[crowded]))
-            self.remove(crowded, oldest)
+            fullest = max(self._by_address, key=lambda one: len(self._by_address[one]))
+            oldest = next(iter(self._by_address[fullest]))
+            self.remove(fullest, oldest)
             oldest.evict()
 
     def remove(self, address: str, connection: Evictable) -> None:

@@ -48,7 +48,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 def tables(alice: User, bob: User) -> list[Table]:
     """Return one table of each kind: public, private, running, between people, with orders, over, and with races.
 
-    They were made just now, so that no clock plays, which also a refused move would let it do.
+    They were made just now, so that no clock is due: a refused move would let it play.
     """
     now = timezone.now()
     made = [

@@ -44,7 +44,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.redis, pytest
 AT_ONCE: Final = 32
 PERCENT: Final = int(os.environ.get("PERCENT", "1"))
 FROM_ONE: Final = LIMITS.new_connections // 2
-"""How many requests come from one address. If a fast machine sends more than the limit, they are closed unanswered."""
+"""How many requests come from one address. More than the limit are refused before they are read."""
 WINDOW: Final = 60.0
 OVERRUN: Final = 1.2
 TOO_MANY: Final = 429
@@ -188,7 +188,7 @@ def test_32_requests_at_once_exceed_no_limit_by_more_than_a_fifth(
 def playing(port: int) -> Iterator[list[int]]:
     """Let two people play at one table during the block; yield the answers that they get.
 
-    They make a legal move a second, or as many as a flooded site answers. One alone is allowed `PERCENT` a second.
+    They make a legal move a second, or as many as a flooded site answers. One person may make `PERCENT` moves a second.
     """
     people = {user.pk: api_token(user) for user in (person("eve"), person("fred"))}
     table = lobby.create_table(

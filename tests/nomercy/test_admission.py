@@ -219,6 +219,19 @@ def test_the_bodies_of_a_network_have_a_memory_limit() -> None:
         assert ask(port, request("POST", "/", body=b"a" * 201), source="127.0.9.3").status == 200
 
 
+def test_a_short_body_is_not_refused_for_those_of_its_neighbours() -> None:
+    app = App()
+    with (
+        serving_app(app, replace(SHORT, held_bytes_of_neighbours=700, few_bytes=100), threads=3) as port,
+        Line(port, "127.0.9.1") as held,
+    ):
+        held.send(request("POST", "/hold", body=b"a" * 700))
+        app.entered.acquire()
+        assert ask(port, request("POST", "/", body=b"a" * 100), source="127.0.9.2").status == 200
+        assert ask(port, request("POST", "/", body=b"a" * 101), source="127.0.9.2").status == 429
+        app.hold.set()
+
+
 def test_the_bodies_of_one_address_have_a_memory_limit() -> None:
     app = App()
     with serving_app(app, SHORT, threads=2) as port, Line(port) as first:
@@ -250,13 +263,21 @@ def test_the_unread_answers_of_one_address_have_a_memory_limit() -> None:
 
 def test_the_unread_answers_of_a_network_have_a_memory_limit() -> None:
     app = App(answer=b"x" * 20_000_000)
-    limits = replace(SHORT, unsent_bytes_of_neighbours=70_000_000, few_unsent_bytes=10_000_000)
+    limits = replace(SHORT, unsent_bytes=10**9, unsent_bytes_of_neighbours=30_000_000, few_unsent_bytes=20_000_000)
     with serving_app(app, limits, threads=2) as port, ExitStack() as stack:
-        for n, address in enumerate(["127.0.9.1", "127.0.9.1", "127.0.9.2", "127.0.9.2"]):
+
+        def hold(address: str, *, total: int) -> None:
             stack.enter_context(Line(port, address)).send(request())
-            app.wait_for_unsent(20_000_000 * (n + 1))
+            app.wait_for_unsent(total)
+
+        hold("127.0.9.1", total=20_000_000)
+        hold("127.0.9.1", total=40_000_000)
         assert ask(port, request(), source="127.0.9.1").status == 429
-        assert ask(port, request(), source="127.0.9.3").status == 200  # it has few
+        assert ask(port, request(), source="127.0.9.2").status == 200  # it has few
+        hold("127.0.9.2", total=60_000_000)
+        assert ask(port, request(), source="127.0.9.2").status == 200
+        hold("127.0.9.3", total=80_000_000)
+        assert ask(port, request(), source="127.0.9.4").status == 429  # twice the limit
         assert ask(port, request(), source=OTHER).status == 200
 
 

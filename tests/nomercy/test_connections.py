@@ -117,6 +117,31 @@ def test_a_client_whose_buffer_is_filled_as_fast_as_it_reads_is_not_cut_off() ->
     transport.abort.assert_called_once()
 
 
+def test_a_connection_notes_when_more_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = threading.Event()
+    monkeypatch.setattr(Unread, "note_progress", lambda unread: noted.set())
+    app = App(answer=b"x" * 20_000_000)
+    with serving_app(app, LIMITS) as port, Line(port) as line:
+        line.send(request())
+        app.wait_for_unsent(20_000_000)
+        noted.clear()
+        assert len(line.answer().body) == 20_000_000
+        assert noted.is_set()
+
+
+def test_an_unread_answer_ends_without_an_error_when_the_server_stops(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "SECONDS_TO_READ", 0.1)
+    app = App(answer=b"x" * 20_000_000)
+    server = ExitStack()
+    with Line(server.enter_context(serving_app(app, LIMITS))) as line:
+        line.send(request())
+        app.wait_for_unsent(20_000_000)
+        server.close()
+    assert "Exception in ASGI application" not in caplog.text
+
+
 def test_a_half_closed_client_gets_its_answer() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         assert line.send(request(body=b"all")).end_sending().closed().endswith(b"\r\n\r\nall")
@@ -145,8 +170,7 @@ def test_a_large_answer_that_is_not_read_keeps_its_request_open() -> None:
     with serving_app(app, Limits(open_requests=2)) as port, ExitStack() as stack:
         for _ in range(2):
             stack.enter_context(Line(port)).send(request(Connection="close"))
-            assert app.entered.acquire(timeout=10)
-        app.wait_for_open(2)
+        app.wait_for_unsent(40_000_000)
         with Line(port) as line:
             assert line.send(request()).closed().startswith(b"HTTP/1.1 429 ")
 

@@ -277,6 +277,7 @@ def test_a_second_start_after_an_interrupted_one_serves_and_stops_while_a_mail_s
         pass
     first = launch(checkout, port)
     while postmaster_pid(place) is None:
+        assert first.poll() is None, first.communicate()[0]
         time.sleep(0.001)
     assert end(first, signal.SIGINT) == 0
 

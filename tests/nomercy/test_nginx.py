@@ -208,7 +208,7 @@ def test_addresses_of_one_ipv6_network_count_together(tmp_path: Path) -> None:
     """An IPv6 address counts as its /64, here also with bytes that are a line feed, a NUL and no UTF-8."""
     with echo("pages") as port, ExitStack() as stack:
         small = Proxy(tmp_path, port, port)
-        lower(small, "connections.conf", "network", 300, to=10)
+        lower(small, "connections.conf", "network", CONNECTIONS_OF_ONE, to=10)
         lower(small, "connections.conf", "wide_network", 1200, to=20)
         site = stack.enter_context(small.running())
         for _ in range(10):
@@ -238,6 +238,7 @@ def test_all_websockets_together_leave_connections_to_pages(tmp_path: Path) -> N
     with echo("pages") as port, socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
         small = Proxy(tmp_path, port, silent.getsockname()[1])
         lower(small, "conf.d/site.conf", "websockets", 2000, to=2)
+        silent.settimeout(10)
         site = stack.enter_context(small.running())
         for number in (1, 2):
             stack.enter_context(closing(site.connect(f"127.0.9.{number}"))).sendall(handshake)

@@ -33,7 +33,7 @@ from games.queries import Table, Viewer, records
 from games.queries.verify import faults_of
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import logged_in
-from tests.support.database import copied_database, empty_database
+from tests.support.database import copied_database, empty_database, using_database
 from tests.support.release import MADE_AT, MATCHES, PHASES
 from tests.support.stack import database_url
 
@@ -119,12 +119,13 @@ class Upgrade(NamedTuple):
 def upgraded_once(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[Upgrade]:
+    own = str(connection.settings_dict["NAME"])
     with django_db_blocker.unblock(), _loaded(request.param, "upgraded"):
         before = upgraded(every_row())
         call_command("migrate", verbosity=0)
-        name = str(connection.settings_dict["NAME"])
-        connection.close()
-        yield Upgrade(request.param, before, name)
+        upgrade = Upgrade(request.param, before, str(connection.settings_dict["NAME"]))
+        with using_database(own), django_db_blocker.block():
+            yield upgrade
 
 
 @pytest.fixture

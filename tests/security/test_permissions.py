@@ -136,8 +136,8 @@ def letters_of(world: World, row: Row) -> str:
     """Return what each role gets for each method.
 
     Changes of unsafe methods are rolled back for the next role, unless all roles are declared to be refused. Only
-    `RENDERED` pages are rendered, because no permission depends on the others. `test_swap.py` renders the page of every
-    address for every role.
+    `RENDERED` pages are rendered, because no permission depends on the others. `test_swap.py` renders nearly every page
+    for every role.
     """
     expected = declared().get(row.key, "").split() or ["."] * len(METHODS)
     letters = []
@@ -153,7 +153,7 @@ def letters_of(world: World, row: Row) -> str:
 
 @contextmanager
 def unrendered(names: Collection[str] | None) -> Iterator[None]:
-    """Render nothing for the templates with these names, or for all (None). Status and headers are as without this."""
+    """Render nothing for the templates with these names, or for all (None). Status and `Location` stay as they are."""
     render = Template.render
 
     def skip(template: Template, context: Context) -> SafeString:

@@ -57,6 +57,13 @@ def copied_database(purpose: str, source: str) -> Iterator[None]:
 
 
 @contextmanager
+def using_database(name: str) -> Iterator[None]:
+    """Let Django use the database with this name until the end of the block."""
+    with _using(NAME=name):
+        yield
+
+
+@contextmanager
 def migrated_database(purpose: str = "", *, tablespace: str = "pg_default") -> Iterator[None]:
     """Let Django use a new database with all tables until the end of the block. `purpose` is for one beside the tests'.
 

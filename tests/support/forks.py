@@ -1,18 +1,18 @@
-"""Starts workers and beats as forks of a process that has loaded the site, which takes each a second of CPU time."""
+"""Starts workers and beats as forks of a process that has loaded the site, because that takes a second of CPU time."""
 
 from __future__ import annotations
 
 import gc
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Final, NoReturn
 
 from nomercy.launcher.place import CHECKOUT
@@ -26,11 +26,15 @@ class Fork:
     """A process that `LoadedSite` has started."""
 
     pid: int
+    file: int
+    """A file descriptor of the process. Its number could be that of another process when it has ended."""
 
     def kill(self) -> None:
-        """End it with `kill -9`."""
-        os.kill(self.pid, signal.SIGKILL)
-        until("ended", lambda: not Path(f"/proc/{self.pid}").exists())
+        """End it with `kill -9`, if it still runs."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.file, signal.SIGKILL)
+        until("ended", lambda: bool(select.select([self.file], [], [], 0)[0]))
+        os.close(self.file)
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class LoadedSite:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{json.dumps(arguments)}\n")
         self.process.stdin.flush()
-        return Fork(int(self._answer()))
+        pid = int(self._answer())
+        return Fork(pid, os.pidfd_open(pid))
 
     def _answer(self) -> str:
         assert self.process.stdout is not None

@@ -15,6 +15,7 @@ async def no_preparation(stack: Stack, environment: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
+    assert set(sys.argv[1:]) <= COMMANDS.keys()
     for name in COMMANDS.keys() - sys.argv[1:]:
         del COMMANDS[name]
     with patch.object(Stack, "_prepare_site", no_preparation):
