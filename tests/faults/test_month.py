@@ -62,6 +62,14 @@ def test_the_simulation_finds_a_stuck_game(monkeypatch: pytest.MonkeyPatch) -> N
     assert any("is stuck" in fault for fault in days_pass(3, 2).faults)
 
 
+def test_the_simulation_finds_time_lost_in_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_nothing(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
+        row.given_from = row.given_to = None
+
+    monkeypatch.setattr(outage, "_give_back", give_nothing)
+    assert any("lost time in the outage" in fault for fault in days_pass(3, 2).faults)
+
+
 def test_the_simulation_finds_time_lost_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = pausing._restart_clocks
 
@@ -76,12 +84,12 @@ def test_the_simulation_finds_time_lost_in_a_pause(monkeypatch: pytest.MonkeyPat
     assert any(fault.endswith("lost time in a pause") for fault in days_pass(6, 3).faults)
 
 
-def test_the_simulation_finds_time_lost_in_an_outage_and_mails_in_quiet_hours_and_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def give_nothing(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
-        row.given_from = row.given_to = None
+def test_the_simulation_finds_a_mail_in_quiet_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recheck, "_hour_check", lambda row, facts: SEND)
+    assert any("came in" in fault and fault.endswith("night") for fault in days_pass(3, 2).faults)
 
+
+def test_the_simulation_finds_a_mail_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = outbox.deliver
 
     def doubling(**rest: object) -> int:
@@ -90,10 +98,5 @@ def test_the_simulation_finds_time_lost_in_an_outage_and_mails_in_quiet_hours_an
         Notice.objects.filter(pk__in=[row.pk for row in again]).update(state=Notice.State.WAITING, tries=1, claim=None)
         return done + honest(**rest)  # type: ignore[arg-type]  # as above
 
-    monkeypatch.setattr(outage, "_give_back", give_nothing)
-    monkeypatch.setattr(recheck, "_hour_check", lambda row, facts: SEND)
     monkeypatch.setattr(outbox, "deliver", doubling)
-    faults = days_pass(3, 2).faults
-    assert any("lost time in the outage" in fault for fault in faults)
-    assert any("came in" in fault and fault.endswith("night") for fault in faults)
-    assert any(fault.startswith("sent 2 times") for fault in faults)
+    assert any(fault.startswith("sent 2 times") for fault in days_pass(3, 2).faults)
