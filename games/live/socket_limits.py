@@ -86,7 +86,7 @@ class SocketLimits:
             for one in networks:
                 one.tokens -= 1
         count.open += 1
-        self._open_of_neighbours[neighbours] += 1
+        counts.add(self._open_of_neighbours, neighbours, 1)
         return count
 
     def _refilled(self, network: str, times: int) -> NetworkCount:

@@ -22,8 +22,10 @@ class Limits:
     write_seconds: float = 30.0
     """How long a client may leave an answer unread before its connection is closed."""
     waiting_connections: int = 300
-    """Connections of one address that have no request, only a part of one, or an answer of which
-    only the last part is unread, 128 KB at most."""
+    """Connections of one address that have no request or only a part of one.
+
+    An answer whose last part is not read, 128 KB at most, is no request any more.
+    """
     new_connections: int = 500
     """New connections of one address within `new_seconds`."""
     new_connections_of_neighbours: int = 2 * new_connections

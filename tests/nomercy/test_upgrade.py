@@ -124,7 +124,7 @@ def upgraded_once(
         before = upgraded(every_row())
         call_command("migrate", verbosity=0)
         upgrade = Upgrade(request.param, before, str(connection.settings_dict["NAME"]))
-        with using_database(own), django_db_blocker.block():
+        with using_database(NAME=own), django_db_blocker.block():
             yield upgrade
 
 

@@ -38,28 +38,20 @@ Server = psycopg.Connection[Any]
 
 def database_at(place: Place) -> AbstractContextManager[None]:
     """Let Django use the database of a place until the end of the block."""
-    return _using(HOST=str(place.sockets), PORT=PORT, USER=ROLE, PASSWORD="", NAME=DATABASE)
+    return using_database(HOST=str(place.sockets), PORT=PORT, USER=ROLE, PASSWORD="", NAME=DATABASE)
 
 
 @contextmanager
 def empty_database(purpose: str) -> Iterator[None]:
     """Let Django use a new, empty database until the end of the block."""
-    with _server() as server, _new_database(server, f"test_nomercy_{os.getpid()}_{purpose}"):
+    with _server() as server, _new_database(server, _name(purpose)):
         yield
 
 
 @contextmanager
 def copied_database(purpose: str, source: str) -> Iterator[None]:
     """Let Django use a copy of a database that no other process uses until the end of the block."""
-    connection.close()
-    with _server() as server, _new_database(server, f"test_nomercy_{os.getpid()}_{purpose}", source):
-        yield
-
-
-@contextmanager
-def using_database(name: str) -> Iterator[None]:
-    """Let Django use the database with this name until the end of the block."""
-    with _using(NAME=name):
+    with _server() as server, _new_database(server, _name(purpose), source):
         yield
 
 
@@ -73,8 +65,7 @@ def migrated_database(purpose: str = "", *, tablespace: str = "pg_default") -> I
         # One process at a time: the first makes the template, which can only be copied while nobody uses it.
         server.execute("SELECT pg_advisory_lock(hashtext(%s))", [OF_THIS_CHECKOUT])
         template = _template(server)
-        name = f"test_nomercy_{os.getpid()}_{purpose}" if purpose else str(connection.settings_dict["TEST"]["NAME"])
-        with _new_database(server, name, template, tablespace):
+        with _new_database(server, _name(purpose), template, tablespace):
             server.execute("SELECT pg_advisory_unlock_all()")
             yield
 
@@ -124,7 +115,7 @@ def _template(server: Server) -> str:
             _drop(server, outdated)
         unfinished = f"{OF_THIS_CHECKOUT}_unfinished"
         _create(server, unfinished)
-        with _using(NAME=unfinished):
+        with using_database(NAME=unfinished):
             call_command("migrate", verbosity=0)
         server.execute(
             sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(unfinished), sql.Identifier(name))
@@ -160,13 +151,19 @@ def _server() -> Server:
     return psycopg.connect(database_url(), dbname="postgres", autocommit=True)
 
 
+def _name(purpose: str) -> str:
+    """Return the name of this process's database for the tests, or, with a purpose, of one beside it."""
+    own = str(connection.settings_dict["TEST"]["NAME"])
+    return f"{own}_{purpose}" if purpose else own
+
+
 @contextmanager
 def _new_database(
     server: Server, name: str, template: str = "template1", tablespace: str = "pg_default"
 ) -> Iterator[None]:
     _create(server, name, template, tablespace)
     try:
-        with _using(NAME=name):
+        with using_database(NAME=name):
             yield
     finally:
         _drop(server, name)
@@ -210,7 +207,8 @@ def _drop(server: Server, name: str) -> None:
 
 
 @contextmanager
-def _using(**there: object) -> Iterator[None]:
+def using_database(**there: object) -> Iterator[None]:
+    """Let Django use another database until the end of the block: these settings replace its own, like `NAME`."""
     at = connection.settings_dict  # shared by the connections of all threads
     before = {key: at[key] for key in there}
     connection.close()
