@@ -189,15 +189,26 @@ class Admission:
         _check(address.held, limits.held_bytes)
         _check_network(of_network, limits.held_bytes_of_neighbours, own=address.held, few=limits.few_bytes)
 
-    def _check_unsent(self, address: Address) -> None:
-        limits, own, of_network = self.limits, sum(address.sending), self.unsent[address.neighbours]
-        _check(own - max(address.sending, default=0), limits.unsent_bytes)
+    def _check_unsent(self, address: Address, more: int = 0) -> None:
+        """Check the bytes of answers, with this many more to send.
+
+        :raises RefusedError: the address has not read enough of its answers.
+        """
+        limits, sending, of_network = self.limits, [*address.sending, more], self.unsent[address.neighbours] + more
+        own = sum(sending)
+        _check(own - max(sending), limits.unsent_bytes)
         most, few = limits.unsent_bytes_of_neighbours, limits.few_unsent_bytes
         _check_network(of_network, most, own=own, few=few)
 
     async def _send(self, send: ASGISendCallable, answer: Answer, address: Address) -> None:
-        """Send an answer as fast as its client reads it. Its bytes count for the address until then."""
+        """Send an answer as fast as its client reads it. Its bytes count for the address until then.
+
+        :raises RefusedError: it is long, and the address has not read enough of its other answers.
+        """
         size = len(answer.body)
+        if size > self.limits.few_unsent_bytes:
+            # Answers that were made at the same time could be too many together.
+            self._check_unsent(address, size)
         address.sending.append(size)
         counts.add(self.unsent, address.neighbours, size)
         try:

@@ -55,7 +55,10 @@ class Limits:
     few_bytes: int = 65_536
     """The same as `few_requests` for bytes of bodies. Nearly all forms are shorter."""
     unsent_bytes: int = 16_777_216
-    """Bytes of answers that are being sent to one address. Each counts whole until its end; the longest does not."""
+    """Bytes of answers that are being sent to one address. Each counts whole until its end; the longest does not.
+
+    They are checked before an answer is made, and those longer than `few_unsent_bytes` again before they are sent.
+    """
     unsent_bytes_of_neighbours: int = 4 * unsent_bytes
     """The same for all addresses of its network together."""
     few_unsent_bytes: int = 1_048_576

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,7 +19,7 @@ from games.api.waits import HEADER, KNOWN
 from nomercy.server.admission import Admission
 from nomercy.server.bridge import Bridge
 from nomercy.server.limits import LIMITS, Limits
-from tests.support.server import App, Line, Reply, half_a_body, request, serving, serving_app
+from tests.support.server import PATIENCE, App, Line, Reply, half_a_body, request, serving, serving_app
 from tests.support.waiting import until
 
 OTHER = "127.0.0.2"
@@ -247,7 +248,7 @@ def test_the_bodies_of_one_address_have_a_memory_limit() -> None:
 
 def test_the_unread_answers_of_one_address_have_a_memory_limit() -> None:
     app = App(answer=b"x" * 20_000_000)
-    limits = replace(SHORT, unsent_bytes=10_000_000, open_requests=10)
+    limits = replace(SHORT, unsent_bytes=30_000_000, open_requests=10)
     with serving_app(app, limits, threads=2) as port:
         with ExitStack() as stack:
             stack.enter_context(Line(port)).send(request())
@@ -279,6 +280,26 @@ def test_the_unread_answers_of_a_network_have_a_memory_limit() -> None:
         hold("127.0.9.3", total=80_000_000)
         assert ask(port, request(), source="127.0.9.4").status == 429  # twice the limit
         assert ask(port, request(), source=OTHER).status == 200
+
+
+@pytest.mark.parametrize(
+    ("limits", "sources", "sent"),
+    [
+        (replace(SHORT, unsent_bytes=30_000_000), ["127.0.9.1"] * 4, 2),
+        (replace(SHORT, unsent_bytes_of_neighbours=50_000_000), [f"127.0.9.{number}" for number in range(4)], 2),
+    ],
+    ids=["address", "network"],
+)
+def test_long_answers_that_were_made_at_once_are_counted_together(limits: Limits, sources: list[str], sent: int) -> None:
+    app = App(answer=b"x" * 20_000_000)
+    wide = replace(limits, in_threads=4, open_requests=10)
+    with serving_app(app, wide, threads=4) as port, ExitStack() as stack:
+        lines = [stack.enter_context(Line(port, source)).send(request(path="/hold")) for source in sources]
+        for _ in lines:
+            assert app.entered.acquire(timeout=PATIENCE)
+        app.hold.set()
+        assert Counter(line.head().status for line in lines) == {200: sent, 429: len(lines) - sent}
+        assert app.admission.unsent.total() == sent * 20_000_000
 
 
 def test_behind_a_proxy_the_forwarded_address_is_counted(settings: Settings) -> None:
