@@ -34,6 +34,8 @@ ENDED: Final = "nomercy.ended"
 """The key in `scope["state"]` of an `asyncio.Event`, which is set when the client ends its side of the connection."""
 SECONDS_TO_READ: Final = 2.0
 """How long a client may still read an answer when the server stops: less than the server waits for the answers."""
+SECONDS_BETWEEN_LOOKS: Final = 0.5
+"""How long a client may read an answer that comes even later."""
 CHECKED_AT_ONCE: Final = 100
 """How many connections are checked at once. Then the event loop does other things for `BREATHER` seconds."""
 BREATHER: Final = 0.02
@@ -170,8 +172,13 @@ class Connection(H11Protocol):
         """
         self._connections.stopping.set()
         super().shutdown()
+        self.loop.call_later(SECONDS_TO_READ, self._cut_off_unread)
+
+    def _cut_off_unread(self) -> None:
         if self.transport.get_write_buffer_size():
-            self.loop.call_later(SECONDS_TO_READ, cut_off, self.transport)
+            cut_off(self.transport)
+        elif self._answering:  # its answer may come later, and be unread too
+            self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._cut_off_unread)
 
     def resume_writing(self) -> None:
         self._unread.note_progress()

@@ -142,6 +142,22 @@ def test_an_unread_answer_ends_without_an_error_when_the_server_stops(
     assert "Exception in ASGI application" not in caplog.text
 
 
+def test_an_answer_that_comes_after_the_server_stops_and_is_unread_ends_without_an_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "SECONDS_TO_READ", 0.01)
+    monkeypatch.setattr(connections, "SECONDS_BETWEEN_LOOKS", 0.1)
+    app = App(answer=b"x" * 20_000_000)
+    with ExitStack() as lines:
+        with serving_app(app, LIMITS) as port:
+            lines.enter_context(Line(port)).send(request(path="/hold"))
+            app.wait_for_open(1)
+            finishing = threading.Thread(target=let_go_when_stopped, args=(app, port))
+            finishing.start()
+        finishing.join()
+    assert "Exception in ASGI application" not in caplog.text
+
+
 def test_a_half_closed_client_gets_its_answer() -> None:
     with serving_app(App(), LIMITS) as port, Line(port) as line:
         assert line.send(request(body=b"all")).end_sending().closed().endswith(b"\r\n\r\nall")
@@ -166,11 +182,11 @@ def test_only_an_address_with_too_many_waiting_connections_is_refused() -> None:
 
 
 def test_a_large_answer_that_is_not_read_keeps_its_request_open() -> None:
-    app = App(answer=b"x" * 20_000_000)
+    app = App(answer=b"x" * 10_000_000)
     with serving_app(app, Limits(open_requests=2)) as port, ExitStack() as stack:
         for _ in range(2):
             stack.enter_context(Line(port)).send(request(Connection="close"))
-        app.wait_for_unsent(40_000_000)
+        app.wait_for_unsent(20_000_000)
         with Line(port) as line:
             assert line.send(request()).closed().startswith(b"HTTP/1.1 429 ")
 
