@@ -70,11 +70,14 @@ def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: in
     """Return all tests in an order whose equal parts, one a process, begin with long tests and end with others.
 
     The short ones at the end are what an idle process takes over, so all processes end at the same time. The tests of a
-    module stay together, because many modules start a server.
+    module stay together, because many modules start a server. So do all with a browser, which they share. Half of the
+    processes begin with those, so that not all run browsers at once.
     """
     parts: list[list[pytest.Item]] = [[] for _ in range(processes)]
     for _, module in groupby(long, key=lambda item: item.path):
         min(parts, key=len).extend(module)
+    for number, part in enumerate(parts):
+        part.sort(key=lambda item, last=bool(number % 2): bool(item.get_closest_marker("browser")) is last)
     size, rest = (len(long) + len(others)) // processes, iter(others)
     for part in parts:
         part.extend(islice(rest, max(0, size - len(part))))

@@ -107,9 +107,9 @@ def _others(cursor: CursorWrapper) -> list[tuple[str, str]]:
     return rows
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def server(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Server]:
-    """A running site. Each module has its own, so that nothing of it runs beside other tests."""
+    """A running site. It ends before tests outside of this package begin, so that nothing of it runs beside them."""
     with emptied_afterwards(django_db_blocker), _stack() if STACK else _embedded() as running:
         yield running
 
@@ -159,9 +159,9 @@ def site(transactional_db: None, server: Server) -> Iterator[str]:
     server.hold()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(chromium: Path, django_db_setup: None) -> Iterator[Browser]:
-    """Chromium. One a module: Playwright keeps a loop running in this thread, where other tests start their own.
+    """Chromium. It ends with this package: Playwright runs a loop in this thread, where other tests start their own.
 
     Beside a loop Django opens other connections than without one: each kind is closed when the other's time begins.
     """
@@ -255,7 +255,7 @@ class Visitors:
         return complaints
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def visitors(browser: Browser, server: Server) -> Visitors:
     return Visitors(browser, server.url)
 
