@@ -83,6 +83,7 @@ ADDED: Final = "account/email/email_added"
 CONFIRMED: Final = "account/email/email_confirmed"
 DELETED: Final = "account/email/email_deleted"
 TOKEN_MADE: Final = "account/email/token_made"  # noqa: S105  # the name of a kind
+PROGRAM_DECLARED: Final = "account/email/program_declared"
 PASSWORD_CHANGED: Final = "account/email/password_changed"  # noqa: S105  # the name of a kind
 LINKED: Final = "socialaccount/email/account_connected"
 UNLINKED: Final = "socialaccount/email/account_disconnected"
@@ -125,6 +126,12 @@ KINDS: Final[Mapping[str, Kind]] = {
             TOKEN_MADE,
             "An API token was created",
             "An API token was created for your account. A program that has it can play for you until you revoke it.",
+        ),
+        Kind(
+            PROGRAM_DECLARED,
+            "A program plays for your account",
+            "Somebody who was logged in to your account has said that a program plays for it. Everybody sees that, and"
+            " it cannot be taken back.",
         ),
         Kind(
             LINKED,

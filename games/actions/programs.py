@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.utils import timezone
 
+from accounts import mails
 from accounts.actions import lock_person
 from accounts.models import User
 from games.models import Game, Seat
@@ -11,7 +13,9 @@ from games.refusals import Denied
 
 
 def declare_program(*, user: User) -> None:
-    """Note that a program plays for this account. Nothing takes that back, and doing it again changes nothing.
+    """Note that a program plays for this account, and tell its owner by mail.
+
+    Nothing takes that back, and doing it again changes nothing.
 
     :raises Denied: `forbidden` for a guest, and for somebody who sits at a table where no programs may sit.
     """
@@ -25,8 +29,10 @@ def declare_program(*, user: User) -> None:
         if seated.exists():
             sentence = "You sit at a table where no programs may sit. Finish that game first, or leave it."
             raise Denied("forbidden", sentence)
-        person.is_program = True
-        person.save(update_fields=["is_program"])
+        if not person.is_program:
+            person.is_program = True
+            person.save(update_fields=["is_program"])
+            mails.notify(kind=mails.PROGRAM_DECLARED, user=person, now=timezone.now())
 
 
 def may_sit(user: User, *, programs: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import cast
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -16,11 +17,18 @@ from games.actions.programs import declare_program
 from games.refusals import Denied
 from games.web.http import SeeOther
 
+# Otherwise a thief with a copy of the cookie could give the sign to the account for good.
+_confirmed = reauthentication_required(app="allauth.account", enabled=lambda request: request.method == "POST")
+
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@_confirmed  # type: ignore[untyped-decorator]  # allauth ships no types
 def program(request: HttpRequest) -> HttpResponse:
-    """Say what the sign “program” means. POST gives it to the account."""
+    """Say what the sign “program” means. POST gives it to the account.
+
+    POST needs a confirmation by the password or a code in the last five minutes.
+    """
     user, refusal = cast("User", request.user), ""
     if request.method == "POST":
         try:

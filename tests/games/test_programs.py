@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.test import Client
 from django.utils import timezone
 
+from accounts import mails
 from accounts.actions import create_guest
-from accounts.models import User
+from accounts.models import AccountMail, User
 from games import queries
 from games.actions import lobby, play, rematch
 from games.actions.programs import declare_program
@@ -18,6 +20,7 @@ from games.queries import Viewer
 from games.refusals import Denied
 from games.staff import tables
 from tests.conftest import api_token, logged_in
+from tests.support.codes import confirmed_browser
 from tests.support.pages import text_of
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -82,18 +85,27 @@ def test_a_table_says_that_it_is_without_programs(alice: User) -> None:
 
 
 def test_the_page_gives_the_sign_for_good(alice: User) -> None:
-    browser = logged_in(alice)
+    EmailAddress.objects.create(user=alice, email=alice.email, verified=True)
+    browser = confirmed_browser(alice)
     assert "This cannot be taken back" in text_of(browser.get("/accounts/me/program/"))
     for _ in range(2):
         assert browser.post("/accounts/me/program/").status_code == 303
         alice.refresh_from_db()
         assert alice.is_program
     assert "a program plays" in text_of(browser.get("/accounts/me/"))
+    assert [mail.kind for mail in AccountMail.objects.all()] == [mails.PROGRAM_DECLARED]
+
+
+def test_the_sign_needs_the_password(alice: User) -> None:
+    answer = logged_in(alice).post("/accounts/me/program/")
+    assert answer.headers["Location"].startswith("/accounts/reauthenticate/")
+    alice.refresh_from_db()
+    assert not alice.is_program
 
 
 def test_nobody_becomes_a_program_at_a_table_without_programs(alice: User) -> None:
     lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
-    refused = logged_in(alice).post("/accounts/me/program/")
+    refused = confirmed_browser(alice).post("/accounts/me/program/")
     assert refused.status_code == 403
     assert "Finish that game first, or leave it." in text_of(refused)
     alice.refresh_from_db()
