@@ -14,6 +14,7 @@ from django.db import DataError, Error, IntegrityError, connection, transaction
 from django.db.models import Q
 
 from games import queries
+from games.actions import next_round
 from games.batch import BatchResult, for_each_game
 from games.clocks import pausing
 from games.clocks.turn_clock import moment_of
@@ -113,17 +114,28 @@ def unreadable_open_tables() -> list[int]:
     return for_each_game(waiting, read, failed="an open table cannot be read", fatal=_is_database_trouble).failed
 
 
-def release(*, now: datetime) -> Released:
+def release(*, now: datetime, deal_again: bool = False) -> Released:
     """Resume the frozen games with the time they had left, then let mail go out, each after another check.
 
     A game that cannot be read is skipped.
 
+    :param deal_again: also void the round in play of each game and deal it again. People who played on after the
+        backup have seen cards that are hidden again.
     :raises StillLocked: as `freeze`. Mail stays held then.
     :raises Error: as `freeze`. Mail stays held then.
     """
 
     def run_on(table: Table) -> bool:
-        return pausing.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+        if not deal_again:
+            return pausing.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
+        reasons = list(table.game.paused_reasons)
+        for reason in reasons:  # a round is not dealt during a pause
+            pausing.resume(table, reason=reason, now=now)
+        if not table.started.over:
+            next_round.deal_again(table, now=now)
+        for reason in set(reasons) - {Game.PAUSED_BY_RESTORE}:
+            pausing.pause(table, reason=reason, now=now)
+        return True
 
     games = _at_each(_FROZEN, run_on, failed="a game was not released")
     return Released(games, mail=outbox.release())

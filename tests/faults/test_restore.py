@@ -31,7 +31,8 @@ from games.actions.play import play_move
 from games.batch import BatchResult
 from games.clocks import pausing
 from games.locks import lock_game
-from games.models import Game, Heartbeat, Notice, Outbox, Seat
+from games.models import Game, Heartbeat, Notice, Outbox, Round, Seat
+from games.notices.kinds import ROUND_CANCELLED
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT, place_for
@@ -40,6 +41,7 @@ from tests.conftest import logged_in
 from tests.support.database import drop_database
 from tests.support.pages import CHOICES
 from tests.support.stack import database_url
+from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -390,3 +392,37 @@ def test_an_agreed_pause_stays_after_the_release(alice: User, bob: User) -> None
     game.refresh_from_db()
     assert (game.paused_reasons, game.deadline) == (["consent"], None)
     assert Outbox.objects.get().held_since is None
+
+
+@pytest.mark.parametrize("reasons", [[], [Game.PAUSED_BY_CONSENT, Game.PAUSED_BY_STAFF]])
+def test_a_release_can_deal_the_round_of_each_game_again(alice: User, bob: User, reasons: list[str]) -> None:
+    now = timezone.now()
+    game = a_game_in_play([alice, bob], 3, now, players=2)
+    with transaction.atomic():
+        table = queries.load(lock_game(pk=game.pk))
+        for reason in reasons:
+            pausing.pause(table, reason=reason, now=now)
+    before = Round.objects.get(game=game)
+    restore.freeze(now=now)
+
+    call_command("release", deal_again=True)
+
+    first, second = Round.objects.filter(game=game).order_by("number")
+    assert (first.void, second.void) == (True, False)
+    assert (first.secret, first.deal) == (before.secret, before.deal)
+    assert second.secret != first.secret
+    assert second.deal != first.deal
+    game.refresh_from_db()
+    assert game.paused_reasons == reasons
+    assert (game.deadline is None) == bool(reasons)
+    assert Notice.objects.filter(kind=ROUND_CANCELLED, user=bob).exists()
+
+
+def test_a_release_that_deals_again_leaves_a_finished_round_alone(alice: User, bob: User) -> None:
+    over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
+    table = table_at(over, [alice, bob], target=1000)
+    restore.freeze(now=timezone.now())
+
+    restore.release(now=timezone.now(), deal_again=True)
+
+    assert Round.objects.filter(game=table.game).values_list("void", flat=True).get() is False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from games.actions import restore
@@ -15,9 +15,17 @@ from games.render.words import counted
 class Command(BaseCommand):
     help = "Resumes the games that `freeze` stopped, with the time they had left, and sends held mail."
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--deal-again",
+            action="store_true",
+            help="void the round in play of each game and deal it again: people who played on after the backup was made"
+            " know hidden cards of it",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         with database_errors("released", "release"):
-            released = restore.release(now=timezone.now())
+            released = restore.release(now=timezone.now(), deal_again=options["deal_again"])
         games = counted(released.games.count, "game runs", "games run")
         self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
         if released.mail:

@@ -63,8 +63,9 @@ class Command(BaseCommand):
         self._tell(restored)
         self._compare_settings(restored.manifest.settings, path, key_stored=stored)
         self.stdout.write(
-            "Start the site and look at it, at manage.py check_games and at manage.py health. If this is the copy that"
-            " counts, run: manage.py release"
+            "Start the site and look at it, at manage.py check_games and at manage.py health. If people played on after"
+            " the backup was made, they know hidden cards: release with --deal-again. If this is the copy that counts,"
+            " run: manage.py release"
         )
         if restored.frozen.failed:
             faults.append(unreadable_games(restored.frozen.failed, "stopped", "freeze"))
