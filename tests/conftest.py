@@ -3,6 +3,7 @@
 import gc
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
@@ -37,7 +38,11 @@ from tests.support.database import drop_databases_of_the_dead, empty, migrated_d
 from tests.support.programs import CHROMIUM_NAMES, nginx, program
 
 Figure = Callable[[str], None]
-LEFT_OUT = pytest.StashKey[int]()
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
+LEFT_OUT_TESTS = {
+    "long": "long tests were left out. To run them too: script/test --all",
+    "more": "tests that repeat others in more cases were left out. To run them: script/test --more",
+}
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
@@ -51,19 +56,31 @@ NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="also run the tests marked `long`")
+    parser.addoption("--more", action="store_true", help="run the tests marked `more`, alone unless --all is given too")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests marked `long`, or with `--all` let each process begin with its share of them."""
-    long = [item for item in items if item.get_closest_marker("long")]
-    others = [item for item in items if not item.get_closest_marker("long")]
-    if config.getoption("--all"):
+    """Leave out tests by their marks `long` and `more`. In a long run let each process begin with long ones."""
+    everything, more = config.getoption("--all"), config.getoption("--more")
+    runs = {"more": more, "long": everything, "short": everything or not more}
+    left_out = [item for item in items if not runs[_length(item)]]
+    if left_out:
+        items[:] = [item for item in items if runs[_length(item)]]
+        config.hook.pytest_deselected(items=left_out)
+    config.stash[LEFT_OUT] = {} if more else Counter(map(_length, left_out))
+    if everything or more:
+        long = [item for item in items if item.get_closest_marker("long")]
+        others = [item for item in items if not item.get_closest_marker("long")]
         items[:] = _spread(long, others, processes=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-    elif long:
-        items[:] = others
-        config.stash[LEFT_OUT] = len(long)
-        config.hook.pytest_deselected(items=long)
+
+
+def _length(item: pytest.Item) -> str:
+    return next((mark for mark in ("more", "long") if item.get_closest_marker(mark)), "short")
+
+
+def _needs_browser(item: pytest.Item) -> bool:
+    return item.get_closest_marker("browser") is not None
 
 
 def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: int) -> list[pytest.Item]:
@@ -77,7 +94,7 @@ def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: in
     for _, module in groupby(long, key=lambda item: item.path):
         min(parts, key=len).extend(module)
     for number, part in enumerate(parts):
-        part.sort(key=lambda item, last=bool(number % 2): bool(item.get_closest_marker("browser")) is last)
+        part.sort(key=_needs_browser, reverse=number % 2 == 0)
     size, rest = (len(long) + len(others)) // processes, iter(others)
     for part in parts:
         part.extend(islice(rest, max(0, size - len(part))))
@@ -102,15 +119,17 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over the number of left-out tests from an xdist worker. It is the same for all workers."""
+    """Take over the numbers of left-out tests from an xdist worker. They are the same for all workers."""
     config: pytest.Config = node.config
-    config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+    counts: dict[str, int] = getattr(node, "workeroutput", {}).get("left_out", {})
+    config.stash[LEFT_OUT] = counts
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+        counts: dict[str, int] = session.config.stash.get(LEFT_OUT, {})
+        output["left_out"] = dict(counts)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -123,8 +142,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if left_out := config.stash.get(LEFT_OUT, 0):
-        terminalreporter.write_line(f"{left_out} long tests were left out. To run them too: script/test --all")
+    left_out: dict[str, int] = config.stash.get(LEFT_OUT, {})
+    for length, count in left_out.items():
+        terminalreporter.write_line(f"{count} {LEFT_OUT_TESTS[length]}")
     skipped = terminalreporter.stats.get("skipped", [])
     for _, thing, how in NEEDS.values():
         count = sum(f"needs {thing}" in str(report.longrepr) for report in skipped)

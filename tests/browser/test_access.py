@@ -21,7 +21,7 @@ from tests.browser.test_staff import staff
 __all__ = ["staff"]  # a fixture of that module
 
 STACK = os.environ.get("NOMERCY_STACK") == "1"
-pytestmark = pytest.mark.skipif(STACK, reason="its processes have settings of their own")
+pytestmark = [pytest.mark.more, pytest.mark.skipif(STACK, reason="its processes have settings of their own")]
 
 TEXT = "The site rests on Sunday from 9 to 10 UTC, because its disk is replaced. Clocks stop meanwhile."
 

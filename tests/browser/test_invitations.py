@@ -19,6 +19,8 @@ from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, Cast
 from tests.browser.test_axe import violations
 
+pytestmark = pytest.mark.more
+
 STUB = """
     window.shared = [];
     navigator.share = async (what) => {

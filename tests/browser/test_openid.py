@@ -16,7 +16,7 @@ from tests.browser.test_layout import TOO_WIDE
 from tests.support.openid import NAME, Provider, text
 
 STACK = os.environ.get("NOMERCY_STACK") == "1"
-pytestmark = pytest.mark.skipif(STACK, reason="its processes have settings of their own")
+pytestmark = [pytest.mark.more, pytest.mark.skipif(STACK, reason="its processes have settings of their own")]
 
 BUTTON: Final = f"Log in with {NAME}"
 

@@ -15,6 +15,8 @@ from games.queries import Table
 from tests.browser.game_page import NewPage
 from tests.support.tables import log_of, now_of, table_at
 
+pytestmark = pytest.mark.more
+
 POSITION: Final[Mapping[str, Any]] = {
     "hands": [["r5", "b1", "b2"], ["y1", "y2", "y6"], ["r5", "g8", "g9"]],
     "turn": 0,

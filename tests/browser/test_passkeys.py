@@ -17,7 +17,7 @@ from tests.browser.test_axe import violations
 from tests.browser.test_layout import TOO_WIDE
 
 STACK = os.environ.get("NOMERCY_STACK") == "1"
-pytestmark = pytest.mark.skipif(STACK, reason="its processes have a SITE_URL of their own")
+pytestmark = [pytest.mark.more, pytest.mark.skipif(STACK, reason="its processes have a SITE_URL of their own")]
 
 DEVICE = {
     "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,

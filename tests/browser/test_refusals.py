@@ -15,6 +15,8 @@ from tests.browser.test_connection import DESK, SAID
 from tests.browser.test_layout import PHONE
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.more
+
 WINDOWS: Final[dict[str, ViewportSize]] = {
     "phone": PHONE, "small phone": {"width": 320, "height": 568}, "phone on its side": {"width": 844, "height": 390},
     "desk": DESK,

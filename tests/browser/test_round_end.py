@@ -21,6 +21,8 @@ from tests.browser.test_layout import SCHEMES, TOO_WIDE
 from tests.support.tables import now_of, table_at
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.more
+
 PICTURES: Final = os.environ.get("NOMERCY_SCREENSHOTS")
 LAST_CARD: Final = {
     "draw_pile": ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "W6", "r2", "y1", "g1"],

@@ -63,7 +63,9 @@ def press_keys(page: Page) -> None:
         page.keyboard.press("x")
 
 
-@pytest.mark.parametrize("preset", rules.PRESETS)
+@pytest.mark.parametrize(
+    "preset", ["flip", *(pytest.param(preset, marks=pytest.mark.more) for preset in rules.PRESETS if preset != "flip")]
+)
 def test_two_people_and_a_bot_play_a_round_by_keyboard(new_page: NewPage, alice: User, bob: User, preset: str) -> None:
     few = {"hand_size": 3}  # a whole round, but a short one
     randomness.source.seed(SHORT[preset])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from django.core import mail
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -16,6 +17,8 @@ from tests.browser.game_page import NewPage
 from tests.browser.test_staff import dealt, do, staff
 from tests.browser.test_staff_live import PATIENCE, opened
 from tests.support.tables import now_of
+
+pytestmark = pytest.mark.more
 
 __all__ = ["dealt", "staff"]  # the fixtures of that module
 

@@ -17,6 +17,8 @@ from tests.browser.test_round_end import look
 from tests.support.tables import now_of, table_after
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.more
+
 OUT_AT, LAST = 22, 25
 """The move that knocks bob out in this game, and its last one."""
 RECORD = """

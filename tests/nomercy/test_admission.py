@@ -290,7 +290,9 @@ def test_the_unread_answers_of_a_network_have_a_memory_limit() -> None:
     ],
     ids=["address", "network"],
 )
-def test_long_answers_that_were_made_at_once_are_counted_together(limits: Limits, sources: list[str], sent: int) -> None:
+def test_long_answers_that_were_made_at_once_are_counted_together(
+    limits: Limits, sources: list[str], sent: int
+) -> None:
     app = App(answer=b"x" * 20_000_000)
     wide = replace(limits, in_threads=4, open_requests=10)
     with serving_app(app, wide, threads=4) as port, ExitStack() as stack:

@@ -12,7 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from tests.support.database import empty_database, executor_of_replaced
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.more]
 
 PARTS: Final = {
     "columns": """
