@@ -27,6 +27,23 @@ RUN = """async ({ tags, looks, preload }) => {
 """Runs all rules on a page. If it has run there before, in another scheme or at another width, it runs those of `looks`
 again, and the others on elements that were hidden then: for all other elements their answers are the same."""
 
+UNFOLD = """() => {
+    document.querySelectorAll("details").forEach((e) => { e.open = true; });
+    return [window.innerWidth, document.documentElement.scrollHeight, !window.axe];
+}"""
+
+KEEP_COLORS = """() => {
+    const known = new Map();
+    const { Color } = axe.commons.color;
+    const parse = Color.prototype.parseString;
+    Color.prototype.parseString = function (text) {
+        if (!known.has(text)) known.set(text, parse.call(new Color(), text));
+        const { r, g, b, alpha } = known.get(text);
+        return Object.assign(this, { r, g, b, alpha });
+    };
+}"""
+"""Has axe parse each of the few colours of a page once, and not for every element."""
+
 FAULTS = """() => {
     document.body.insertAdjacentHTML("beforeend", '<img src="data:,"><button></button>');
     document.querySelector("h1").style.color = "#ccc";
@@ -39,11 +56,11 @@ def violations(page: Page, *, preload: bool = True) -> list[str]:
 
     Where a style sheet imports another, axe would `preload` it into a style element, which the site's policy refuses.
     """
-    page.evaluate("() => document.querySelectorAll('details').forEach((e) => { e.open = true; })")
-    width, height = page.evaluate("() => [window.innerWidth, document.documentElement.scrollHeight]")
+    width, height, new = page.evaluate(UNFOLD)
     page.set_viewport_size({"width": width, "height": height})
-    if page.evaluate("() => !window.axe"):
+    if new:
         page.evaluate(AXE_SCRIPT)
+        page.evaluate(KEEP_COLORS)
     found = page.evaluate(RUN, {"tags": TAGS, "looks": LOOKS, "preload": preload})
     return [f"{fault['id']}: {node['html'][:160]}" for fault in found for node in fault["nodes"]]
 
