@@ -96,20 +96,19 @@ def test_a_seat_shows_how_close_its_hand_is_to_the_limit(new_page: NewPage, cast
     expect(page.locator(".ring")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
-def test_ten_players_do_not_cover_each_other(
-    new_page: NewPage, cast: Cast, nine: list[User], width: int, height: int
-) -> None:
-    page = new_page(cast.alice, viewport=size(width, height))
+def test_ten_players_do_not_cover_each_other(new_page: NewPage, cast: Cast, nine: list[User]) -> None:
+    page = new_page(cast.alice)
     page.goto(ten_at_a_table(cast, nine).game.get_absolute_url())
-    seats = [*opponents(page), Box(page.locator(".you .disc"))]
-    assert len(seats) == 10
-    for n, one in enumerate(seats):
-        for other in seats[:n]:
-            assert math.dist(one.middle, other.middle) > one.width + 12
-        assert one.left >= 0
-        assert one.right <= width
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width, height in ((1280, 800), (1920, 1080)):
+        page.set_viewport_size(size(width, height))
+        seats = [*opponents(page), Box(page.locator(".you .disc"))]
+        assert len(seats) == 10
+        for n, one in enumerate(seats):
+            for other in seats[:n]:
+                assert math.dist(one.middle, other.middle) > one.width + 12, width
+            assert one.left >= 0, width
+            assert one.right <= width, width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_piles_are_large_and_show_the_last_cards_and_the_size(new_page: NewPage, cast: Cast) -> None:
@@ -160,43 +159,44 @@ def needed(page: Page) -> list[tuple[str, Locator]]:
     return found + [(f"action {n}", action) for n, action in enumerate(page.locator("#move > *").all())]
 
 
-@pytest.mark.parametrize(("width", "height"), [*SMALL, (1280, 800)])
 @pytest.mark.parametrize("what", ["debt", "ten", "chooser"])
-def test_the_first_screen_has_what_a_turn_needs(
-    new_page: NewPage, cast: Cast, nine: list[User], what: str, width: int, height: int
-) -> None:
-    page = new_page(cast.alice, viewport=size(width, height))
+def test_the_first_screen_has_what_a_turn_needs(new_page: NewPage, cast: Cast, nine: list[User], what: str) -> None:
+    page = new_page(cast.alice, viewport=size(*SMALL[-1]))
     table = ten_at_a_table(cast, nine) if what == "ten" else cast.table(STACK if what == "debt" else MANY)
-    page.goto(table.game.get_absolute_url() + ("?choose=W6" if what == "chooser" else ""))
-    page.locator("#hand-list").wait_for(state="attached")
-    for name, locator in needed(page):
-        box = Box(locator)
-        assert box.top >= 0, name
-        assert box.left >= 0, name
-        assert box.right <= width, name
-        assert box.bottom <= height, name
-    # Nothing lies over the middle of the first card, and the actions begin below it.
-    covered = page.evaluate("""() => {
-        const box = document.querySelector("#card-0").getBoundingClientRect();
-        const found = document.elementFromPoint(box.left + 12, box.top + box.height / 2);
-        return !found.closest("#card-0");
-    }""")
-    assert not covered
-    assert page.evaluate("scrollY") == 0
-    if what == "chooser":
-        assert Box(page.locator(".chosen")).bottom <= height
+    address = table.game.get_absolute_url() + ("?choose=W6" if what == "chooser" else "")
+    page.goto(address)
+    for width, height in (*reversed(SMALL), (1280, 800)):
+        page.set_viewport_size(size(width, height))
+        if what == "chooser":
+            page.goto(address)  # a page that focuses something when it is opened could scroll to it
+        page.locator("#hand-list").wait_for(state="attached")
+        for name, locator in needed(page):
+            box, where = Box(locator), f"{name} at {width} x {height}"
+            assert box.top >= 0, where
+            assert box.left >= 0, where
+            assert box.right <= width, where
+            assert box.bottom <= height, where
+        # Nothing lies over the middle of the first card, and the actions begin below it.
+        covered = page.evaluate("""() => {
+            const box = document.querySelector("#card-0").getBoundingClientRect();
+            const found = document.elementFromPoint(box.left + 12, box.top + box.height / 2);
+            return !found.closest("#card-0");
+        }""")
+        assert not covered, (width, height)
+        assert page.evaluate("scrollY") == 0, (width, height)
+        if what == "chooser":
+            assert Box(page.locator(".chosen")).bottom <= height
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (768, 1024), (1280, 800)])
 @pytest.mark.parametrize("what", ["hint", "chooser"])
-def test_a_hint_and_a_chooser_leave_both_rows_of_the_hand_in_view(
-    new_page: NewPage, cast: Cast, what: str, width: int, height: int
-) -> None:
-    page = new_page(cast.alice, viewport=size(width, height))
+def test_a_hint_and_a_chooser_leave_both_rows_of_the_hand_in_view(new_page: NewPage, cast: Cast, what: str) -> None:
+    page = new_page(cast.alice)
     table = cast.table(STACK if what == "hint" else MANY)
     page.goto(table.game.get_absolute_url() + ("?choose=W6" if what == "chooser" else ""))
-    expect(page.locator(".hint" if what == "hint" else "#chooser")).to_be_visible()
-    assert page.evaluate(HIDDEN) == []
+    for width, height in ((390, 844), (844, 390), (768, 1024), (1280, 800)):
+        page.set_viewport_size(size(width, height))
+        expect(page.locator(".hint" if what == "hint" else "#chooser")).to_be_visible()
+        assert page.evaluate(HIDDEN) == [], (width, height)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (768, 1024), (320, 568)])
@@ -211,20 +211,19 @@ def test_a_chooser_does_not_scroll_the_table(new_page: NewPage, cast: Cast, widt
     assert page.evaluate("scrollY") == 0
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (900, 800)])
-def test_the_cost_of_a_challenge_can_be_read(
-    new_page: NewPage, alice: User, bob: User, width: int, height: int
-) -> None:
+def test_the_cost_of_a_challenge_can_be_read(new_page: NewPage, alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(display_name="Sly Lemur 95 Junior")
     table = challenged(alice, bob, bluff=True)
     play(table, alice, "play W4 color g")
-    page = new_page(bob, viewport=size(width, height))
+    page = new_page(bob)
     open_game(page, table.game)
-    hint, order = Box(page.locator(".hint")), Box(page.locator(".sort"))
-    assert hint.right <= order.left
-    assert hint.height <= 72
-    assert Box(page.locator("#challenge")).right <= hint.left
-    assert Box(page.locator("#table")).top >= Box(page.locator(".due")).bottom
+    for width in (1280, 900):
+        page.set_viewport_size(size(width, 800))
+        hint, order = Box(page.locator(".hint")), Box(page.locator(".sort"))
+        assert hint.right <= order.left, width
+        assert hint.height <= 72, width
+        assert Box(page.locator("#challenge")).right <= hint.left, width
+        assert Box(page.locator("#table")).top >= Box(page.locator(".due")).bottom, width
 
 
 def test_a_short_headline_leaves_room_for_the_button_of_the_log(new_page: NewPage, alice: User, bob: User) -> None:
@@ -253,19 +252,20 @@ HIDDEN: Final = """() => [...document.querySelectorAll("#hand-cards .card")].fil
     return document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2)?.closest(".card") !== card;
 }).map((card) => card.id)"""
 """Returns the cards of the hand whose middle is covered."""
+BOTTOMS: Final = """() => [...document.querySelectorAll("#hand-cards .card")]
+    .map((card) => Math.round(card.getBoundingClientRect().bottom / 40))"""
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (844, 390)])
-def test_the_middle_of_every_card_of_a_long_hand_can_be_pressed(
-    new_page: NewPage, cast: Cast, width: int, height: int
-) -> None:
-    page = new_page(cast.alice, viewport=size(width, height))
+def test_the_middle_of_every_card_of_a_long_hand_can_be_pressed(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice)
     hand = [*MANY["hands"][0], *MANY["hands"][0][:8]]
     page.goto(cast.table({**MANY, "hands": [hand, *MANY["hands"][1:]]}).game.get_absolute_url())
     assert page.locator("#hand-cards .card").count() == 24
-    assert page.evaluate(HIDDEN) == []
-    rows = {round(Box(card).bottom / 40) for card in page.locator("#hand-cards .card").all()}
-    assert len(rows) <= 3  # the playable ones stand a little higher
+    for width, height in ((1280, 800), (390, 844), (844, 390)):
+        page.set_viewport_size(size(width, height))
+        assert page.evaluate(HIDDEN) == [], (width, height)
+        rows = set(page.evaluate(BOTTOMS))
+        assert len(rows) <= 3, (width, height)  # the playable ones stand a little higher
 
 
 def test_the_card_under_the_pointer_or_the_focus_comes_out_whole(new_page: NewPage, cast: Cast) -> None:
@@ -344,39 +344,50 @@ def test_a_phone_on_its_side_has_the_header_behind_a_button(new_page: NewPage, c
     page.wait_for_url("**/")
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_phone_leads_from_a_game_to_the_rules_of_its_table(new_page: NewPage, cast: Cast, width: int) -> None:
+def test_a_phone_leads_from_a_game_to_the_rules_of_its_table(new_page: NewPage, cast: Cast) -> None:
     table = cast.table(DARK_SIDE, preset="flip")
-    page = new_page(cast.alice, viewport=size(width, 800))
+    page = new_page(cast.alice)
     page.goto(table.game.get_absolute_url())
     rules = page.locator(".top").get_by_role("link", name="Rules", exact=True)
-    expect(rules).to_be_visible()
-    assert Box(rules).right <= Box(page.locator(".top .bell")).left
-    assert Box(page.locator(".top")).height <= 48
-    expect(page.get_by_role("link", name=re.compile("^alice ?, your account$"))).to_be_visible()
+    for width in (390, 320):
+        page.set_viewport_size(size(width, 800))
+        expect(rules).to_be_visible()
+        assert Box(rules).right <= Box(page.locator(".top .bell")).left, width
+        assert Box(page.locator(".top")).height <= 48, width
+        expect(page.get_by_role("link", name=re.compile("^alice ?, your account$"))).to_be_visible()
+        rules.click(trial=True)
     rules.click()
     page.wait_for_url("**/rules/?preset=flip")
     expect(page.get_by_role("heading", name="How to play")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [320, 390, 640])
-def test_the_header_is_one_line(new_page: NewPage, cast: Cast, width: int) -> None:
+def test_the_header_is_one_line(new_page: NewPage, cast: Cast) -> None:
     cast.table(MANY)
-    page = new_page(cast.alice, viewport=size(width, 800))
+    page, widths = new_page(cast.alice), (320, 390, 640)
     page.goto("/")
-    expect(page.locator(".top .next")).to_be_visible()
-    assert Box(page.locator(".top")).height <= 64
-    assert Box(page.get_by_role("link", name="Rules").first).right <= Box(page.locator(".top .next")).left
+    for width in widths:
+        page.set_viewport_size(size(width, 800))
+        expect(page.locator(".top .next")).to_be_visible()
+        assert Box(page.locator(".top")).height <= 64, width
+        assert Box(page.get_by_role("link", name="Rules").first).right <= Box(page.locator(".top .next")).left, width
     page.goto(cast.table(MANY).game.get_absolute_url())
-    expect(page.locator(".top .next")).to_be_visible()
-    assert Box(page.locator(".top")).height <= 48
-    assert Box(page.locator(".top .me")).bottom <= 48
+    for width in widths:
+        page.set_viewport_size(size(width, 800))
+        expect(page.locator(".top .next")).to_be_visible()
+        assert Box(page.locator(".top")).height <= 48, width
+        assert Box(page.locator(".top .me")).bottom <= 48, width
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_the_backs_of_the_other_hands_are_shown(new_page: NewPage, cast: Cast, width: int, height: int) -> None:
-    page = new_page(cast.alice, viewport=size(width, height))
+def test_the_backs_of_the_other_hands_are_shown(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice)
     page.goto(cast.table(DARK_SIDE, preset="flip").game.get_absolute_url())
+    for width, height in ((1280, 800), (390, 844)):
+        page.set_viewport_size(size(width, height))
+        see_the_backs(page, width)
+
+
+def see_the_backs(page: Page, width: int) -> None:
+    """Show the backs of the other hands and hide them again."""
     if width < 800:
         expect(page.locator("#seat-1 .backs")).to_be_hidden()
     else:
@@ -414,22 +425,22 @@ def test_the_space_key_fits_its_picture_and_nothing_cuts_you_off(new_page: NewPa
         assert key.evaluate("(e) => e.scrollWidth <= e.clientWidth"), key.inner_text()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_targets_are_large_enough_for_a_finger(new_page: NewPage, cast: Cast, width: int) -> None:
+def test_targets_are_large_enough_for_a_finger(new_page: NewPage, cast: Cast) -> None:
     table = table_after([cast.alice, cast.bob, cast.charlie], 20, 4)
-    page = new_page(cast.alice, viewport=size(width, 800))
+    page = new_page(cast.alice, viewport=size(1280, 800))
     page.goto(table.game.get_absolute_url())
     page.locator("#show-log > summary").click()
     page.evaluate("document.querySelectorAll('.table-options details').forEach((e) => { e.open = true; })")
     targets = ".log .when, #log-all, #keys-help .link, #report, #resign, .foot li a, .tool, .switch > summary, .button"
-    small = page.evaluate(
-        """(targets) => [...document.querySelectorAll(targets)].filter((e) => {
-        const box = e.getBoundingClientRect();
-        return box.width && (box.height < 43.9 || box.width < 43.9);
-    }).map((e) => e.outerHTML)""",
-        targets,
-    )
-    assert small == []
+    for width in (1280, 390):
+        page.set_viewport_size(size(width, 800))
+        assert page.evaluate(TOO_SMALL, targets) == [], width
+
+
+TOO_SMALL: Final = """(targets) => [...document.querySelectorAll(targets)].filter((e) => {
+    const box = e.getBoundingClientRect();
+    return box.width && (box.height < 43.9 || box.width < 43.9);
+}).map((e) => e.outerHTML)"""
 
 
 def test_the_seat_on_turn_shows_the_time_left(new_page: NewPage, cast: Cast) -> None:
@@ -444,19 +455,18 @@ def test_the_seat_on_turn_shows_the_time_left(new_page: NewPage, cast: Cast) -> 
     expect(page.locator(".player .clock")).to_have_count(1)
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (844, 390)])
-def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(
-    new_page: NewPage, cast: Cast, width: int, height: int
-) -> None:
+def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(new_page: NewPage, cast: Cast) -> None:
     hand = [color + "7" for color in "rbgy"] * 5
     table = cast.table({**STACK, "hands": [hand, *STACK["hands"][1:]]})
     play(table, cast.alice, "take")
     Hand.objects.update(lost=[])  # as in a round from before lost hands were stored
-    page = new_page(cast.alice, viewport=size(width, height))
+    page = new_page(cast.alice)
     page.goto(table.game.get_absolute_url())
-    felt = Box(page.locator("#table"))
-    assert Box(page.locator(".you")).bottom <= felt.top
-    assert felt.width > width * 0.9  # there is no hand beside it
+    for width, height in ((390, 844), (768, 1024), (844, 390)):
+        page.set_viewport_size(size(width, height))
+        felt = Box(page.locator("#table"))
+        assert Box(page.locator(".you")).bottom <= felt.top, width
+        assert felt.width > width * 0.9, width  # there is no hand beside it
 
 
 def test_nothing_is_cut_or_covered_on_a_phone_on_its_side(new_page: NewPage, cast: Cast) -> None:
