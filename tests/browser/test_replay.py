@@ -186,9 +186,9 @@ def test_chart_table_and_key_moments_work_without_scripts(new_page: NewPage, ali
 
 def test_the_header_begins_where_the_replay_begins(new_page: NewPage, alice: User, table: Table) -> None:
     page = new_page(alice)
+    page.goto(f"/games/{table.game.code}/replay/")
     for width in (390, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
-        page.goto(f"/games/{table.game.code}/replay/")
         boxes = [page.locator(part).bounding_box() for part in ("header .brand", "#headline", ".foot p")]
         lefts = [box["x"] for box in boxes if box]
         assert max(lefts) - min(lefts) <= 2, (width, lefts)
