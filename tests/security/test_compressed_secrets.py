@@ -50,8 +50,10 @@ def compressed_secrets(browser: Client, method: str, url: str) -> list[bytes]:
     with undone():
         data = {"name": "my bot"} if method == "post" else None
         answer = getattr(browser, method)(url, data, headers=GZIP)
-        shown = gzip.decompress(body_of(answer)) if is_compressed(answer) else b""
-        found = [secret for secret in secrets_of(browser) if secret in shown] + API_TOKEN.findall(shown)
+        found: list[bytes] = []
+        if is_compressed(answer):
+            shown = gzip.decompress(body_of(answer))
+            found = [secret for secret in secrets_of(browser) if secret in shown] + API_TOKEN.findall(shown)
     browser.cookies = SimpleCookie(cookies)
     return found
 
