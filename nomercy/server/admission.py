@@ -190,13 +190,14 @@ class Admission:
         _check_network(of_network, limits.held_bytes_of_neighbours, own=address.held, few=limits.few_bytes)
 
     def _check_unsent(self, address: Address, more: int = 0) -> None:
-        """Check the bytes of answers, with this many more to send.
+        """Check the bytes of answers, with this many more to send. Of those of the address the longest does not count.
 
         :raises RefusedError: the address has not read enough of its answers.
         """
-        limits, sending, of_network = self.limits, [*address.sending, more], self.unsent[address.neighbours] + more
-        own = sum(sending)
-        _check(own - max(sending), limits.unsent_bytes)
+        sending, of_network = [*address.sending, more], self.unsent[address.neighbours] + more
+        own = sum(sending) - max(sending)
+        limits = self.limits
+        _check(own, limits.unsent_bytes)
         most, few = limits.unsent_bytes_of_neighbours, limits.few_unsent_bytes
         _check_network(of_network, most, own=own, few=few)
 

@@ -33,8 +33,8 @@ CHECK_SECONDS: Final = 1.0
 ENDED: Final = "nomercy.ended"
 """The key in `scope["state"]` of an `asyncio.Event`, which is set when the client ends its side of the connection."""
 SECONDS_TO_READ: Final = 2.0
-"""How long a client may still read an answer when the server stops: less than the server waits for the answers."""
-SECONDS_BETWEEN_LOOKS: Final = 0.5
+"""How long a client may still send a body or read an answer when the server stops: less than the server waits."""
+SECONDS_BETWEEN_LOOKS: Final = 0.2
 """How long a client may read an answer that comes even later."""
 CHECKED_AT_ONCE: Final = 100
 """How many connections are checked at once. Then the event loop does other things for `BREATHER` seconds."""
@@ -168,17 +168,18 @@ class Connection(H11Protocol):
     def shutdown(self) -> None:
         """Close the connection because the server stops, unless a request is being answered.
 
-        Its client has `SECONDS_TO_READ` more to read the answer.
+        Its client has `SECONDS_TO_READ` more to send the rest of a body and to read the answer.
         """
         self._connections.stopping.set()
         super().shutdown()
-        self.loop.call_later(SECONDS_TO_READ, self._cut_off_unread)
+        self.loop.call_later(SECONDS_TO_READ, self._cut_off_slow)
 
-    def _cut_off_unread(self) -> None:
-        if self.transport.get_write_buffer_size():
+    def _cut_off_slow(self) -> None:
+        """Cut the connection off if its client still has to send the rest of a body or to read an answer."""
+        if self._body_left or self.transport.get_write_buffer_size():
             cut_off(self.transport)
         elif self._answering:  # its answer may come later, and be unread too
-            self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._cut_off_unread)
+            self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._cut_off_slow)
 
     def resume_writing(self) -> None:
         self._unread.note_progress()

@@ -62,7 +62,7 @@ class Limits:
     unsent_bytes_of_neighbours: int = 4 * unsent_bytes
     """The same for all addresses of its network together."""
     few_unsent_bytes: int = 1_048_576
-    """The same as `few_requests` for bytes of answers. Nearly all pages are shorter."""
+    """The same as `few_requests` for bytes of answers, without the longest. Nearly all pages are shorter."""
     in_threads: int = 4
     """Requests of one address that are in threads at once."""
     in_threads_of_neighbours: int = 8

@@ -142,6 +142,19 @@ def test_an_unread_answer_ends_without_an_error_when_the_server_stops(
     assert "Exception in ASGI application" not in caplog.text
 
 
+def test_a_body_that_does_not_arrive_ends_without_an_error_when_the_server_stops(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "SECONDS_TO_READ", 0.1)
+    app = App()
+    server = ExitStack()
+    with Line(server.enter_context(serving_app(app, LIMITS))) as line:
+        line.send(half_a_body())
+        app.wait_for_open(1)
+        server.close()
+    assert "Exception in ASGI application" not in caplog.text
+
+
 def test_an_answer_that_comes_after_the_server_stops_and_is_unread_ends_without_an_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
