@@ -20,6 +20,8 @@ from games.staff import accounts, appeals, cases, people, tables
 from tests.browser.game_page import NewPage
 from tests.browser.test_staff import REASON, SAID, SECRET, dealt, log_in
 
+pytestmark = pytest.mark.more
+
 __all__ = ["dealt"]  # the fixture of that module
 
 DAY: Final = timedelta(days=1)

@@ -9,6 +9,8 @@ from accounts.models import User
 from tests.browser.game_page import NewPage, focused, open_page, shows
 from tests.support.tables import TWO_HANDS, table_at
 
+pytestmark = pytest.mark.more
+
 HANDS = [["r5", "b1", "b2", "y9", "r6"], ["r4", "g3"]]
 
 

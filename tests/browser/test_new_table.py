@@ -9,6 +9,8 @@ from accounts.models import User
 from games.models import Game
 from tests.browser.game_page import NewPage
 
+pytestmark = pytest.mark.more
+
 COVERED = """(page) => [...document.querySelectorAll(".newtable input, .newtable summary, .newtable button")]
     .filter((e) => e.checkVisibility())
     .filter((e) => {

@@ -231,7 +231,7 @@ class Visitor:
                 return error.code, error.read().decode()
 
 
-@pytest.mark.long
+@pytest.mark.more
 @pytest.mark.redis
 @needs_mount
 @pytest.mark.django_db(transaction=True)

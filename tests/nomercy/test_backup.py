@@ -387,7 +387,7 @@ def test_a_backup_of_a_newer_release_is_refused(games: list[Game], file: Path) -
     assert "has format 2" in refusal(str(rewritten(file, format=2)), "--replace")
 
 
-@pytest.mark.long
+@pytest.mark.more
 def test_a_backup_of_another_site_needs_a_flag(games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SITE_URL", settings.SITE_URL)
     back_up(file)
@@ -402,7 +402,7 @@ def test_a_running_site_is_noticed(games: list[Game], file: Path) -> None:
         assert refusal(str(file), "--replace").startswith("The database is in use by 1 other connection. Stop every")
 
 
-@pytest.mark.long
+@pytest.mark.more
 def test_a_failure_in_the_middle_changes_nothing(games: list[Game], file: Path) -> None:
     back_up(file)
     found, others = manifest.read(file, passphrase="")
@@ -496,7 +496,7 @@ def test_the_next_backup_removes_what_a_killed_one_left(games: list[Game], file:
     assert sorted(file.parent.iterdir()) == sorted([others, file, file.with_name("running.backup")])
 
 
-@pytest.mark.long
+@pytest.mark.more
 def test_a_backup_has_one_moment(games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy_out = tables.copy_out
 
@@ -513,7 +513,7 @@ def test_a_backup_has_one_moment(games: list[Game], file: Path, monkeypatch: pyt
         call_command("check_games")
 
 
-@pytest.mark.long
+@pytest.mark.more
 def test_accounts_and_games_are_deleted_only_if_told_so_and_tables_of_others_are_left_out(
     games: list[Game], file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -533,7 +533,7 @@ def test_accounts_and_games_are_deleted_only_if_told_so_and_tables_of_others_are
             cursor.execute("DROP TABLE mine")
 
 
-@pytest.mark.long
+@pytest.mark.more
 def test_a_hostile_backup_writes_nothing_into_tables_of_others(
     games: list[Game], file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -601,7 +601,7 @@ def test_a_site_url_is_kept_only_if_it_is_set(
     assert manifest.verify(file, passphrase="").settings["SITE_URL"] == settings.SITE_URL
 
 
-@pytest.mark.long
+@pytest.mark.more
 def test_another_key_is_said_and_another_port_of_this_machine_is_no_other_site(
     games: list[Game], file: Path, settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -651,7 +651,7 @@ def test_settings_of_a_hostile_file_are_refused(games: list[Game], file: Path, t
     assert not (tmp_path / "new.env").exists()
 
 
-@pytest.mark.long
+@pytest.mark.more
 def test_a_restore_names_open_tables_that_cannot_be_read(
     games: list[Game], alice: User, bob: User, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,7 @@ from tests.security.world import World
 from tests.support.pages import CHOICES, text_of
 from tests.support.worlds import undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider"), pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider"), pytest.mark.more]
 
 PASSWORD: Final = "four green reverses"
 FORM: Final = {

@@ -26,7 +26,7 @@ from tests.support.codes import confirmed_browser
 from tests.support.compression import GZIP, body_of, is_compressed, private_table, with_factor
 from tests.support.worlds import undone
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.more
 
 API_TOKEN: Final = re.compile(rb"nomercy_[\w-]{40,}")
 

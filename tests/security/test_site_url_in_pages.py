@@ -9,7 +9,7 @@ from pytest_django.fixtures import Settings
 from tests.security.urls import addresses
 from tests.security.world import World
 
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.more]
 READERS = ("seated", "anonymous", "moderator", "admin")
 
 

@@ -25,7 +25,7 @@ from tests.support.swaps import ORDERS
 from tests.support.tables import now_of, table_at
 from tests.support.worlds import undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.more]
 
 Patch = pytest.MonkeyPatch
 POSITION: Final = {

@@ -23,7 +23,7 @@ from tests.support.swaps import BACKS, BLUFF
 from tests.support.tables import now_of, table_at
 from tests.support.worlds import another_world, undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.more]
 
 Patch = pytest.MonkeyPatch
 EVERYTHING: Final = "everything"
