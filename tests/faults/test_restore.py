@@ -418,6 +418,15 @@ def test_a_release_can_deal_the_round_of_each_game_again(alice: User, bob: User,
     assert Notice.objects.filter(kind=ROUND_CANCELLED, user=bob).exists()
 
 
+def test_a_release_that_deals_again_says_if_nothing_was_stopped(alice: User, bob: User) -> None:
+    game = a_game_in_play([alice, bob], 0, timezone.now(), players=2)
+
+    with pytest.raises(CommandError, match="no round was dealt again"):
+        call_command("release", deal_again=True)
+
+    assert Round.objects.filter(game=game).count() == 1
+
+
 def test_a_release_that_deals_again_leaves_a_finished_round_alone(alice: User, bob: User) -> None:
     over = {**TWO_HANDS, "hands": [[], ["r4"]], "phase": "over", "winner": 0, "points": 4}
     table = table_at(over, [alice, bob], target=1000)

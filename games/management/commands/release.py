@@ -32,3 +32,7 @@ class Command(BaseCommand):
             self.stdout.write("If this site was restored, mails sent after its backup was made may arrive twice.")
         if released.games.failed:
             raise CommandError(unreadable_games(released.games.failed, "released", "release"))
+        if options["deal_again"] and not released.mail and not released.games.count:
+            raise CommandError(
+                "Nothing was stopped, so no round was dealt again. To deal now, run manage.py freeze and this again."
+            )
