@@ -15,6 +15,8 @@ from tests.browser.game_page import NewPage
 from tests.browser.test_layout import PHONE
 from tests.support.tables import TWO_HANDS, table_at
 
+pytestmark = pytest.mark.more
+
 
 @pytest.mark.parametrize("javascript", [True, False])
 def test_play_next_opens_the_most_urgent_game(new_page: NewPage, alice: User, bob: User, javascript: bool) -> None:

@@ -71,7 +71,7 @@ def stored(columns: str = COLUMNS) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-@pytest.mark.long
+@pytest.mark.more
 @pytest.mark.usefixtures("of_before")
 def test_entries_keep_their_names_there_and_back() -> None:
     before = stored()

@@ -21,7 +21,7 @@ from nomercy.server.limits import LIMITS
 from nomercy.wsgi import application
 from tests.conftest import logged_in
 
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.more]
 LENGTH: Final = LIMITS.head_bytes - 500
 MOST_SECONDS: Final = 0.1
 """CPU time. A page takes about a tenth of it, and the headers that were too slow took three times as long and more."""

@@ -25,7 +25,7 @@ from tests.support.swaps import BACKS, BLUFF, ORDERS, SWAPS
 from tests.support.tables import now_of
 from tests.support.worlds import another_world, undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.more]
 
 Patch = pytest.MonkeyPatch
 
