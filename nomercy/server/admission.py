@@ -190,7 +190,9 @@ class Admission:
         _check_network(of_network, limits.held_bytes_of_neighbours, own=address.held, few=limits.few_bytes)
 
     def _check_unsent(self, address: Address, more: int = 0) -> None:
-        """Check the bytes of answers, with this many more to send. Of those of the address the longest does not count.
+        """Check the bytes of the answers that are being sent, and `more`.
+
+        The longest answer of the address does not count for the address.
 
         :raises RefusedError: the address has not read enough of its answers.
         """

@@ -35,7 +35,7 @@ ENDED: Final = "nomercy.ended"
 SECONDS_TO_READ: Final = 2.0
 """How long a client may still send a body or read an answer when the server stops: less than the server waits."""
 SECONDS_BETWEEN_LOOKS: Final = 0.2
-"""How long a client may read an answer that comes even later."""
+"""How often the server then looks for an answer that is not read."""
 CHECKED_AT_ONCE: Final = 100
 """How many connections are checked at once. Then the event loop does other things for `BREATHER` seconds."""
 BREATHER: Final = 0.02
@@ -178,7 +178,7 @@ class Connection(H11Protocol):
         """Cut the connection off if its client still has to send the rest of a body or to read an answer."""
         if self._body_left or self.transport.get_write_buffer_size():
             cut_off(self.transport)
-        elif self._answering:  # its answer may come later, and be unread too
+        elif self._answering and not self.transport.is_closing():  # its answer may come later, and be unread too
             self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._cut_off_slow)
 
     def resume_writing(self) -> None:

@@ -24,14 +24,15 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with database_errors("released", "release"):
+        again = "release --deal-again" if options["deal_again"] else "release"
+        with database_errors("released", again):
             released = restore.release(now=timezone.now(), deal_again=options["deal_again"])
         games = counted(released.games.count, "game runs", "games run")
         self.stdout.write(f"{games} on; mail {'goes out again' if released.mail else 'was not held'}")
         if released.mail:
             self.stdout.write("If this site was restored, mails sent after its backup was made may arrive twice.")
         if released.games.failed:
-            raise CommandError(unreadable_games(released.games.failed, "released", "release"))
+            raise CommandError(unreadable_games(released.games.failed, "released", again))
         if options["deal_again"] and not released.mail and not released.games.count:
             raise CommandError(
                 "Nothing was stopped, so no round was dealt again. To deal now, run manage.py freeze and this again."
