@@ -70,8 +70,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
     config.stash[LEFT_OUT] = {} if more else Counter(map(_length, left_out))
     if everything or more:
-        long = [item for item in items if item.get_closest_marker("long")]
-        others = [item for item in items if not item.get_closest_marker("long")]
+        long = [item for item in items if _length(item) != "short"]
+        others = [item for item in items if _length(item) == "short"]
         items[:] = _spread(long, others, processes=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 

@@ -126,13 +126,12 @@ def release(*, now: datetime, deal_again: bool = False) -> Released:
     """
 
     def run_on(table: Table) -> bool:
-        if not deal_again:
+        if not deal_again or table.started.over:
             return pausing.resume(table, reason=Game.PAUSED_BY_RESTORE, now=now)
         reasons = list(table.game.paused_reasons)
         for reason in reasons:  # a round is not dealt during a pause
             pausing.resume(table, reason=reason, now=now)
-        if not table.started.over:
-            next_round.deal_again(table, now=now)
+        next_round.deal_again(table, now=now)
         for reason in set(reasons) - {Game.PAUSED_BY_RESTORE}:
             pausing.pause(table, reason=reason, now=now)
         return True

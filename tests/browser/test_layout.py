@@ -62,7 +62,7 @@ def test_a_page_fits_its_window_and_axe_finds_no_violations(new_page: NewPage, c
 
 
 def have_width(page: Page, width: int, *, height: int = 900) -> None:
-    """Give a page this width, which is dear because it is laid out again, unless it has it."""
+    """Give a page this width, unless it has it already. A page is laid out again each time, which takes long."""
     if page.viewport_size is None or page.viewport_size["width"] != width:
         page.set_viewport_size({"width": width, "height": height})
 

@@ -435,3 +435,4 @@ def test_a_release_that_deals_again_leaves_a_finished_round_alone(alice: User, b
     restore.release(now=timezone.now(), deal_again=True)
 
     assert Round.objects.filter(game=table.game).values_list("void", flat=True).get() is False
+    assert Game.objects.get().paused_reasons == []

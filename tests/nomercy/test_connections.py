@@ -129,28 +129,19 @@ def test_a_connection_notes_when_more_can_be_written(monkeypatch: pytest.MonkeyP
         assert noted.is_set()
 
 
-def test_an_unread_answer_ends_without_an_error_when_the_server_stops(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("data", "unsent"), [(request(), 20_000_000), (half_a_body(), 0)], ids=["an unread answer", "half a body"]
+)
+def test_a_slow_request_ends_without_an_error_when_the_server_stops(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, data: bytes, unsent: int
 ) -> None:
     monkeypatch.setattr(connections, "SECONDS_TO_READ", 0.1)
     app = App(answer=b"x" * 20_000_000)
     server = ExitStack()
     with Line(server.enter_context(serving_app(app, LIMITS))) as line:
-        line.send(request())
-        app.wait_for_unsent(20_000_000)
-        server.close()
-    assert "Exception in ASGI application" not in caplog.text
-
-
-def test_a_body_that_does_not_arrive_ends_without_an_error_when_the_server_stops(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(connections, "SECONDS_TO_READ", 0.1)
-    app = App()
-    server = ExitStack()
-    with Line(server.enter_context(serving_app(app, LIMITS))) as line:
-        line.send(half_a_body())
+        line.send(data)
         app.wait_for_open(1)
+        app.wait_for_unsent(unsent)
         server.close()
     assert "Exception in ASGI application" not in caplog.text
 
