@@ -17,7 +17,7 @@ from tests.support.pages import open_table
 from tests.support.tables import TWO_HANDS, table_after, table_at
 
 STATIC: Final = Path(settings.CHECKOUT) / "static"
-LIMITS: Final = {"css": 60_000, "js": 45_000}
+LIMITS: Final = {"css": 75_000, "js": 60_000}
 LOADED: Final = re.compile(r'(?:src|href)="/static/((?:css|js)/[\w.-]+)"')
 IMPORTED: Final = re.compile(r'^import .* from "\./([\w.-]+)";$', re.MULTILINE)
 
