@@ -21,6 +21,7 @@ AVATARS: Final = {
 }
 """What each picture is called, by the id of its `view` in the file."""
 FILE: Final = "img/avatars.svg"
+"""The file's width and height are those of one picture: WebKit gives each `view` the proportions of the whole file."""
 _NAMES: Final = tuple(AVATARS)
 
 

@@ -35,7 +35,7 @@ from nomercy.launcher.programs import system
 from nomercy.sessions import SessionStore
 from tests.support import openid
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database, vacuum_large_tables
-from tests.support.programs import CHROMIUM_NAMES, nginx, program
+from tests.support.programs import CHROMIUM_NAMES, FIREFOX_NAMES, nginx, program, webkit
 
 Figure = Callable[[str], None]
 LEFT_OUT = pytest.StashKey[dict[str, int]]()
@@ -46,10 +46,12 @@ LEFT_OUT_TESTS = {
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
+    "firefox": (partial(program, FIREFOX_NAMES), "Firefox", "apt-get install firefox-esr"),
     "nginx": (nginx, "nginx", "apt-get install nginx-light libnginx-mod-stream"),
     "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),
     "redis": (partial(program, ("redis-server",)), "Redis", "apt-get install redis-server"),
     "systemd": (partial(program, ("systemd-analyze",)), "systemd", "apt-get install systemd"),
+    "webkit": (webkit, "WebKit", "apt-get install webkit2gtk-driver xvfb"),
 }
 """For each marker: a function that finds what it needs, its name, and how to install it."""
 
@@ -80,7 +82,7 @@ def _length(item: pytest.Item) -> str:
 
 
 def _needs_browser(item: pytest.Item) -> bool:
-    return item.get_closest_marker("browser") is not None
+    return any(item.get_closest_marker(mark) for mark in ("browser", "firefox", "webkit"))
 
 
 def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: int) -> list[pytest.Item]:

@@ -10,6 +10,8 @@ for name in SETTINGS.union(secret + FILE for secret in SECRETS) - OF_THE_SHELL:
 os.environ["NOMERCY_ENV_FILE"] = ""  # read no local.env
 os.environ["RATE_LIMITS"] = "0"  # tests ask more of one address than people do; test_limits.py turns them on
 os.environ["SECRET_KEY"] = "a key for tests, of no use to anybody else"
+# Hypothesis would import a plugin of Trio, which Selenium needs. That fails where garbage has been frozen before.
+os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 
 from nomercy.settings import *  # noqa: E402, F403  # the point of this module
 

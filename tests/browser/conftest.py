@@ -61,7 +61,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=covered)
     for item in items:
         if item.nodeid.startswith("tests/browser/"):
-            item.add_marker(pytest.mark.browser)
+            if not (item.get_closest_marker("firefox") or item.get_closest_marker("webkit")):
+                item.add_marker(pytest.mark.browser)
             if not item.get_closest_marker("smoke"):
                 item.add_marker(pytest.mark.long)
             if STACK:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from allauth.account.models import EmailAddress
@@ -87,6 +87,15 @@ class Cast:
         return table_at(position, [self.alice, self.bob, self.charlie, self.mo], **{"deadline": deadline, **fields})
 
 
+class Visitor(Protocol):
+    """What opens the address of a page: a page of Playwright, or a window of another browser."""
+
+    def goto(self, url: str) -> object: ...
+
+
+Visit = Callable[[Visitor, Cast], object]
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A page, and the function that opens it."""
@@ -96,11 +105,11 @@ class Place:
     logged_in: bool = True
 
 
-def at(url: str) -> Callable[[Page, Cast], object]:
+def at(url: str) -> Visit:
     return lambda page, cast: page.goto(url)
 
 
-def _home(page: Page, cast: Cast) -> None:
+def _home(page: Visitor, cast: Cast) -> None:
     cast.table(STACK, target=1000)
     cast.table(MANY)
     cast.table({**MANY, "turn": 1})
@@ -127,7 +136,7 @@ def _home_with_20_games(page: Page, cast: Cast) -> None:
     page.goto("/")
 
 
-def _lobby(page: Page, cast: Cast) -> None:
+def _lobby(page: Visitor, cast: Cast) -> None:
     options = lobby.TableOptions(players=5, bots=1, public=False)
     table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
     links = [table.game.invite_key]
@@ -135,7 +144,7 @@ def _lobby(page: Page, cast: Cast) -> None:
     page.goto(f"/games/{table.game.code}/")
 
 
-def game(position: Mapping[str, Any], query: str = "", **fields: Any) -> Callable[[Page, Cast], object]:
+def game(position: Mapping[str, Any], query: str = "", **fields: Any) -> Visit:
     return lambda page, cast: page.goto(f"/games/{cast.table(position, **fields).game.code}/{query}")
 
 
@@ -166,8 +175,8 @@ def _invitation(page: Page, cast: Cast) -> None:
     page.goto(f"/join/{cast.table(MANY, is_public=False).game.invite_key}/")
 
 
-def _replay(query: str) -> Callable[[Page, Cast], object]:
-    def replay(page: Page, cast: Cast) -> None:
+def _replay(query: str) -> Visit:
+    def replay(page: Visitor, cast: Cast) -> None:
         ended = table_after([cast.alice, cast.bob, cast.charlie], 10_000, seed=3)
         page.goto(f"/games/{ended.game.code}/replay/{query}")
 
@@ -411,3 +420,13 @@ PLACES: Final = (
     Place("warnings", _warnings),
     Place("not-found", at("/games/nothere/")),
 )
+
+IN_EVERY_BROWSER: Final[Mapping[str, Visit]] = {
+    "home": _home,
+    "game": game(MANY),
+    "lobby": _lobby,
+    "replay": _replay("?n=20"),
+    "new-table": at("/tables/new/"),
+    "account": at("/accounts/me/"),
+}
+"""The pages that are opened in Firefox and WebKit too."""

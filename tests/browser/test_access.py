@@ -13,9 +13,10 @@ from playwright.sync_api import Page, expect
 from accounts import invitations
 from accounts.models import SignUpInvitation, User
 from games.models import AuditEntry
+from tests.browser.checks import TOO_WIDE
 from tests.browser.game_page import NewPage
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import PHONE, TOO_WIDE
+from tests.browser.test_layout import PHONE
 from tests.browser.test_staff import staff
 
 __all__ = ["staff"]  # a fixture of that module

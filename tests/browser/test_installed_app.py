@@ -13,10 +13,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from accounts.models import User
 from games.web.installed_app import OF_OFFLINE_PAGE, _address
+from tests.browser.checks import TOO_WIDE
 from tests.browser.game_page import open_game, shows
 from tests.browser.places import MANY, Cast
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import PHONE, TOO_WIDE
+from tests.browser.test_layout import PHONE
 from tests.conftest import logged_in
 from tests.support.waiting import until
 

@@ -14,6 +14,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from tests.browser.checks import TOO_WIDE
 from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, PLACES, Cast, Place
 from tests.browser.test_axe import violations
@@ -28,16 +29,6 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 FOR_AXE: tuple[tuple[Scheme, int], ...] = (
     tuple((scheme, width) for scheme in SCHEMES for width in WIDTHS) if ALL_WIDTHS else (("dark", 1280), ("light", 390))
 )
-
-TOO_WIDE = """() => {
-    const width = document.documentElement.clientWidth;
-    const scrolls = (e) => e && (/auto|scroll/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
-    const wide = [...document.querySelectorAll("main *, header *, footer *")].filter((e) =>
-        !e.closest(".sr, .fan, svg") && e.getBoundingClientRect().right > width + 1 && !scrolls(e));
-    const parts = wide.slice(0, 3).map((e) => e.outerHTML.slice(0, 120));
-    return {page: document.documentElement.scrollWidth - width, parts};
-}"""
-
 
 NAME_INSIDE = """(table) => {
     const [outer, name] = [table, table.querySelector("figcaption")].map((e) => e.getBoundingClientRect());

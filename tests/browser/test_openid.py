@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
+from tests.browser.checks import TOO_WIDE
 from tests.browser.conftest import Visitors
 from tests.browser.game_page import NewPage
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import TOO_WIDE
 from tests.support.openid import NAME, Provider, text
 
 STACK = os.environ.get("NOMERCY_STACK") == "1"

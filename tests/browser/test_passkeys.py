@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 
 from accounts import queries
 from accounts.models import User
+from tests.browser.checks import TOO_WIDE
 from tests.browser.conftest import Server
 from tests.browser.game_page import NewPage
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import TOO_WIDE
 
 STACK = os.environ.get("NOMERCY_STACK") == "1"
 pytestmark = [pytest.mark.more, pytest.mark.skipif(STACK, reason="its processes have a SITE_URL of their own")]

@@ -15,9 +15,10 @@ from accounts.models import User
 from games.actions.next_round import deal_next
 from games.models import Game
 from games.queries import Table
+from tests.browser.checks import TOO_WIDE
 from tests.browser.game_page import NewPage, load_game, play, version
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import SCHEMES, TOO_WIDE
+from tests.browser.test_layout import SCHEMES
 from tests.support.tables import now_of, table_at
 from tests.support.waiting import until
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.checks import TOO_WIDE
 from tests.browser.game_page import NewPage
 from tests.browser.places import PLACES, Cast
 from tests.browser.test_axe import violations
-from tests.browser.test_layout import PHONE, TOO_WIDE
+from tests.browser.test_layout import PHONE
 from tests.browser.test_staff import dealt, staff
 from tests.browser.test_staff_pages import PLACES as STAFF_PLACES
 from tests.browser.test_staff_pages import WIDER, Desk, desk

@@ -23,6 +23,10 @@ CHROMIUM_FLAGS: Final = (
 """Starts Chromium as root too, keeps it from asking anything but the site, and lets a browser keep its process for the
 site. By default each visit after an empty page starts another one."""
 
+FIREFOX_NAMES: Final = ("firefox-esr", "firefox")
+WEBKIT_NAMES: Final = ("WebKitWebDriver",)
+DISPLAY_NAMES: Final = ("Xvfb",)
+
 
 def program(names: tuple[str, ...]) -> str | None:
     """Return the path of the first of these programs that is installed, or None."""
@@ -36,3 +40,8 @@ def nginx() -> str | None:
         return path
     built = subprocess.run([path, "-V"], capture_output=True, text=True, check=True).stderr
     return path if "--with-stream" in built.split() else None
+
+
+def webkit() -> str | None:
+    """Return the path of WebKit's driver if there is a display server for it too, or None."""
+    return program(WEBKIT_NAMES) if program(DISPLAY_NAMES) else None
