@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Self
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 
 from accounts.models import User
-from games.models import Game, Hand, Seat
+from games.models import Game, Hand, Move, Seat
 from games.models.rows import count_turns
 from games.queries import conduct
 
@@ -64,7 +64,7 @@ def _my_turn(user: User) -> Q:
 
 def waiting_for(user: User) -> QuerySet[Game]:
     """Return the games in which a person must move now, most urgent first."""
-    return Game.objects.filter(_my_turn(user)).order_by(F("deadline").asc(nulls_last=True), "pk")
+    return Game.objects.filter(_my_turn(user)).order_by(F("deadline").asc(nulls_last=True), "-pk")
 
 
 def count_waiting_for(user: User) -> int:
@@ -73,8 +73,32 @@ def count_waiting_for(user: User) -> int:
 
 
 def next_game_for(user: User, *, after: str | None = None) -> Game | None:
-    """Return the most urgent game in which a person must move, without the one with the code `after`, or None."""
-    return waiting_for(user).exclude(code=after or "").first()
+    """Return the game that comes after the one with the code `after` in `waiting_for`, or None if no game waits.
+
+    After the last one comes the first. Without `after`, and after a game where the person has never moved, the first is
+    returned. A game where they need not move any more has the place that it had until their last move.
+    """
+    waiting = list(waiting_for(user))
+    codes = [game.code for game in waiting]
+    before = codes.index(after) + 1 if after in codes else _count_before(_last_turn(user, after), waiting)
+    return waiting[before % len(waiting)] if waiting else None
+
+
+def _last_turn(user: User, code: str | None) -> datetime | None:
+    """Return until when a person had time for their last turn in a game, or None if they have not moved there.
+
+    A finished turn has no deadline any more: it is the time of their last move and the thinking time that they saved.
+    The time that quiet hours had added is not known.
+    """
+    moves = Move.objects.filter(game=OuterRef("game"), seat=OuterRef("index")).order_by("-n")
+    seats = Seat.objects.filter(game__code=code, user=user).annotate(moved_at=Subquery(moves.values("at")[:1]))
+    seat = seats.exclude(moved_at=None).first()
+    return None if seat is None else seat.moved_at + timedelta(seconds=seat.bank)
+
+
+def _count_before(moment: datetime | None, waiting: Sequence[Game]) -> int:
+    """Return how many of these games are due by this moment. A game without a deadline never is."""
+    return sum(moment is not None and game.deadline is not None and game.deadline <= moment for game in waiting)
 
 
 def search_games(text: str) -> QuerySet[Game]:

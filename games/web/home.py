@@ -86,12 +86,12 @@ def play_now(request: HtmxRequest) -> HttpResponse:
 
 @require_safe
 def next_game(request: HttpRequest) -> HttpResponse:
-    """Redirect to the most urgent game that waits for the user, if possible not to the current one (`?after=`)."""
+    """Redirect to the game that waits for the user after the current one (`?after=`), or to the most urgent one."""
     user = person(request)
     if user is None:
         return redirect("home")
     after = request.GET.get("after", "")
-    game = lists.next_game_for(user, after=after if A_CODE.fullmatch(after) else None) or lists.next_game_for(user)
+    game = lists.next_game_for(user, after=after if A_CODE.fullmatch(after) else None)
     if game is None:
         messages.info(request, "No games are waiting for you.")
         return redirect("home")

@@ -105,7 +105,8 @@ def test_the_link_to_the_next_game_skips_the_current_one(
     text = as_alice.get(url, headers=headers).content.decode()
     assert '<b id="next-count">1</b>' in text
     assert "<title>(2) " in text
-    assert f'href="/next/?after={table.game.code}"' in text
+    assert f'href="/next/?after={table.game.code}" aria-keyshortcuts="n"' in text  # the button
+    assert f'href="/next/?after={table.game.code}" data-key="n"' in text  # what the key N presses
 
 
 def test_without_scripts_a_waiting_page_reloads(table: Table, as_alice: Client, as_bob: Client) -> None:

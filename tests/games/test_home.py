@@ -256,11 +256,43 @@ def test_an_unknown_page_of_a_list_is_the_first(as_alice: Client, alice: User, b
 # The next game
 
 
+def next_after(browser: Client, code: str) -> str:
+    """Return the code of the game to which *Next game* leads on the page of this game, or on any other page."""
+    address = browser.get(f"/next/?after={code}" if code else "/next/").headers["Location"]
+    return address.removeprefix("/games/").removesuffix("/")
+
+
 def test_the_next_game_is_the_most_urgent_other_game(as_alice: Client, alice: User, bob: User) -> None:
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=20)).game
     sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=13)).game
     assert as_alice.get("/next/").headers["Location"] == f"/games/{sooner.code}/"
     assert as_alice.get(f"/next/?after={sooner.code}").headers["Location"] == f"/games/{later.code}/"
+
+
+def test_the_next_games_go_through_the_whole_list_and_begin_again(as_alice: Client, alice: User, bob: User) -> None:
+    at = [table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=hour)).game.code for hour in (16, 13, 15, 14)]
+    codes = [next_after(as_alice, "")]
+    for _ in range(4):
+        codes.append(next_after(as_alice, codes[-1]))
+    assert codes == [at[1], at[3], at[2], at[0], at[1]]
+    Game.objects.filter(code=at[0]).update(deadline=NOON.replace(hour=14, minute=30))
+    assert [next_after(as_alice, code) for code in at] == [at[2], at[3], at[1], at[0]]
+
+
+@pytest.mark.parametrize("moved_in", [0, 1, 2])
+def test_after_a_move_the_next_game_is_the_one_after_it(
+    as_alice: Client, alice: User, bob: User, moved_in: int
+) -> None:
+    tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(hours=hour)) for hour in (1, 2, 3)]
+    codes = [table.game.code for table in tables]
+    play_move(code=codes[moved_in], viewer=Viewer(alice), text="play r5", version=0, now=NOON)
+    assert next_after(as_alice, codes[moved_in]) == codes[(moved_in + 1) % 3]
+
+
+def test_the_next_game_after_one_of_others_is_the_most_urgent(as_alice: Client, alice: User, bob: User) -> None:
+    waiting = [table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=hour)).game for hour in (14, 13)]
+    of_others = table_at(TWO_HANDS, [bob, "careful"]).game
+    assert next_after(as_alice, of_others.code) == waiting[1].code
 
 
 def test_the_only_waiting_game_is_its_own_next_game(as_alice: Client, alice: User, bob: User) -> None:
