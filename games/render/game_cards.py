@@ -41,10 +41,11 @@ class GameCard(NamedTuple):
     `what` says what the reader has to do or how the game stands, and `people` who plays. `about` are the rules, the
     pace and the length. `opponents` are the others and their hands, empty before the first deal. `top` is the card on
     top of the discard pile, None before the first deal. `side` is the side in force, None if the deck has one side.
-    `due` is the time left for the move and `due_note` its deadline, both empty without a deadline. `soon`: the reader
-    must move within `SOON`. `join_url` is empty if the table is not open.
+    `due` is the time left for the move, `due_note` its deadline in words and `deadline` in ISO 8601, all empty without
+    a deadline. `soon`: the reader must move within `SOON`. `join_url` is empty if the table is not open.
     """
 
+    code: str
     url: str
     what: str
     people: str
@@ -54,6 +55,7 @@ class GameCard(NamedTuple):
     side: str | None = None
     due: str = ""
     due_note: str = ""
+    deadline: str = ""
     soon: bool = False
     join_url: str = ""
 
@@ -63,6 +65,7 @@ def game_card(view: GameView, now: datetime) -> GameCard:
     deadline = view.deadline if view.turn is not None else None
     others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
     return GameCard(
+        code=view.id,
         url=words.table_url("game", view.id),
         what=_what(view, now).removesuffix("."),
         people=f"with {others}" if others and view.you is not None else others or words.table_name(view),
@@ -72,6 +75,7 @@ def game_card(view: GameView, now: datetime) -> GameCard:
         side=_side(view),
         due=words.time_left(deadline, now) if deadline else "",
         due_note=words.due(deadline, now) if deadline else "",
+        deadline=words.exact(deadline) if deadline else "",
         soon=view.my_turn and deadline is not None and deadline - now <= SOON,
     )
 
@@ -79,6 +83,7 @@ def game_card(view: GameView, now: datetime) -> GameCard:
 def open_card(view: GameView) -> GameCard:
     """Return the card of a table where the reader can sit down."""
     return GameCard(
+        code=view.id,
         url=words.table_url("game", view.id),
         what=words.table_name(view),
         people=", ".join(seat.name for seat in view.seats),

@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 
 from games.queries import GameView
 from games.render.game_cards import GameCard, game_card, open_card
+from games.render.words import exact
 
 
 class Group(NamedTuple):
@@ -50,16 +51,19 @@ class Part:
 class HomePage:
     """The front page.
 
-    `groups` are the reader's games, and `open_tables` the tables where they can sit down. `least_time` is the time left
-    for the most urgent move, empty if none has a deadline. `finished`: the page lists finished games. `shown` says
-    which of the reader's games are on the page, empty if all are; `previous_url` and `next_url` lead to the pages
-    beside it, empty where there is none. `left_guest` is the name of the guest that this browser was before it logged
-    in, empty if that guest has no games. `away_until` is the end of the reader's vacation, if they are away.
+    `url` is the address of the page, and `now` when it was made, in ISO 8601. `groups` are the reader's games, and
+    `open_tables` the tables where they can sit down. `most_urgent` is the game whose move is due first, None if none
+    has a deadline. `finished`: the page lists finished games. `shown` says which of the reader's games are on the page,
+    empty if all are; `previous_url` and `next_url` lead to the pages beside it, empty where there is none. `left_guest`
+    is the name of the guest that this browser was before it logged in, empty if that guest has no games. `away_until`
+    is the end of the reader's vacation, if they are away.
     """
 
+    url: str
+    now: str
     groups: Sequence[Group]
     open_tables: Group
-    least_time: str
+    most_urgent: GameCard | None
     finished: bool
     shown: str
     previous_url: str
@@ -76,14 +80,17 @@ def home_page(
     finished: bool,
     left_guest: str,
     away_until: datetime | None,
+    now: datetime,
 ) -> HomePage:
     """Return the front page that shows this part of the reader's games, and the tables where they can sit down."""
     first, last = part.before + 1, part.before + part.count
-    waiting = [game for group in groups if group.urgent for game in group.games]
+    waiting = [game for group in groups if group.urgent for game in group.games if game.deadline]
     return HomePage(
+        url=_page_url(first, finished=finished),
+        now=exact(now),
         groups=groups,
         open_tables=Group("open", "Open tables", [open_card(view) for view in open_tables]),
-        least_time=waiting[0].due if waiting and not part.before else "",
+        most_urgent=waiting[0] if waiting and not part.before else None,
         finished=finished,
         shown="" if part.whole or not part.count else f"Games {first} to {last}",
         previous_url=_page_url(max(1, first - part.size), finished=finished) if part.before else "",

@@ -90,6 +90,11 @@ def time_left(deadline: datetime, now: datetime) -> str:
     return f"{duration(seconds)} left"
 
 
+def exact(moment: datetime) -> str:
+    """Format a moment in ISO 8601, to the millisecond, for scripts."""
+    return moment.isoformat(timespec="milliseconds")
+
+
 def waited(since: datetime, now: datetime, *, depth: int = 2) -> str:
     """Return the time since `since` in at most `depth` units, like `3 days, 4 hours` or `less than a minute`."""
     return timesince(since, now, depth=depth) if now - since >= timedelta(minutes=1) else "less than a minute"

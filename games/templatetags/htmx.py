@@ -18,7 +18,7 @@ CONFIG: Final[dict[str, object]] = {
     "timeout": 20_000,
     # The first row that matches decides: `swap` puts the answer into the page, `error` fires an error event.
     "responseHandling": [
-        {"code": "204", "swap": False},  # nothing to show
+        {"code": "204|304", "swap": False},  # nothing to show, or nothing new
         {"code": "[23]..", "swap": True},
         {"code": "40[039]", "swap": True},  # malformed, not your seat, stale, over: the current page and the reason
         {"code": "422", "swap": True},  # against the rules: the same

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template import loader
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.models import User
 from common.htmx import HtmxRequest
 from games import queries
 from games.actions import lobby
+from games.notices import inbox
 from games.queries import GameView, Table, front_page, lists
 from games.refusals import Denied
 from games.render.game_cards import open_card
-from games.render.home import Part, current_groups, finished_group, home_page
+from games.render.home import HomePage, Part, current_groups, finished_group, home_page
 from games.render.rulebook import new_table_links
 from games.web.browser_marks import marks
 from games.web.guests import left_guest, log_in_first
@@ -28,20 +34,28 @@ from games.web.idempotent_forms import create_table_of_form
 from games.web.viewer import number, person
 
 A_CODE: Final = re.compile(r"[-a-zA-Z0-9_]{1,16}")
+DIFFERS_EACH_TIME: Final = re.compile(
+    r' (?:name="(?:csrfmiddlewaretoken|form)" value|data-now)="[^"]*"|(?<=data-left>)[^<]*'
+)
+"""What is different in each answer although the list is the same: tokens of forms, and times left, which pages count
+down by themselves."""
 PLAY_NOW: Final = lobby.TableOptions(players=4, bots=3, bot="careful", public=False)
 
 
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:
+@vary_on_headers("HX-Request")
+def home(request: HtmxRequest) -> HttpResponse:
     """Show the user's games, most urgent first, from number `?from=`; with `?finished=1` the finished ones.
 
-    A visitor sees what the site is, and the open tables.
+    A visitor sees what the site is, and the open tables. HTMX gets the part of the user's page that changes, or 304.
     """
     return _front_page(request)
 
 
-def _front_page(request: HttpRequest, status: int = 200) -> HttpResponse:
+def _front_page(request: HtmxRequest, status: int = 200) -> HttpResponse:
     user, now = person(request), timezone.now()
+    if user is None and request.htmx:
+        return HttpResponseClientRefresh()  # the reader has logged out
     if user is None:
         cards = [open_card(view) for view in _views(front_page.open_tables(None), None)]
         context = {"open_tables": cards, "new_tables": new_table_links()}
@@ -59,8 +73,22 @@ def _front_page(request: HttpRequest, status: int = 200) -> HttpResponse:
         finished=finished,
         left_guest=guest.name if guest else "",
         away_until=user.vacation_until if user.rest.on_vacation(now) else None,
+        now=now,
     )
+    if request.htmx:
+        return _changed_part(request, user, page)
     return render(request, "home.html", {"page": page}, status=status)
+
+
+def _changed_part(request: HtmxRequest, user: User, page: HomePage) -> HttpResponse:
+    """Return the part of the page that changes, or 304 if the reader's page shows the same already."""
+    badges = inbox.badges_of(user)
+    counts = {"turn_count": badges.turns, "next_count": badges.turns, "notice_count": badges.notices}
+    text = loader.render_to_string("games/_my_games_fragment.html", {"page": page, **counts}, request)
+    etag = f'"{sha256(DIFFERS_EACH_TIME.sub("", text).encode()).hexdigest()}"'
+    answer = get_conditional_response(request, etag=etag, response=HttpResponse(text, headers={"ETag": etag}))
+    assert answer is not None
+    return answer
 
 
 def _views(tables: list[Table], user: User | None) -> list[GameView]:

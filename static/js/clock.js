@@ -1,5 +1,6 @@
-// Counts down "14 h left" in <time datetime="…" data-left="50400.0">, the seconds left when the page was sent. It counts
-// from then, because the computer's clock may be wrong. The words are the same as in games/render/words.py.
+// Counts down "14 h left" in <time datetime="…" data-left="50400.0">, the seconds left when the page was sent. Without a
+// number they are those from the page's <main data-now="…">. It counts from when the page was sent, because the computer's
+// clock may be wrong. The words are the same as in games/render/words.py.
 
 const SLEPT = 2000;
 const ends = new WeakMap(); // element -> the values it came with, and the end on the scale of performance.now()
@@ -19,8 +20,11 @@ export function timeLeft(exactly) {
 }
 
 function endOf(time) {
-  const values = `${time.dateTime} ${time.dataset.left}`;
-  if (ends.get(time)?.values !== values) ends.set(time, { values, at: receivedAt + Number(time.dataset.left) * 1000 });
+  const { now } = document.getElementById("main").dataset;
+  const { left } = time.dataset;
+  const values = `${time.dateTime} ${left} ${now}`;
+  const milliseconds = left ? left * 1000 : Date.parse(time.dateTime) - Date.parse(now);
+  if (ends.get(time)?.values !== values) ends.set(time, { values, at: receivedAt + milliseconds });
   return ends.get(time).at;
 }
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Final
+from urllib.parse import urlsplit
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Request, expect
 
 from accounts.models import User
 from games.actions import lobby
-from tests.browser.game_page import NewPage
+from tests.browser.conftest import Visitors
+from tests.browser.game_page import NewPage, play
+from tests.browser.test_connection import leave_offline
+from tests.browser.test_installed_app import BADGES
 from tests.browser.test_layout import PHONE
 from tests.support.tables import TWO_HANDS, table_at
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.more
 
@@ -43,6 +48,108 @@ def test_a_row_says_its_game_to_a_screen_reader(new_page: NewPage, alice: User, 
     expect(row.get_by_role("heading", level=3)).to_have_accessible_name("Play a card or draw with bob")
     expect(row.get_by_role("list", name="Hands")).to_contain_text("bob: 3 of 25 cards")
     expect(row).to_contain_text("5 h left")
+
+
+def hide(page: Page, *, hidden: bool) -> None:
+    """Let the page believe that the reader has left its tab, or has come back."""
+    page.evaluate(
+        "(hidden) => Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })", hidden
+    )
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def list_fetches(page: Page) -> list[int]:
+    """Return a list that gets the status of each answer to a fetch of the list from now on."""
+    statuses: list[int] = []
+    page.on("response", lambda answer: statuses.append(answer.status) if is_fetch(answer.request) else None)
+    return statuses
+
+
+def is_fetch(request: Request) -> bool:
+    return urlsplit(request.url).path == "/" and request.headers.get("hx-request") == "true"
+
+
+@pytest.mark.parametrize("keeps_focus", [True, False])
+def test_the_list_changes_while_it_is_open(new_page: NewPage, alice: User, bob: User, keeps_focus: bool) -> None:
+    """Nothing is reloaded. The focus stays on a row that moves to another group, and what is selected stays."""
+    theirs, other, same = (table_at({**TWO_HANDS, "turn": 1}, [alice, bob]) for _ in range(3))
+    page = new_page(alice)
+    page.add_init_script(BADGES)
+    if not keeps_focus:  # as in browsers that cannot move an element without taking it out
+        page.add_init_script("delete Element.prototype.moveBefore")
+    page.clock.install()
+    page.goto("/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Games")
+    statuses = list_fetches(page)
+    link = page.locator(f"#game-{theirs.game.code} a")
+    link.focus()
+    page.locator(f"#game-{same.game.code} .about").evaluate("(text) => getSelection().selectAllChildren(text)")
+    page.evaluate("window.same = true")
+    play(other, bob, "play r4")
+    play(theirs, bob, "play r4")
+    page.clock.run_for(20_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 games wait for you")
+    expect(page).to_have_title("(2) Games · No Mercy")
+    expect(page.get_by_role("link", name="Play next")).to_be_visible()
+    expect(page.locator("#next-count")).to_have_text("2")
+    assert page.evaluate("window.badges").pop() == 2
+    expect(page.get_by_role("region", name="Your turn").locator(f"#game-{theirs.game.code} a")).to_be_focused()
+    assert page.evaluate("[getSelection().toString(), window.same]") == ["No Mercy · Standard pace", True]
+    page.clock.run_for(20_000)
+    until("unchanged", lambda: page.evaluate("true") and statuses == [200, 304])
+    expect(link).to_be_focused()
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 games wait for you")
+
+
+def test_the_list_is_fetched_when_the_reader_returns_and_not_while_nobody_sees_it(
+    new_page: NewPage, alice: User, bob: User
+) -> None:
+    table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
+    page = new_page(alice)
+    page.clock.install()
+    page.goto("/")
+    page.wait_for_load_state("networkidle")
+    statuses = list_fetches(page)
+    hide(page, hidden=True)
+    play(table, bob, "play r4")
+    page.clock.run_for(60_000)
+    expect(page).to_have_title("Games · No Mercy")
+    assert statuses == []
+    hide(page, hidden=False)
+    expect(page).to_have_title("(1) Games · No Mercy")
+
+
+def test_the_times_in_the_list_count_down(new_page: NewPage, alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(minutes=50, seconds=30))
+    page = new_page(alice)
+    page.clock.install()
+    page.goto("/")
+    row = page.get_by_role("listitem").filter(has=page.locator(f"#game-{table.game.code}"))
+    expect(row).to_contain_text("50 min left")
+    page.clock.run_for(10 * 60_000)
+    expect(row).to_contain_text("40 min left")
+    expect(page.locator(".lead")).to_have_text("The most urgent one: 40 min left.")
+
+
+def test_an_open_list_outlives_a_time_without_a_server(visitors: Visitors, site: str, alice: User, bob: User) -> None:
+    table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
+    page = visitors(alice)
+    page.clock.install()
+    page.goto("/")
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    page.clock.run_for(20_000)
+    page.context.set_offline(False)
+    expect(page.locator(f"#game-{table.game.code}")).to_be_visible()
+    page.route("/", lambda route: route.fulfill(status=409, body="<!doctype html><main id=main>Refused</main>"))
+    with page.expect_response(lambda answer: answer.status == 409):
+        page.clock.run_for(20_000)
+    expect(page.locator(f"#game-{table.game.code}")).to_be_visible()
+    page.unroute_all()
+    play(table, bob, "play r4")
+    page.clock.run_for(20_000)
+    expect(page).to_have_title("(1) Games · No Mercy")
+    leave_offline(visitors)
 
 
 TEN: Final = {**TWO_HANDS, "hands": [["r1"], *[["r5", "b6"] * 10] * 9], "turn": 7}

@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 
 from accounts import actions as account_actions
 from accounts.models import User
-from games import queries, rules
+from games import presence, queries, rules
 from games.actions import lobby, pauses, table_limits
 from games.actions.play import play_move
 from games.models import Game, Seat
@@ -179,6 +179,67 @@ def test_the_front_page_takes_the_same_queries_for_any_number_of_games(
     browser = logged_in(alice)
     with django_assert_max_num_queries(5):
         assert browser.get("/").status_code == 200
+
+
+# What an open page fetches again
+
+
+def fetched(browser: Client, etag: str = "", address: str = "/") -> Any:
+    """Fetch the list as an open page does that shows the one with this ETag."""
+    return browser.get(address, headers={"HX-Request": "true"} | ({"If-None-Match": etag} if etag else {}))
+
+
+def test_an_open_list_fetches_what_has_changed(as_alice: Client, alice: User, bob: User) -> None:
+    game = table_at({**TWO_HANDS, "turn": 1}, [alice, bob]).game
+    before = fetched(as_alice)
+    assert before.content.lstrip().startswith(b"<title>Games")
+    assert b"Play next" not in before.content
+    assert before["Cache-Control"] == "no-store, private"
+    assert "HX-Request" in before["Vary"]
+    play_move(code=game.code, viewer=Viewer(bob), text="play r4", version=0, now=timezone.now())
+    after = fetched(as_alice, before["ETag"])
+    text = after.content.decode()
+    assert after["ETag"] != before["ETag"]
+    assert "<title>(1) Games" in text
+    assert game.code in group(after, "turn")
+    assert re.search(r'<a class="next" id="next-game"[^>]* data-turns="1" hx-swap-oob="true">', text)
+    assert "Play next" in text
+
+
+def test_an_equal_list_is_not_sent_again(
+    as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(minutes=50))
+    open_table(bob)
+    before = fetched(as_alice)
+    assert fetched(as_alice, before["ETag"], "/?finished=1").status_code == 200
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now + timedelta(minutes=20))
+    same = fetched(as_alice, f"W/{before['ETag']}")  # as if the list had come compressed
+    assert (same.status_code, same.content, same["ETag"]) == (304, b"", before["ETag"])
+    assert "30 min left" in text_of(fetched(as_alice))
+
+
+def test_fetching_the_list_takes_few_queries_and_shows_nobody(
+    alice: User, bob: User, django_assert_max_num_queries: Any
+) -> None:
+    game = table_at(TWO_HANDS, [alice, bob]).game
+    browser = logged_in(alice)
+    for etag in ("", fetched(browser)["ETag"]):
+        with django_assert_max_num_queries(5):
+            fetched(browser, etag)
+    assert presence.viewing([(game.pk, alice.pk)]) == set()
+
+
+def test_fetching_the_list_leaves_messages_to_the_next_page(as_alice: Client) -> None:
+    as_alice.get("/next/")  # no game waits
+    message = '<li class="note info">No games are waiting'
+    assert message not in fetched(as_alice).content.decode()
+    assert message in as_alice.get("/").content.decode()
+
+
+def test_an_open_list_reloads_when_its_reader_has_logged_out(client: Client) -> None:
+    assert fetched(client).headers["HX-Refresh"] == "true"
 
 
 # Pages of the lists
@@ -468,5 +529,5 @@ def test_the_heading_counts_the_games_that_wait(
     first = re.search(r"<h1>(.*?)</h1>", page.content.decode(), re.DOTALL)
     assert first is not None
     assert " ".join(first[1].split()) == heading
-    assert ("The most urgent one: 90 min left." in text_of(page)) == bool(games)
+    assert ("The most urgent one: 90 min left" in text_of(page)) == bool(games)
     assert ('href="/next/" data-key="n"' in page.content.decode()) == bool(games)
