@@ -30,6 +30,7 @@ from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
 from nomercy.launcher.programs import wanted_source
 from nomercy.logs import logging_settings
+from nomercy.static_files import let_browsers_check
 
 environment = Environment()
 
@@ -253,6 +254,8 @@ STATICFILES_DIRS = [CHECKOUT / "static"]
 STATIC_ROOT = environment.folder("STATIC_ROOT")
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None
 WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_MAX_AGE = None  # not for the files without a hash in their name
+WHITENOISE_ADD_HEADERS_FUNCTION = let_browsers_check
 STATIC_BACKEND = (
     "whitenoise.storage.CompressedManifestStaticFilesStorage"
     if STATIC_ROOT
