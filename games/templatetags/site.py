@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django import template
 from django.conf import settings
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.utils import timezone
 
+from common.htmx import HtmxRequest
 from games.queries import announcement as queries
 from games.render.site_texts import Block, blocks_of
 
@@ -18,6 +23,28 @@ register = template.Library()
 def site_name() -> str:
     """``{% site_name %}``: the name of this site."""
     return str(settings.SITE_NAME)
+
+
+@register.simple_tag(takes_context=True)
+def release(context: dict[str, Any]) -> str:
+    """``{% release %}``: the version of the static files, which is the same in all processes of a release.
+
+    It is "" in a whole page that answers a form, because loading that page again would send the form again.
+    """
+    request: HtmxRequest = context["request"]
+    if request.method == "POST" and not request.htmx:
+        return ""
+    return getattr(staticfiles_storage, "manifest_hash", "") or _hash_of_sources()
+
+
+@cache
+def _hash_of_sources() -> str:
+    """Return a hash of the static files as they were when this process first needed it."""
+    digest = sha256()
+    for folder in map(Path, settings.STATICFILES_DIRS):
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            digest.update(f"{file.relative_to(folder)}\0".encode() + sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:12]
 
 
 class SiteTexts(NamedTuple):

@@ -230,7 +230,7 @@ def _show(
     if request.htmx:
         since = view.version if since is None else since
         events = rendering.page_events(view, lines, since=since, now=now, ended=ended, deal=_deal_shown(request))
-        context |= {"csrf_token": get_token(request), "user": user, "events": events}
+        context |= {"csrf_token": get_token(request), "user": user, "events": events, "request": request}
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
     else:
         context["events"] = rendering.recap(view, lines, now=now) if page.news else rendering.PageEvents()

@@ -1,5 +1,6 @@
 // Keeps the page up to date. A socket says that there is a new version, and the page fetches it. While the socket is down,
 // the page polls. A page that gets no answer says so. New markup is morphed into the page.
+import "./reload.js";
 
 const POLL = 10000;
 const POLL_ANYWAY = 6; // with an open socket, only every sixth poll

@@ -1,5 +1,6 @@
 // Keeps the list of games up to date: fetches it every 20 s while somebody sees it, and when they return to the tab. The
 // server answers 304 if nothing has changed. The list is morphed, so that the focus, a selection and the scroll stay.
+import "./reload.js";
 
 const EVERY = 20000;
 const main = () => document.getElementById("main");

@@ -19,6 +19,7 @@ from games.staff import people
 from games.staff.announcement import announce, end_announcement
 from tests.support.codes import staff_browser
 from tests.support.pages import open_table, text_of
+from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -44,8 +45,10 @@ def test_all_pages_show_an_announcement(as_alice: Client, alice: User, ann: User
         for page in pages:
             assert "New rules from Monday &lt;b&gt;at&lt;/b&gt; noon" in browser.get(page).content.decode(), page
     assert "Announcement: New rules from Monday" in text_of(staff_browser(ann).get("/admin/"))
-    fragment = as_alice.get("/notices/", headers={"HX-Request": "true"}).content.decode()
-    assert "New rules from Monday" in fragment
+    running = table_at(TWO_HANDS, [alice, ann]).game
+    for page in ("/", "/notices/", running.get_absolute_url()):
+        fragment = as_alice.get(page, headers={"HX-Request": "true"}).content.decode()
+        assert "New rules from Monday" in fragment, page
 
 
 def test_suspended_people_see_it(as_alice: Client, alice: User, ann: User) -> None:
