@@ -29,13 +29,14 @@ from games.clocks.turn_clock import moment_of
 from games.models import Game
 from games.notices import inbox
 from games.notices.inbox import Badges
-from games.queries import GameView, LogLine, Table, conduct, key_moments, records, watching
+from games.queries import GameView, LogLine, Table, conduct, key_moments, lists, records, watching
 from games.queries.watching import Watched
 from games.refusals import Denied
 from games.render import BETWEEN, LastRound, LogNote, PageRequest, RematchState
 from games.staff.log import notes_of
 from games.web import table as table_views
 from games.web.browser_marks import mark
+from games.web.guests import left_guest
 from games.web.http import SeeOther
 from games.web.replay import no_replay
 from games.web.viewer import number, person, table_for, viewer_as
@@ -53,7 +54,11 @@ SORT_SECONDS: Final = 365 * 86_400
 
 
 def _or_reload(view: View) -> View:
-    """Decorate a view so that HTMX reloads the page on a 404 or 403; the whole page then shows the reason."""
+    """Decorate a view so that HTMX reloads the page on a 404 or 403; the whole page then shows the reason.
+
+    Not while the guest that this browser was sits there: the page of that time tries again until its reader has said
+    whether the seats move to the account (`/move-seats/`).
+    """
 
     @wraps(view)
     def handle(request: HtmxRequest, code: str) -> HttpResponse:
@@ -62,6 +67,9 @@ def _or_reload(view: View) -> View:
         except (Http404, PermissionDenied) as refused:
             if not request.htmx:
                 raise
+            guest = left_guest(request)
+            if guest is not None and lists.games_of(guest).filter(code=code).exists():
+                return HttpResponse(status=HTTPStatus.NOT_FOUND)
             return _reload(HTTPStatus.NOT_FOUND if isinstance(refused, Http404) else HTTPStatus.FORBIDDEN)
 
     return handle

@@ -92,7 +92,7 @@ function connect() {
   opened.addEventListener("close", (event) => {
     if (socket !== opened) return;
     clearTimeout(silent);
-    if (event.code === NOT_FOR_YOU) return;
+    if (event.code === NOT_FOR_YOU) refetch(); // the answer may be to reload the page, which says why
     if (event.code === SHUT_OUT) {
       location.reload(); // the new page says why
       return;

@@ -4,9 +4,10 @@
 
 const LOOK = 5000; // ms
 const QUIET = 10000; // ms since the last press or key, unless nobody sees the page
-// It is the reader's turn, or they can call or catch. They watch a round to its end. A form is being sent. Something that
-// they have opened lies over the page.
-const BUSY = ":is(#move, [data-watches], .htmx-request, .switch[open], .layer, :popover-open)";
+// They choose a colour or a player, or watch a round to its end. A form is being sent. Something that they have opened
+// lies over the page.
+const BUSY = ":is(#chooser, [data-watches], .htmx-request, .switch[open], .layer, :popover-open)";
+const TURN = "#move"; // it is the reader's turn, or they can call or catch
 const FIELDS = "form :is(input:not([type=hidden]), select, textarea)";
 const TYPING = "input, select, textarea";
 const made = () => document.getElementById("main").dataset;
@@ -18,7 +19,8 @@ let touched = 0;
 function isOutdated() {
   const now = made();
   if (!release) return false;
-  return now.reader !== reader || (now.release !== release && !tried().includes(now.release));
+  if (now.reader !== reader) return true;
+  return now.release !== release && !tried().includes(now.release) && !document.querySelector(TURN);
 }
 
 function isFilledIn(field) {

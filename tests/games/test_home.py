@@ -430,6 +430,24 @@ def test_the_front_page_asks_until_the_user_answers(guest: User, alice: User, bo
     assert "Move those games to this account?" not in text_of(browser.get("/"))
 
 
+def test_the_page_of_a_former_guest_stays_until_the_user_answers(guest: User, alice: User, bob: User) -> None:
+    """Otherwise it would reload, and say that there is no such page also after the seats have moved."""
+    games = [
+        table_at(TWO_HANDS, people, is_public=False).game for people in ([guest, bob], [bob, guest], [bob, "careful"])
+    ]
+    browser = logged_in(guest)
+    log_in(browser, "alice")
+
+    def reloads() -> list[bool]:
+        answers = [browser.get(game.get_absolute_url(), headers={"HX-Request": "true"}) for game in games]
+        assert {(answer.status_code, answer.content) for answer in answers} == {(404, b"")}
+        return [answer.headers.get("HX-Refresh") == "true" for answer in answers]
+
+    assert reloads() == [False, False, True]
+    browser.post("/move-seats/", {"answer": "leave"})
+    assert reloads() == [True, True, True]
+
+
 def test_nobody_can_move_the_seats_of_another_guest(guest: User, alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [guest, bob]).game
     browser = logged_in(alice)
