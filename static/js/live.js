@@ -1,6 +1,6 @@
 // Keeps the page up to date. A socket says that there is a new version, and the page fetches it. While the socket is down,
 // the page polls. A page that gets no answer says so. New markup is morphed into the page.
-import "./reload.js";
+import { leaving } from "./reload.js";
 
 const POLL = 10000;
 const POLL_ANYWAY = 6; // with an open socket, only every sixth poll
@@ -93,7 +93,7 @@ function connect() {
     if (socket !== opened) return;
     clearTimeout(silent);
     if (event.code === NOT_FOR_YOU) refetch(); // the answer may be to reload the page, which says why
-    if (event.code === SHUT_OUT) {
+    if (event.code === SHUT_OUT && !leaving()) {
       location.reload(); // the new page says why
       return;
     }
@@ -103,6 +103,10 @@ function connect() {
     setTimeout(connect, wait * (0.5 + Math.random())); // jitter, so that not all pages reconnect at once
   });
 }
+
+document.body.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (leaving()) event.preventDefault(); // polls fetch the page again if it stays
+});
 
 // The server may send a notice to a player whose page is in the background.
 document.body.addEventListener("htmx:configRequest", (event) => {

@@ -15,6 +15,11 @@ const { release, reader } = made(); // each fetch brings the newest ones. A whol
 // Servers of two releases may answer in turn, for example during an upgrade. Each release makes a page reload once.
 const tried = () => history.state?.releases ?? [];
 let touched = 0;
+// The browser is sending a form, and its answer is another page. A reload would cancel that, and lose its cookies, such as
+// those of a visitor who becomes a guest.
+const ANSWERED = 20000; // ms after which the form counts as lost
+let sentAt = -ANSWERED;
+export const leaving = () => performance.now() - sentAt < ANSWERED;
 
 function isOutdated() {
   const now = made();
@@ -29,7 +34,7 @@ function isFilledIn(field) {
 }
 
 function isFree() {
-  if (document.querySelector(BUSY) || document.activeElement.matches(TYPING)) return false;
+  if (leaving() || document.querySelector(BUSY) || document.activeElement?.matches(TYPING)) return false;
   if ([...document.querySelectorAll(FIELDS)].some(isFilledIn)) return false;
   return document.hidden || performance.now() - touched > QUIET;
 }
@@ -39,7 +44,10 @@ setInterval(() => {
   history.replaceState({ ...history.state, releases: [...tried(), made().release] }, "");
   location.reload();
 }, LOOK);
+document.addEventListener("submit", (event) => {
+  if (!event.defaultPrevented) sentAt = performance.now(); // otherwise htmx sends it
+});
 // A press may also be on its way to another page.
-for (const name of ["pointerdown", "keydown", "submit", "scroll"]) {
+for (const name of ["pointerdown", "keydown", "scroll"]) {
   document.addEventListener(name, () => { touched = performance.now(); }, { capture: true, passive: true });
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -9,6 +12,7 @@ from playwright.sync_api import expect
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
+from games.web.browser_marks import mark
 from tests.browser.game_page import NewPage
 from tests.browser.test_layout import PHONE
 from tests.support.tables import table_after
@@ -51,6 +55,28 @@ def test_a_waiting_page_turns_into_the_game(new_page: NewPage, alice: User, bob:
         expect(page.locator("#copy-link")).to_have_count(0)
         assert page.url.endswith(f"/games/{game.code}/")
     assert host.locator("#headline").inner_text() != friend.locator("#headline").inner_text()
+
+
+@pytest.mark.in_process
+def test_a_visitor_who_takes_the_last_seat_gets_it(
+    new_page: NewPage, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page learns that the game has started before the answer to its form arrives, and must not cancel that."""
+
+    def slow(*args: Any, **kwargs: Any) -> None:
+        time.sleep(1)  # as on a slow connection
+        mark(*args, **kwargs)
+
+    monkeypatch.setattr("games.web.browser_marks.mark", slow)
+    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=timezone.now()).game
+    page = new_page()
+    page.goto(game.get_absolute_url())
+    page.wait_for_load_state("networkidle")
+    page.get_by_label("Your name").fill("Fern")
+    page.get_by_role("button", name="Sit down").click()
+    expect(page.locator("#headline")).to_contain_text("turn")
+    expect(page.locator(".me .name")).to_have_text("Fern")
+    expect(page.locator("#hand")).to_be_visible()
 
 
 def test_one_click_copies_the_invitation_link(new_page: NewPage, alice: User, site: str) -> None:
