@@ -1,6 +1,6 @@
 """What this site changes in allauth: log-in, sign-up, mails and confirmations."""
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
@@ -327,14 +327,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def login(self, request: HttpRequest, user: User) -> None:
         """Log in, and keep in the session which guest this browser was, and the guest's opened invitations.
 
+        Somebody who logs in to a further account keeps the guest, too: nobody else can get back to the guest's games.
+
         :raises ImmediateHttpResponse: after the log-in began, the account was closed, got a new password or a second
             factor, was logged out everywhere, or was deleted. It leads to the page that says so. Otherwise somebody who
             knows an old password and has a recovery code could log in after a reset, and a log-in that asked for no
             code could be completed after one is needed.
         """
         before: User | AnonymousUser = getattr(request, "guest", request.user)
-        guest = before.pk if before.is_authenticated and before.is_guest and before.pk != user.pk else None
-        links = request.session.get(LINKS)
+        is_other_guest = before.is_authenticated and before.is_guest and before.pk != user.pk
+        guest = before.pk if is_other_guest else request.session.get(LEFT_GUEST)
+        links = request.session.get(LINKS) if is_other_guest else None
         kept = False
         with transaction.atomic():
             # What ends all sessions at this moment could not end one that is not stored yet.
@@ -357,6 +360,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             if actions.cancel_deletion(user=user):
                 mails.notify(kind=mails.DELETION_CANCELLED, user=user, now=timezone.now())
                 kept = True
+            if is_other_guest:
+                cast("Any", request.session).renew_key()  # so that the second of two clicks is the guest's, too
             super().login(request, user)  # empties the session of another user
             request.session.pop(PENDING_SIGN_UP, None)
         if kept:

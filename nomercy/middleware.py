@@ -156,11 +156,17 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 
 def last_seen(get_response: Handler) -> Handler:
-    """Store when the session of a logged-in person was last used. Skips POST, so that a move does not write it."""
+    """Store when the session of a logged-in person was last used. Skips POST, so that a move does not write it.
+
+    That of a guest who keeps playing never ends: nobody could get back to the games.
+    """
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         if request.method in SAFE and request.user.is_authenticated:
-            cast("SessionStore", request.session).note_use(timezone.now())
+            session, now = cast("SessionStore", request.session), timezone.now()
+            session.note_use(now)
+            if request.user.is_guest:
+                session.lengthen(now)
         return get_response(request)
 
     return handle

@@ -52,6 +52,8 @@ class SessionStore(DatabaseStore):
 
     seen_at: datetime | None = None
     """When the session was last used, as stored. None if the session was not read from the database."""
+    ends_at: datetime | None = None
+    """When the session ends, as stored. None if it was not read from the database, or if a new key has replaced it."""
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
@@ -86,6 +88,11 @@ class SessionStore(DatabaseStore):
             Session.objects.filter(session_key=self.session_key).update(seen_at=now)
             self.seen_at = now
 
+    def lengthen(self, now: datetime) -> None:
+        """Let the session last as long as a new one, if less than half of that is left. It is saved with the answer."""
+        if self.ends_at is not None and self.ends_at - now < timedelta(seconds=self.get_session_cookie_age()) / 2:
+            self.modified = True
+
     def renew_key(self) -> None:
         """Continue under a new key. The old key works for `KEY_GRACE`, without the changes of this request.
 
@@ -109,4 +116,5 @@ class SessionStore(DatabaseStore):
             return None
         session = row.instance(Session)
         self.seen_at = session.seen_at
+        self.ends_at = None if session.ending else session.expire_date
         return session

@@ -14,10 +14,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
     path("admin/", admin.site.urls),
+    path("", include("games.web.urls")),  # before allauth's, because one of these pages replaces one of allauth
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", addresses()),
     re_path(r"^api(?:/|$)", unknown),
-    path("", include("games.web.urls")),
 ]

@@ -121,6 +121,11 @@ def games_of(user: User) -> QuerySet[Game]:
     return _by_urgency(Game.objects.filter(seats__user=user), user)
 
 
+def games_to_keep(user: User) -> QuerySet[Game]:
+    """Return the tables that a person has or had a seat at, without those that closed before they started."""
+    return Game.objects.filter(seats__user=user).exclude(status=Game.Status.VOID, round=None)
+
+
 def games_to_act_in(user: User, *, now: datetime) -> QuerySet[Game]:
     """Return the games in which a person must move or can catch somebody who has not called UNO, most urgent first."""
     open_windows = Hand.objects.filter(round=OuterRef("round"), callout_until__gt=now).exclude(seat__user=user)

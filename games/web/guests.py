@@ -1,15 +1,21 @@
-"""Count visitors who become guests, and move the games of guests who log in to an account."""
+"""Count visitors who become guests, move the games of guests who log in to an account, and ask before any are lost.
+
+The games of a guest are lost with the session. Nobody loses them by one press: a page says what is lost, and a second
+one asks again.
+"""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Final
+from typing import Any, Final
 
+from allauth.account.views import LogoutView
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
@@ -23,6 +29,7 @@ from accounts.zones import zone_of_browser
 from common.htmx import HtmxRequest, login_redirect
 from games.actions import guests
 from games.queries import lists
+from games.render.log_out import LossPage, loss_page_of
 from games.render.words import counted
 from games.web.http import SeeOther
 from games.web.viewer import person
@@ -30,6 +37,8 @@ from games.web.viewer import person
 CLOSED: Final = "you looked at hands there as staff, or staff removed you from the table."
 NO_PROGRAMS: Final = "no programs play there, and a program plays for your account."
 OVER_LIMIT: Final = "you would have too many tables."
+LOSE: Final = "lose"
+"""In an address: the page that asks once more. In its form: the number of games that it says are lost."""
 
 
 def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
@@ -58,26 +67,81 @@ def left_guest(request: HttpRequest) -> User | None:
     """Return the guest that this browser was before its user logged in, if that guest has games."""
     number = request.session.get(LEFT_GUEST)
     guest = guest_with_id(number) if isinstance(number, int) else None
-    if guest is None or not lists.games_of(guest).exists():
+    if guest is None or not lists.games_to_keep(guest).exists():
         return None
     return guest
+
+
+def loss_by_log_out(request: HttpRequest) -> LossPage | None:
+    """Return the pages that ask before a log-out, or None if the user would lose nothing by it.
+
+    A guest would lose their games. Somebody who has logged in to an account would lose those of the guest that this
+    browser was before. A suspended guest would lose the answer to an appeal, too, even without games.
+    """
+    user, now = person(request), timezone.now()
+    guest = user if user is not None and user.is_guest else left_guest(request)
+    if user is None or guest is None:
+        return None
+    games = lists.games_to_keep(guest).count()
+    if not games and not guest.suspended(now):
+        return None
+    return loss_page_of(user, guest=guest, games=games, now=now)
+
+
+def _is_sure(request: HttpRequest, games: int) -> bool:
+    """Return True if the form is that of the second page, and named this number of games there."""
+    return request.POST.get(LOSE) == str(games)
+
+
+class LogOut(LogoutView):  # type: ignore[misc]  # allauth ships no types
+    """Logs out. People who would lose a guest's games are asked first, and once more with `?lose=1`.
+
+    A form that was not on that second page leads here then, and changes nothing.
+    """
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        loss, ask_again = loss_by_log_out(self.request), LOSE in self.request.GET
+        context: dict[str, Any] = super().get_context_data(**more, loss=loss, ask_again=ask_again)
+        return context
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        loss = loss_by_log_out(request)
+        if loss is not None and not _is_sure(request, loss.games):
+            return SeeOther.to("account_logout")
+        answer: HttpResponse = super().post(request, *args, **kwargs)
+        return answer
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def move_seats(request: HttpRequest) -> HttpResponse:
-    """Ask whether to move the former guest's games to the account; POST moves them or not, as answered."""
+    """Ask whether to move the former guest's games to the account. POST moves them or not, as answered.
+
+    People who would leave the games behind are asked once more, with `?lose=1`.
+    """
     user, guest = person(request), left_guest(request)
     if user is None or guest is None:
         return redirect("home")
+    count = lists.games_to_keep(guest).count()
     if request.method != "POST":
-        return render(request, "accounts/move_seats.html", {"guest": guest, "count": lists.games_of(guest).count()})
-    del request.session[LEFT_GUEST]
-    if request.POST.get("answer") == "move":
-        moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
-        messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
-        stayed = ((moved.closed, CLOSED), (moved.no_programs, NO_PROGRAMS), (moved.over_limit, OVER_LIMIT))
-        for number, why in stayed:
-            if number:
-                messages.warning(request, f"{counted(number, 'game')} of {guest.name} stayed behind: {why}")
+        context = {"guest": guest, "count": count, "ask_again": LOSE in request.GET}
+        return render(request, "accounts/move_seats.html", context)
+    answer = request.POST.get("answer")
+    if answer == "move":
+        _move(request, guest, user)
+    elif answer == "leave" and _is_sure(request, count):
+        del request.session[LEFT_GUEST]
+    else:
+        return SeeOther(f"{reverse('move-seats')}?{LOSE}=1" if answer == "leave" else reverse("move-seats"))
     return SeeOther.to("home")
+
+
+def _move(request: HttpRequest, guest: User, user: User) -> None:
+    moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
+    if not (moved.no_programs or moved.over_limit):  # these can still be moved later
+        del request.session[LEFT_GUEST]
+    messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
+    stayed = ((moved.closed, CLOSED), (moved.no_programs, NO_PROGRAMS), (moved.over_limit, OVER_LIMIT))
+    for number, why in stayed:
+        if number:
+            messages.warning(request, f"{counted(number, 'game')} of {guest.name} stayed behind: {why}")

@@ -24,6 +24,7 @@ from accounts.queries import confirmed_addresses
 from common import secret_pages
 from games.actions import data_copies, deletion
 from games.queries import my_data
+from games.web.guests import left_guest
 from games.web.http import SeeOther
 
 LOG_IN_FIRST: Final = (
@@ -66,6 +67,9 @@ def delete_account(request: HttpRequest) -> HttpResponse:
 @_confirmed  # type: ignore[untyped-decorator]  # allauth ships no types
 def _delete_account(request: HttpRequest) -> HttpResponse:
     user, now = cast("User", request.user), timezone.now()
+    if (guest := left_guest(request)) is not None:  # the log-out would lose them
+        messages.info(request, f"Decide first what happens to the games of {guest.name}.")
+        return SeeOther.to("move-seats")
     refusal = deletion.objection_to_deletion(user, now)
     if not _is_sure(request):
         refusal = refusal or LOG_IN_FIRST

@@ -34,6 +34,7 @@ urlpatterns: list[URLPattern] = [
     path("notation/", page_views.notation, name="notation"),
     path("play-now/", home_views.play_now, name="play-now"),
     path("next/", home_views.next_game, name="next-game"),
+    path("accounts/logout/", guest_views.LogOut.as_view(), name="account_logout"),
     path("accounts/me/", rest_views.me, name="me"),
     path("accounts/me/data/", my_data_views.data, name="my-data"),
     path("accounts/me/data/download/", my_data_views.download, name="my-data-download"),

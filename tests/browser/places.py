@@ -183,15 +183,33 @@ def _replay(query: str) -> Visit:
     return replay
 
 
-def _move_seats(page: Page, cast: Cast) -> None:
+def _as_guest(page: Page, cast: Cast) -> None:
     page.goto("/")
     page.get_by_role("button", name="Play now").click()
     page.wait_for_url("**/games/*/")
+
+
+def _guest_logs_out(query: str) -> Callable[[Page, Cast], object]:
+    def log_out(page: Page, cast: Cast) -> None:
+        _as_guest(page, cast)
+        page.goto(f"/accounts/logout/{query}")
+
+    return log_out
+
+
+def _move_seats(page: Page, cast: Cast) -> None:
+    _as_guest(page, cast)
     page.goto("/accounts/login/")
     page.locator("#id_login").fill("alice")
     page.locator("#id_password").fill("alice")
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url("**/move-seats/")
+
+
+def _leave_seats_behind(page: Page, cast: Cast) -> None:
+    _move_seats(page, cast)
+    page.get_by_role("button", name="Leave it behind").click()
+    page.wait_for_url("**/move-seats/?lose=1")
 
 
 def _confirmed(url: str) -> Callable[[Page, Cast], object]:
@@ -409,7 +427,10 @@ PLACES: Final = (
     Place("no-notices", at("/notices/")),
     Place("notice-settings", at("/notices/settings/")),
     Place("stop-mails", _stop_mails, logged_in=False),
+    Place("guest-logs-out", _guest_logs_out(""), logged_in=False),
+    Place("guest-is-asked-again", _guest_logs_out("?lose=1"), logged_in=False),
     Place("move-seats", _move_seats, logged_in=False),
+    Place("leave-seats-behind", _leave_seats_behind, logged_in=False),
     Place("report", _report),
     Place("reports", _reports),
     Place("profile", _profile("")),

@@ -416,7 +416,7 @@ def test_a_guest_who_says_no_leaves_the_games_behind(guest: User, alice: User, b
     game = table_at(TWO_HANDS, [guest, bob]).game
     browser = logged_in(guest)
     log_in(browser, "alice")
-    browser.post("/move-seats/", {"answer": "leave"})
+    browser.post("/move-seats/", {"answer": "leave", "lose": "1"})
     assert Seat.objects.get(game=game, index=0).user == guest
     assert browser.get("/move-seats/").headers["Location"] == "/"
 
@@ -427,6 +427,8 @@ def test_the_front_page_asks_until_the_user_answers(guest: User, alice: User, bo
     log_in(browser, "alice")
     assert "Move those games to this account?" in text_of(browser.get("/"))
     browser.post("/move-seats/", {"answer": "leave"})
+    assert "Move those games to this account?" in text_of(browser.get("/"))
+    browser.post("/move-seats/", {"answer": "leave", "lose": "1"})
     assert "Move those games to this account?" not in text_of(browser.get("/"))
 
 

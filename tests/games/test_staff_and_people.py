@@ -364,7 +364,8 @@ def test_a_suspended_guest_is_asked_before_logging_out(mo: User) -> None:
     assert "You are a guest: you can open this page in this browser only." in text_of(page)
     assert '<form class="staffexit" method="get" action="/accounts/logout/">' in page.content.decode()
     asked = browser.get("/accounts/logout/")
-    assert "you lose your games permanently, and cannot appeal or read an answer. Log out" in text_of(asked)
+    assert "If you log out, you cannot appeal or read an answer. Stay logged in" in text_of(asked)
+    assert browser.post("/accounts/logout/").headers["Location"] == "/accounts/logout/"
     assert "_auth_user_id" in browser.session
 
 
