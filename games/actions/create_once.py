@@ -11,8 +11,11 @@ from django.db import IntegrityError, transaction
 from accounts.actions import create_guest
 from games import queries
 from games.actions import lobby
+from games.actions.play import play_move
+from games.locks import lock_game
 from games.models import Game
-from games.queries import Table
+from games.queries import Table, Viewer, lists
+from games.refusals import Denied
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -37,6 +40,7 @@ def create_table_once(
     now: datetime,
     name: str | None = None,
     time_zone: str = "UTC",
+    give_up: str = "",
 ) -> Created:
     """Create the table that a form asks for, or return the one that the same form has just created.
 
@@ -44,7 +48,9 @@ def create_table_once(
     :param name: the name of that guest, None for one that the site makes up.
     :param time_zone: the zone of that guest.
     :param form: an id of one filled-in form in one browser, or None if it is unknown.
-    :raises Denied: as `lobby.create_table`.
+    :param give_up: the code of a table against bots alone that the user resigns from, so that they may have the new
+        one. Ignored if they do not play there any more. If no table is created, they play on there.
+    :raises Denied: as `lobby.create_table`, or as `play_move` if they cannot resign.
     :raises ValidationError: the `name` is not allowed, or not free.
     """
     if form is not None:
@@ -52,13 +58,13 @@ def create_table_once(
     try:
         # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back. If
         # the visitor has given a name, that of the first request's guest is what it fails by.
-        return _create(user, options, form, now, name, time_zone)
-    except (IntegrityError, ValidationError) as failure:
+        return _create(user, options, form, now, name, time_zone, give_up)
+    except (IntegrityError, ValidationError, Denied) as failure:
         if found := find_created(user=user, form=form, now=now):
             return found
-        if form is None or isinstance(failure, ValidationError):
+        if form is None or not isinstance(failure, IntegrityError):
             raise
-        return _create(user, options, None, now, name, time_zone)
+        return _create(user, options, None, now, name, time_zone, give_up)
 
 
 def _create(
@@ -68,13 +74,26 @@ def _create(
     now: datetime,
     name: str | None,
     time_zone: str,
+    give_up: str,
 ) -> Created:
     with transaction.atomic():
+        if user is not None and give_up:
+            _give_up(user, give_up, now)
         guest = create_guest(name=name, time_zone=time_zone) if user is None else None
         host = guest or user
         assert host is not None
         table = lobby.create_table(user=host, options=options, now=now, form=form, form_guest=guest)
         return Created(table, guest, new=True)
+
+
+def _give_up(user: User, code: str, now: datetime) -> None:
+    """Resign from this table, if the person plays there against bots alone."""
+    table = lists.games_against_bots(user).filter(code=code)
+    if not table.exists():
+        return
+    lock_game(code=code)
+    if table.exists():  # of two clicks at once, the second finds that the first has resigned
+        play_move(code=code, viewer=Viewer(user), text="leave", version=None, now=now)
 
 
 def find_created(*, user: User | None, form: str | None, now: datetime) -> Created | None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.actions import lock_person
 from accounts.limits import scaled
 from games.models import Game, Seat
+from games.queries.lists import AGAINST_BOTS
 from games.refusals import Denied
 from games.render import words
 
@@ -33,8 +34,10 @@ GUEST_TABLES: Final = 2
 # Which seats of a person count for each limit
 _NOT_OVER: Final = Q(left=False, game__status__in=(Game.Status.OPEN, Game.Status.PLAYING))
 _OPEN: Final = Q(game__status=Game.Status.OPEN)
-_OTHERS: Final = Seat.objects.filter(game=OuterRef("game"), user__isnull=False, left=False)
-_AGAINST_BOTS: Final = Q(~Exists(_OTHERS.exclude(user=OuterRef("user"))), left=False, game__status=Game.Status.PLAYING)
+
+
+class TooManyAgainstBots(Denied):
+    """The person has as many running tables against bots alone as they may. Pages offer to give up the oldest."""
 
 
 def room_for(user: User) -> int | None:
@@ -62,7 +65,7 @@ def over_limits(user: User, seats: QuerySet[Seat]) -> set[int]:
     over: set[int] = set()
     known = lock_person(user.pk)
     waiting, against_bots = (GUEST_TABLES,) * 2 if known.is_guest else (OPEN_TABLES, TABLES_AGAINST_BOTS)
-    for limit, counted in ((waiting, _OPEN), (against_bots, _AGAINST_BOTS), (TABLES, _NOT_OVER)):
+    for limit, counted in ((waiting, _OPEN), (against_bots, AGAINST_BOTS), (TABLES, _NOT_OVER)):
         most = scaled(limit)
         if most is None:
             break
@@ -100,12 +103,12 @@ def check_against_bots(user: User) -> None:
     Tables that all other people have left count too. A person can exceed the limit that way, because leaving is always
     allowed. Tables that the person has left do not count; their bots move rarely (`bot_turn.UNATTENDED_MOVES`).
 
-    :raises Denied: `forbidden`.
+    :raises TooManyAgainstBots: `forbidden`.
     """
     known, most = _lock_and_limit(user, TABLES_AGAINST_BOTS)
-    if most is not None and _room(user, most, _AGAINST_BOTS) == 0:
+    if most is not None and _room(user, most, AGAINST_BOTS) == 0:
         what = words.counted(most, "table against bots only", "tables against bots only")
-        raise _too_many(what, "Finish or leave one first", guest=known.is_guest)
+        raise _too_many(what, "Finish or leave one first", guest=known.is_guest, refusal=TooManyAgainstBots)
 
 
 def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
@@ -119,7 +122,7 @@ def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
     return known, scaled(GUEST_TABLES if known.is_guest else most)
 
 
-def _too_many(what: str, remedy: str, *, guest: bool = False) -> Denied:
+def _too_many(what: str, remedy: str, *, guest: bool = False, refusal: type[Denied] = Denied) -> Denied:
     if guest:
-        return Denied("forbidden", f"You have {what}, the maximum for guests. {remedy}, or sign up.")
-    return Denied("forbidden", f"You have {what}, the maximum. {remedy}.")
+        return refusal("forbidden", f"You have {what}, the maximum for guests. {remedy}, or sign up.")
+    return refusal("forbidden", f"You have {what}, the maximum. {remedy}.")

@@ -24,6 +24,11 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = _EPOCH + timedelta(microseconds=10**17 - 1)
 
 
+_OTHERS: Final = Seat.objects.filter(game=OuterRef("game"), user__isnull=False, left=False)
+AGAINST_BOTS: Final = Q(~Exists(_OTHERS.exclude(user=OuterRef("user"))), left=False, game__status=Game.Status.PLAYING)
+"""Which seats of a person are at running tables where all others are bots, or people who have left."""
+
+
 class Place(NamedTuple):
     """A place in the list of public tables: after the table with this status, creation time and number.
 
@@ -164,6 +169,12 @@ def _by_urgency(games: QuerySet[Game], user: User) -> QuerySet[Game]:
 def running_games_of(user: User) -> QuerySet[Game]:
     """Return the running games that a person has not left."""
     return Game.objects.filter(status=Game.Status.PLAYING, seats__user=user, seats__left=False)
+
+
+def games_against_bots(user: User) -> QuerySet[Game]:
+    """Return the running games that a person plays against bots alone, the newest first."""
+    seats = Seat.objects.filter(AGAINST_BOTS, user=user)
+    return Game.objects.filter(pk__in=seats.values("game")).order_by("-pk")
 
 
 def public_games(after: Place | None = None, status: str | None = None) -> QuerySet[Game]:

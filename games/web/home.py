@@ -21,9 +21,11 @@ from accounts.models import User
 from common.htmx import HtmxRequest
 from games import queries
 from games.actions import lobby
+from games.actions.table_limits import TooManyAgainstBots
 from games.notices import inbox
 from games.queries import GameView, Table, front_page, lists
 from games.refusals import Denied
+from games.render.bot_tables import BotTables, bot_tables_of
 from games.render.game_cards import open_card
 from games.render.home import HomePage, Part, current_groups, finished_group, home_page
 from games.render.rulebook import new_table_links
@@ -31,7 +33,7 @@ from games.web.browser_marks import marks
 from games.web.guests import left_guest, log_in_first
 from games.web.http import SeeOther
 from games.web.idempotent_forms import create_table_of_form
-from games.web.viewer import number, person
+from games.web.viewer import games_against_bots, number, person
 
 A_CODE: Final = re.compile(r"[-a-zA-Z0-9_]{1,16}")
 DIFFERS_EACH_TIME: Final = re.compile(
@@ -52,7 +54,7 @@ def home(request: HtmxRequest) -> HttpResponse:
     return _front_page(request)
 
 
-def _front_page(request: HtmxRequest, status: int = 200) -> HttpResponse:
+def _front_page(request: HtmxRequest, status: int = 200, *, bot_tables: BotTables | None = None) -> HttpResponse:
     user, now = person(request), timezone.now()
     if user is None and request.htmx:
         return HttpResponseClientRefresh()  # the reader has logged out
@@ -77,7 +79,7 @@ def _front_page(request: HtmxRequest, status: int = 200) -> HttpResponse:
     )
     if request.htmx:
         return _changed_part(request, user, page)
-    return render(request, "home.html", {"page": page}, status=status)
+    return render(request, "home.html", {"page": page, "bot_tables": bot_tables}, status=status)
 
 
 def _changed_part(request: HtmxRequest, user: User, page: HomePage) -> HttpResponse:
@@ -100,15 +102,19 @@ def _views(tables: list[Table], user: User | None) -> list[GameView]:
 def play_now(request: HtmxRequest) -> HttpResponse:
     """Start a table with three bots. A visitor becomes a guest.
 
-    A refusal, such as a limit on tables, is shown on the front page.
+    A refusal, such as a limit on tables, is shown on the front page. A user with too many games against bots is led to
+    the newest, and can give up the oldest for the new one: `give_up` is its code.
     """
     if first := log_in_first(request, reverse("home")):
         return first
     try:
         table = create_table_of_form(request, PLAY_NOW)
     except Denied as denied:
-        messages.error(request, denied.message)
-        return _front_page(request, denied.status)
+        full = isinstance(denied, TooManyAgainstBots)
+        bot_tables = bot_tables_of(games_against_bots(request)) if full else None
+        if bot_tables is None:
+            messages.error(request, denied.message)
+        return _front_page(request, denied.status, bot_tables=bot_tables)
     return SeeOther.to("game", table.game.code)
 
 

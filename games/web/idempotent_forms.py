@@ -28,6 +28,8 @@ MADE: Final = "made_by_form"
 def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: str | None = None) -> Table:
     """Return the table that this form creates, or created a moment ago. Logs a visitor in as the new guest.
 
+    A form may have the code of a table that the user gives up for the new one (`give_up`).
+
     :param name: what the guest wants to be called, if they were asked and gave a name.
     :raises Denied: as `lobby.create_table`.
     :raises ValidationError: the `name` is not allowed, or not free.
@@ -35,7 +37,8 @@ def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: s
     """
     user, form, now = person(request), form_key(request), timezone.now()
     if user is not None:
-        return create_table_once(user=user, options=options, form=form, now=now).table
+        give_up = request.POST.get("give_up", "")
+        return create_table_once(user=user, options=options, form=form, now=now, give_up=give_up).table
     made = _create_for_visitor(request, options, form, now, name)
     if made.guest is not None:
         login(request, made.guest, backend=BACKEND)

@@ -19,10 +19,12 @@ from common.htmx import HtmxRequest
 from games import rules
 from games.actions.housekeeping import time_waited
 from games.actions.lobby import TAKEN_OFF, TableOptions
+from games.actions.table_limits import TooManyAgainstBots
 from games.models import Game
 from games.queries import GameView, Table, conduct
 from games.queries.players import others_of
 from games.refusals import Denied
+from games.render.bot_tables import bot_tables_of
 from games.render.invitations import preview_of
 from games.render.lobby import Closed, LobbyRequest, lobby_of
 from games.render.new_table import WAYS
@@ -31,7 +33,7 @@ from games.web.forms import NewTableForm
 from games.web.guests import log_in_first
 from games.web.http import SeeOther, form_status
 from games.web.idempotent_forms import create_table_of_form
-from games.web.viewer import person
+from games.web.viewer import games_against_bots, person
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,7 +44,7 @@ def new_table(request: HtmxRequest) -> HttpResponse:
         return first
     form = NewTableForm(request.POST) if request.method == "POST" else NewTableForm(initial=_preselected(request))
     name_form = HostNameForm(request.POST if request.method == "POST" else None) if person(request) is None else None
-    status = form_status(form)
+    status, bot_tables = form_status(form), None
     if form.is_valid():
         name = None if name_form is None else request.POST.get("name", "").strip() or None
         try:
@@ -52,13 +54,17 @@ def new_table(request: HtmxRequest) -> HttpResponse:
             name_form.refuse(why)
             status = form_status(name_form)
         except Denied as denied:
-            form.add_error(None, denied.message)
             status = HTTPStatus(denied.status)
+            if isinstance(denied, TooManyAgainstBots):
+                bot_tables = bot_tables_of(games_against_bots(request))
+            if bot_tables is None:
+                form.add_error(None, denied.message)
         else:
             for note in form.notes:
                 messages.info(request, note)
             return SeeOther.to("game", table.game.code)
-    return render(request, "games/new.html", {"form": form, "name_form": name_form}, status=status)
+    context = {"form": form, "name_form": name_form, "bot_tables": bot_tables}
+    return render(request, "games/new.html", context, status=status)
 
 
 def _preselected(request: HttpRequest) -> dict[str, str]:

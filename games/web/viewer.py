@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest
 from accounts.adapter import LINKS, links_in
 from accounts.models import User
 from games import queries
-from games.queries import Table, Viewer, conduct
+from games.queries import GameView, Table, Viewer, conduct, lists
 from games.refusals import Denied
 
 LINKS_KEPT: Final = 50
@@ -58,6 +58,15 @@ def table_for(request: HttpRequest, code: str) -> Table:
             removed = conduct.removed_by_staff(code, asker.user)
             raise PermissionDenied(SEAT_TAKEN if removed else SEAT_GIVEN_AWAY) from denied
         raise Http404(denied.message) from denied
+
+
+def games_against_bots(request: HttpRequest) -> list[GameView]:
+    """Return the running games that the user plays against bots alone, the newest first."""
+    user = person(request)
+    if user is None:
+        return []
+    readable, _ = queries.page_of(lists.games_against_bots(user))
+    return [queries.view_of(table, user) for table in readable]
 
 
 def number(text: str | None, *, digits: int = 9) -> int | None:

@@ -17,7 +17,6 @@ from accounts import actions as account_actions
 from accounts.models import User
 from games import presence, queries, rules
 from games.actions import lobby, pauses, table_limits
-from games.actions.play import play_move
 from games.models import Game, Seat
 from games.queries import Viewer, front_page
 from games.render.game_cards import game_card
@@ -76,42 +75,16 @@ def test_play_now_keeps_the_logged_in_person(as_alice: Client, alice: User) -> N
     assert not User.objects.filter(is_guest=True).exists()
 
 
-def test_a_guests_third_table_against_bots_is_refused_on_the_front_page(client: Client, settings: Settings) -> None:
-    settings.RATE_LIMITS = 100
-    games = [client.post("/play-now/").headers["Location"] for _ in range(2)]
-    refused = client.post("/play-now/")
-    assert refused.status_code == 403
-    text = text_of(refused)
-    assert (
-        "You have 2 tables against bots only, the maximum for guests. Finish or leave one first, or sign up."
-    ) in text
-    assert "<h1>Games</h1>" in refused.content.decode()
-    assert all(f'href="{game}"' in refused.content.decode() for game in games)
-    assert Game.objects.count() == 2
-    assert "the maximum for guests" not in text_of(client.get("/"))
-    lobby_code = games[0].split("/")[2]
-    guest = User.objects.get(is_guest=True)
-    play_move(code=lobby_code, viewer=Viewer(guest), text="leave", version=None, now=timezone.now())
-    assert client.post("/play-now/").status_code == 303
-
-
-@pytest.mark.parametrize(
-    ("limit", "sentence"),
-    [
-        ("TABLES_AGAINST_BOTS", "You have 2 tables against bots only, the maximum"),
-        ("TABLES", "You have 2 unfinished tables, the maximum"),
-    ],
-)
 def test_a_limit_on_tables_is_explained_on_the_front_page(
-    as_alice: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, limit: str, sentence: str
+    as_alice: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMITS = 100
-    monkeypatch.setattr(table_limits, limit, 2)
+    monkeypatch.setattr(table_limits, "TABLES", 2)
     for _ in range(2):
         assert as_alice.post("/play-now/").status_code == 303
     refused = as_alice.post("/play-now/")
     assert refused.status_code == 403
-    assert f"{sentence}. Finish or leave one first." in text_of(refused)
+    assert "You have 2 unfinished tables, the maximum. Finish or leave one first." in text_of(refused)
     assert Game.objects.count() == 2
 
 

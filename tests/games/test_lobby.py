@@ -28,7 +28,7 @@ from games.queries import Viewer, front_page
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.conftest import api_token, logged_in, person
-from tests.support.pages import CHOICES
+from tests.support.pages import CHOICES, text_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -390,7 +390,7 @@ def test_the_page_and_the_api_say_that_there_are_too_many_against_bots(settings:
     browser = logged_in(alice)
     refused = browser.post("/tables/new/", CHOICES | {"players": 3, "bots": 2})
     assert refused.status_code == 403
-    assert "Finish or leave one first" in refused.content.decode()
+    assert "2 bot games are open. Go on with one" in text_of(refused)
     answer = browser.post(
         "/api/v1/games",
         {"players": 2, "bots": 1},

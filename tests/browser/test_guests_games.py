@@ -1,0 +1,55 @@
+"""A guest keeps the games: before a log-out, and where there is no room for another game against bots."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django.fixtures import Settings
+
+from games.models import Game, Seat
+from tests.browser.game_page import NewPage
+from tests.browser.test_axe import violations
+
+pytestmark = pytest.mark.more
+
+
+def play_now(page: Page, button: str) -> None:
+    page.goto("/")
+    page.get_by_role("button", name=button).click()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_third_game_against_bots_takes_the_place_of_the_oldest(
+    new_page: NewPage, site: str, settings: Settings, scripts: bool
+) -> None:
+    settings.RATE_LIMITS = 100
+    page = new_page(java_script_enabled=scripts)
+    for button in ("Play now", "Play against bots"):
+        play_now(page, button)
+        page.locator("#hand").wait_for()
+    oldest, newest = Game.objects.order_by("pk")
+    play_now(page, "Play against bots")
+    expect(page.get_by_role("link", name="Go on with the newest")).to_have_attribute("href", f"/games/{newest.code}/")
+    if scripts:
+        assert violations(page) == []
+    page.get_by_role("button", name="Give up the oldest and start").click()
+    page.locator("#hand").wait_for()
+    assert Game.objects.latest("pk").get_absolute_url() in page.url
+    assert Seat.objects.get(game=oldest, bot="").left
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_guest_finds_the_way_to_sign_up_and_logs_out_in_three_presses(
+    new_page: NewPage, site: str, scripts: bool
+) -> None:
+    page = new_page(java_script_enabled=scripts)
+    play_now(page, "Play now")
+    page.locator("#hand").wait_for()
+    page.goto("/accounts/me/")
+    page.get_by_role("link", name="Log out").click()
+    page.get_by_role("link", name="Sign up and keep it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Keep your games")
+    page.goto("/accounts/logout/")
+    page.get_by_role("link", name="Log out and lose 1 game").click()
+    page.get_by_role("button", name="Log out and lose 1 game").click()
+    expect(page.get_by_role("button", name="Play now")).to_be_visible()
