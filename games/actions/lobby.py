@@ -12,7 +12,7 @@ from django.db import transaction
 from accounts.actions import create_guest
 from accounts.names import BOT_NAMES, name_skeletons
 from games import announce, bots, queries, randomness, rules
-from games.actions import rounds, seating, table_limits
+from games.actions import invitations, rounds, seating, table_limits
 from games.actions.programs import may_sit
 from games.locks import lock_game
 from games.models import Game, Seat
@@ -245,6 +245,7 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
             table_limits.check_open(user)
             seating.people_changed(game, now=now)
         seat.save()
+        invitations.join(game=game, user=user, now=now)
         _seat(table, seat, viewer.user, now)
         return table
 
@@ -342,6 +343,7 @@ def _start(table: Table, by: User, now: datetime) -> None:
             seat.index = index
             # Saved one by one in ascending order: (game, index) is unique, and a seat only moves down to a free index.
             seat.save(update_fields=["index"])
+    invitations.end_waiting(game)
     game.players = len(table.seats)
     game.status, game.started_at = Game.Status.PLAYING, now
     rounds.deal_round(table, number=1, dealer=randomness.source.randrange(len(table.seats)), now=now)

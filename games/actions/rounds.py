@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from games import announce, randomness, rules
+from games.actions import invitations
 from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, set_clock, turn_clock
 from games.models import Game, Hand, Round, Seat
@@ -106,5 +107,7 @@ def end_game(game: Game, *, status: str, now: datetime) -> None:
 
 def call_off(game: Game, *, now: datetime) -> None:
     """End a game without a winner, started or not, and update open pages. The caller holds the game's lock."""
+    if game.started_at is None:
+        invitations.end_waiting(game)
     end_game(game, status=Game.Status.VOID, now=now)
     announce.after_commit(game)

@@ -235,11 +235,21 @@ class Seat(models.Model):
 
 
 class Invitation(models.Model):
-    """An invitation to a private rematch. The person may see the table without its link."""
+    """An invitation to a rematch. The person may see the table without its link, whatever they answer."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"  # the table is open, and the person has not answered
+        JOINED = "joined", "Joined"  # they sat down, and may have left since
+        DECLINED = "declined", "Declined"
+        WITHDRAWN = "withdrawn", "Withdrawn"  # by the person who invited them
+        EXPIRED = "expired", "Expired"  # the table started or closed without them
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="invitations")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     at = models.DateTimeField()
+    state = models.CharField(max_length=9, choices=State, default=State.WAITING, db_default=State.WAITING)
+    # When the person sat down or declined. Null in other states, and for people who joined before this was stored.
+    answered_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["game", "user"], name="invited_once"),)

@@ -45,28 +45,23 @@ LIMIT %(most)s OFFSET %(before)s
 
 _OPEN: Final = """
 WITH candidates AS (
-    (SELECT id, false AS invited FROM games_game
+    (SELECT id FROM games_game
      WHERE status = 'open' AND is_public AND NOT hosted_by_newcomer ORDER BY id DESC LIMIT {newest})
     UNION ALL
-    (SELECT id, false FROM games_game
+    (SELECT id FROM games_game
      WHERE status = 'open' AND is_public AND hosted_by_newcomer ORDER BY id DESC LIMIT {newest})
-    UNION ALL
-    (SELECT g.id, true FROM games_invitation i JOIN games_game g ON g.id = i.game_id
-     WHERE i.user_id = %(reader)s AND g.status = 'open')
 ), free AS (
-    SELECT g.id, g.host_id, g.created_at, g.hosted_by_newcomer, bool_or(c.invited) AS invited,
-        bool_or(NOT c.invited) AS newest
+    SELECT g.id, g.host_id, g.created_at, g.hosted_by_newcomer AS by_newcomer
     FROM candidates c JOIN games_game g ON g.id = c.id
     WHERE (SELECT count(*) FROM games_seat s WHERE s.game_id = g.id) < g.players
         AND NOT EXISTS (SELECT FROM games_seat s WHERE s.game_id = g.id AND s.user_id = %(reader)s)
-    GROUP BY g.id
+        AND NOT EXISTS (SELECT FROM games_invitation i
+            WHERE i.game_id = g.id AND i.user_id = %(reader)s AND i.state = 'waiting')
 ), of_hosts AS (
-    SELECT *, row_number() OVER (PARTITION BY newest, host_id ORDER BY id DESC) AS place_of_host FROM free
-), listed AS (
-    SELECT id, created_at, hosted_by_newcomer AND NOT invited AS by_newcomer FROM of_hosts
-    WHERE invited OR place_of_host = 1
+    SELECT *, row_number() OVER (PARTITION BY host_id ORDER BY id DESC) AS place_of_host FROM free
 ), placed AS (
-    SELECT *, row_number() OVER (PARTITION BY by_newcomer ORDER BY created_at DESC, id DESC) AS place FROM listed
+    SELECT *, row_number() OVER (PARTITION BY by_newcomer ORDER BY created_at DESC, id DESC) AS place FROM of_hosts
+    WHERE place_of_host = 1
 )
 SELECT id FROM placed
 ORDER BY by_newcomer AND place > {newcomers_first}, created_at DESC, id DESC LIMIT {open_listed}
@@ -98,9 +93,9 @@ def _page(listed: str, user: User, before: int) -> tuple[list[Table], bool]:
 def open_tables(user: User | None) -> list[Table]:
     """Return at most `OPEN_LISTED` tables with a free seat for a person, newest first. Runs one query.
 
-    They are one public table of each host, among the `NEWEST` of newcomers and the `NEWEST` of other hosts, and the
-    tables that a rematch invited the person to. Public tables of newcomers after the first `NEWCOMERS_FIRST` come last,
-    because one person can make any number of guests and new accounts.
+    They are one public table of each host, among the `NEWEST` of newcomers and the `NEWEST` of other hosts. Tables of
+    newcomers after the first `NEWCOMERS_FIRST` come last, because one person can make any number of guests and new
+    accounts. Tables with an invitation that the person has not answered are left out (`invitations.waiting_for`).
     """
     listed = _OPEN.format(newest=NEWEST, newcomers_first=NEWCOMERS_FIRST, open_listed=OPEN_LISTED)
     return readable(read_tables(listed, {"reader": None if user is None else user.pk}, fixed=True))

@@ -83,7 +83,9 @@ def data_of(person: User) -> dict[str, Any]:
             Notice.objects.filter(user=person),
             "created_at", "kind", "channel", "state", "reason", "text", "read_at", "game__code", "version",
         ),
-        "table_invitations": _rows(Invitation.objects.filter(user=person), "game__code", "at"),
+        "table_invitations": _rows(
+            Invitation.objects.filter(user=person), "game__code", "at", "state", "answered_at"
+        ),
         "browsers_at_tables": _rows(BrowserMark.objects.filter(user=person), "game__code", "at"),
         "reports": _rows(
             Report.objects.filter(reporter=person),

@@ -69,7 +69,7 @@ def game_card(view: GameView, now: datetime) -> GameCard:
         url=words.table_url("game", view.id),
         what=_what(view, now).removesuffix("."),
         people=f"with {others}" if others and view.you is not None else others or words.table_name(view),
-        about=_about(view),
+        about=about(view),
         opponents=tuple(_opponents(view)) if view.view else (),
         top=view.view.top if view.view else None,
         side=_side(view),
@@ -87,7 +87,7 @@ def open_card(view: GameView) -> GameCard:
         url=words.table_url("game", view.id),
         what=words.table_name(view),
         people=", ".join(seat.name for seat in view.seats),
-        about=f"{len(view.seats)} of {view.players} seats taken · {_about(view)}",
+        about=about_open(view, len(view.seats)),
         side=_side(view),
         join_url=words.table_url("join", view.id),
     )
@@ -102,7 +102,12 @@ def _opponents(view: GameView) -> Iterator[Opponent]:
         yield Opponent(seat.name, seat.avatar, seat.cards, mercy_of(view, seat), seat.out, now, place)
 
 
-def _about(view: GameView) -> str:
+def about_open(view: GameView, taken: int) -> str:
+    """Return what a list says of a table that waits for players, with how many seats are taken."""
+    return f"{taken} of {view.players} seats taken · {about(view)}"
+
+
+def about(view: GameView) -> str:
     """Return the rules of a table, its pace and the length of a match, in a list."""
     changed = " rules, changed" if words.differences(view) else ""
     length = f" · {words.length(view)}" if view.options.is_match else ""

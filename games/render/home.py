@@ -11,8 +11,19 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from games.queries import GameView
-from games.render.game_cards import GameCard, game_card, open_card
-from games.render.words import exact
+from games.queries.invitations import Invited
+from games.render import words
+from games.render.game_cards import GameCard, about_open, game_card, open_card
+
+
+class InvitationLine(NamedTuple):
+    """An invitation that waits for the reader's answer: who invites them to what, and where the answers go."""
+
+    sentence: str
+    about: str
+    url: str
+    join_url: str
+    decline_url: str
 
 
 class Group(NamedTuple):
@@ -51,17 +62,18 @@ class Part:
 class HomePage:
     """The front page.
 
-    `url` is the address of the page, and `now` when it was made, in ISO 8601. `groups` are the reader's games, and
-    `open_tables` the tables where they can sit down. `most_urgent` is the game whose move is due first, None if none
-    has a deadline. `finished`: the page lists finished games. `shown` says which of the reader's games are on the page,
-    empty if all are; `previous_url` and `next_url` lead to the pages beside it, empty where there is none. `left_guest`
-    is the name of the guest that this browser was before it logged in, empty if that guest has no games. `away_until`
-    is the end of the reader's vacation, if they are away.
+    `url` is the address of the page, and `now` when it was made, in ISO 8601. `groups` are the reader's games,
+    `invitations` those that they have not answered, and `open_tables` the tables where anybody can sit down.
+    `most_urgent` is the game whose move is due first, None if none has a deadline. `finished`: the page lists finished
+    games. `shown` says which of the reader's games are on the page, empty if all are; `previous_url` and `next_url` lead
+    to the pages beside it, empty where there is none. `left_guest` is the name of the guest that this browser was before
+    it logged in, empty if that guest has no games. `away_until` is the end of the reader's vacation, if they are away.
     """
 
     url: str
     now: str
     groups: Sequence[Group]
+    invitations: Sequence[InvitationLine]
     open_tables: Group
     most_urgent: GameCard | None
     finished: bool
@@ -76,19 +88,21 @@ def home_page(
     groups: Sequence[Group],
     part: Part,
     *,
+    invitations: Sequence[Invited],
     open_tables: Sequence[GameView],
     finished: bool,
     left_guest: str,
     away_until: datetime | None,
     now: datetime,
 ) -> HomePage:
-    """Return the front page that shows this part of the reader's games, and the tables where they can sit down."""
+    """Return the front page that shows this part of the reader's games, and where they can sit down."""
     first, last = part.before + 1, part.before + part.count
     waiting = [game for group in groups if group.urgent for game in group.games if game.deadline]
     return HomePage(
         url=_page_url(first, finished=finished),
-        now=exact(now),
+        now=words.exact(now),
         groups=groups,
+        invitations=[_invitation(invited) for invited in invitations],
         open_tables=Group("open", "Open tables", [open_card(view) for view in open_tables]),
         most_urgent=waiting[0] if waiting and not part.before else None,
         finished=finished,
@@ -97,6 +111,17 @@ def home_page(
         next_url=_page_url(last + 1, finished=finished) if part.more else "",
         left_guest=left_guest,
         away_until=away_until,
+    )
+
+
+def _invitation(invited: Invited) -> InvitationLine:
+    view = invited.view
+    return InvitationLine(
+        sentence=f"{invited.host} invites you to a {'rematch' if invited.rematch else 'game'}",
+        about=about_open(view, invited.taken),
+        url=words.table_url("game", view.id),
+        join_url=words.table_url("join", view.id),
+        decline_url=reverse("decline", args=[invited.number]),
     )
 
 

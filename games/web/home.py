@@ -23,7 +23,7 @@ from games import queries
 from games.actions import lobby
 from games.actions.table_limits import TooManyAgainstBots
 from games.notices import inbox
-from games.queries import GameView, Table, front_page, lists
+from games.queries import GameView, Table, front_page, invitations, lists
 from games.refusals import Denied
 from games.render.bot_tables import BotTables, bot_tables_of
 from games.render.game_cards import open_card
@@ -71,6 +71,7 @@ def _front_page(request: HtmxRequest, status: int = 200, *, bot_tables: BotTable
     page = home_page(
         groups,
         part,
+        invitations=[] if finished or before else invitations.waiting_for(user),
         open_tables=[] if finished or before else _views(front_page.open_tables(user), user),
         finished=finished,
         left_guest=guest.name if guest else "",

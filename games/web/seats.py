@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Concatenate, ParamSpec, Protocol
+from typing import Concatenate, ParamSpec, Protocol, cast
 
 from django.contrib import messages
 from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
-from django.http import HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.forms import GuestNameForm
 from accounts.log_ins import store_now
 from accounts.models import User
 from common.htmx import HtmxRequest
 from games import queries
-from games.actions import lobby, pauses, standing_orders
+from games.actions import invitations, lobby, pauses, standing_orders
 from games.actions.rematch import ask_rematch
+from games.models import Invitation
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.render.resign import may_leave, resign_page_of
@@ -155,6 +157,23 @@ def orders(request: HtmxRequest, code: str) -> HttpResponse:
 def rematch(request: HtmxRequest, code: str) -> HttpResponse:
     """Play again with the same options."""
     return _done(request, code, partial(ask_rematch, code=code, now=timezone.now()))
+
+
+@login_required
+@require_POST
+def decline(request: HttpRequest, number: int) -> HttpResponse:
+    """Decline an invitation.
+
+    :raises Http404: the user has no invitation with this number.
+    """
+    invitation = invitations.decline(number=number, user=cast("User", request.user), now=timezone.now())
+    if invitation is None:
+        raise Http404
+    if invitation.state == Invitation.State.JOINED:
+        messages.info(request, "You have sat down at this table already. You can leave it here.")
+        return SeeOther.to("game", invitation.game.code)
+    messages.info(request, "You said no to the invitation.")
+    return SeeOther.to("home")
 
 
 def _done(request: HtmxRequest, code: str, act: Act) -> HttpResponse:

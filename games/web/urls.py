@@ -59,6 +59,7 @@ urlpatterns: list[URLPattern] = [
     path("mail/open/<str:token>/", notice_views.mail_open, name="mail-open"),
     path("mail/stop/<str:token>/", notice_views.mail_stop, name="mail-stop"),
     path("mail/works/<str:token>/", notice_views.mail_works, name="mail-works"),
+    path("invitations/<int:number>/decline/", seat_views.decline, name="decline"),
     path("tables/new/", table_views.new_table, name="new-table"),
     path("join/<slug:key>/", invite_views.invite, name="invite"),
     path("join/<slug:key>/rules/", invite_views.rules, name="invite-rules"),

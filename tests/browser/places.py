@@ -17,7 +17,7 @@ from accounts.models import User
 from games import queries
 from games.actions import lobby, pauses, seating
 from games.locks import lock_game
-from games.models import Appeal, Case, Game, Suspension, Warned
+from games.models import Appeal, Case, Game, Invitation, Suspension, Warned
 from games.notices import mail_links, notice_mails, outbox, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
@@ -116,6 +116,8 @@ def _home(page: Visitor, cast: Cast) -> None:
     ended = table_after([cast.alice, cast.bob], 10_000, seed=3)
     assert ended.game.status == Game.Status.OVER
     lobby.create_table(user=cast.bob, options=lobby.TableOptions(), now=timezone.now())
+    asked = lobby.create_table(user=cast.charlie, options=lobby.TableOptions(public=False), now=timezone.now())
+    Invitation.objects.create(game=asked.game, user=cast.alice, at=timezone.now())
     page.goto("/")
 
 

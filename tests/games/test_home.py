@@ -17,7 +17,7 @@ from accounts import actions as account_actions
 from accounts.models import User
 from games import presence, queries, rules
 from games.actions import lobby, pauses, table_limits
-from games.models import Game, Seat
+from games.models import Game, Invitation, Seat
 from games.queries import Viewer, front_page
 from games.render.game_cards import game_card
 from tests.conftest import logged_in
@@ -148,9 +148,10 @@ def test_the_front_page_takes_the_same_queries_for_any_number_of_games(
         round_ = table.started.round
         round_.number = 2
         round_.save(update_fields=["number"])
+        Invitation.objects.create(game=open_table(bob), user=alice, at=NOON)
         open_table(bob)
     browser = logged_in(alice)
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):
         assert browser.get("/").status_code == 200
 
 

@@ -17,7 +17,7 @@ from pytest_django.fixtures import Settings
 from accounts.actions import create_guest
 from accounts.models import User
 from games import queries, rules
-from games.actions import guests, lobby, table_limits
+from games.actions import guests, invitations, lobby, table_limits
 from games.actions.create_once import create_table_once
 from games.actions.lobby import TableOptions
 from games.actions.play import play_move
@@ -450,7 +450,7 @@ def test_a_guest_plays_at_no_more_than_two_tables_against_bots(settings: Setting
 
 def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charlie: User) -> None:
     tables = {user: [new_table(user, players=2) for _ in range(3)] for user in (alice, bob)}
-    hidden = new_table(alice, players=3, public=False)
+    new_table(alice, players=3, public=False)
 
     def listed(user: User | None) -> list[str]:
         return [table.game.code for table in front_page.open_tables(user)]
@@ -460,14 +460,15 @@ def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charli
     assert listed(alice) == newest[:1]
     lobby.join(code=tables[alice][-1].game.code, viewer=Viewer(charlie), now=NOON)  # full, so it has started
     assert listed(None) == [newest[0], tables[alice][-2].game.code]
-    Invitation.objects.bulk_create(
-        Invitation(game=table.game, user=charlie, at=NOON) for table in (hidden, tables[alice][0])
-    )
-    assert listed(charlie) == [
-        hidden.game.code,
-        newest[0],
-        *(t.game.code for t in (tables[alice][1], tables[alice][0])),
-    ]
+
+
+def test_a_table_that_waits_for_my_answer_is_no_open_table_and_hides_no_other(alice: User, bob: User) -> None:
+    older, newer = new_table(alice, players=3), new_table(alice, players=3)
+    own = Invitation.objects.create(game=newer.game, user=bob, at=NOON)
+    assert [table.game.code for table in front_page.open_tables(bob)] == [older.game.code]
+    assert [table.game.code for table in front_page.open_tables(None)] == [newer.game.code]
+    invitations.decline(number=own.pk, user=bob, now=NOON)
+    assert [table.game.code for table in front_page.open_tables(bob)] == [newer.game.code]
 
 
 def joined_long_ago(*people: User) -> None:
@@ -476,8 +477,8 @@ def joined_long_ago(*people: User) -> None:
         user.save(update_fields=["date_joined"])
 
 
-def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bob: User, charlie: User) -> None:
-    joined_long_ago(alice, bob, charlie)
+def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bob: User) -> None:
+    joined_long_ago(alice, bob)
     others = [new_table(user, players=2).game.code for user in (alice, bob)]
     guests = [
         create_table_once(user=None, options=TableOptions(players=2), form=None, now=NOON + timedelta(minutes=n)).table
@@ -485,12 +486,10 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
     ]
     newest = [table.game.code for table in reversed(guests)]
 
-    def listed(user: User | None = None) -> list[str]:
-        return [table.game.code for table in front_page.open_tables(user)]
+    def listed() -> list[str]:
+        return [table.game.code for table in front_page.open_tables(None)]
 
     assert listed() == newest[:6] + others[::-1] + newest[6:10]
-    Invitation.objects.create(game=guests[0].game, user=charlie, at=NOON)  # a rematch keeps its place
-    assert listed(charlie) == [*newest[:6], newest[-1], *others[::-1], *newest[6:9]]
 
 
 def test_tables_of_new_accounts_leave_half_of_the_front_page_to_others(alice: User) -> None:

@@ -322,7 +322,7 @@ def test_a_rematch_takes_one_click_and_invites_the_others(
     answer = as_alice.post(f"/games/{game.code}/rematch/")
     again = Game.objects.get(rematch_of=game)
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{again.code}/")
-    assert again.code in group(as_bob.get("/"), "open")
+    assert again.code in group(as_bob.get("/"), "invitations")
     assert as_bob.post(f"/games/{game.code}/rematch/").headers["Location"] == f"/games/{again.code}/"
     again.refresh_from_db()
     assert again.status == "playing"

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import invitations
 from accounts.models import SignUpInvitation, User
 from games.actions import lobby
-from games.models import Announcement, Appeal, AuditEntry, Case, Game, Notice, Seat, Suspension, Warned
+from games.models import Announcement, Appeal, AuditEntry, Case, Game, Invitation, Notice, Seat, Suspension, Warned
 from games.models.notices import SITE
 from games.notices import player_notices
 from games.queries import Table, Viewer
@@ -51,7 +51,7 @@ class World:
         Game.objects.filter(pk=game.pk).update(is_public=public, host=alice, turn_since=now, deadline=later)
         Seat.objects.filter(game=game, index=1).update(misses=1)
         game.refresh_from_db()
-        lobby.create_table(user=charlie, options=lobby.TableOptions(), now=now)
+        waiting = lobby.create_table(user=charlie, options=lobby.TableOptions(), now=now).game
         case = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=f"{WHY} of this.", now=now)
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
@@ -59,6 +59,7 @@ class World:
         player_notices.write(game, [player_notices.NewNotice(bob.pk, "out", WHY)], now=now)
         shown = Notice.objects.get(user=bob, kind="out", channel=SITE)
         Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)
+        Invitation.objects.create(pk=shown.pk, game=waiting, user=bob, at=now)  # the number in addresses is one
         api_token(alice)
         invitations.invite(user=bob, note=WHY, days=7, now=now)
         token = alice.api_tokens.get()
