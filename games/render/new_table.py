@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from games import rules
 from games.models.paces import Pace
-from games.render.words import listed
+from games.render.words import counted
 
 BOTS: Final = "bots"
 FRIENDS: Final = "friends"
@@ -54,17 +54,15 @@ def choice(text: str, line: str, hint: str = "") -> Choice:
     return label
 
 
-def length_choice(name: str) -> Choice:
-    """Return the label of a length of a match."""
-    lengths = {preset: getattr(rules.LENGTHS_OF[preset], name) for preset in rules.PRESETS}
-    titles: dict[int, list[str]] = {}
-    for preset, length in lengths.items():
-        titles.setdefault(length.points, []).append(rules.PRESET_TITLES[preset])
-    points = [f"{number:,} in {listed(named)}" for number, named in sorted(titles.items(), reverse=True)]
-    least, most = (choose(length.rounds for length in lengths.values()) for choose in (min, max))
-    rounds = f"{least}" if least == most else f"{least} to {most}"
-    hint = f"About {rounds} rounds with four players. Points: {', '.join(points)}."
-    return choice(LENGTHS[name], LENGTHS[name], hint)
+def length_choice(name: str, preset: str) -> Choice:
+    """Return the label of a length of a match with this preset."""
+    return choice(LENGTHS[name], LENGTHS[name], length_hint(name, preset))
+
+
+def length_hint(name: str, preset: str) -> str:
+    """Return how long a match of this length is with this preset."""
+    length = getattr(rules.LENGTHS_OF[preset], name)
+    return f"About {counted(length.rounds, 'round')} with four players, to {length.points:,} points."
 
 
 def pace_choice(pace: Pace) -> Choice:

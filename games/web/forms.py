@@ -72,6 +72,8 @@ def _of_presets() -> dict[str, dict[str, object]]:
     """Return what `static/js/folds.js` has to know when another preset is chosen."""
     return {
         preset: {
+            "most_players": rules.MAX_PLAYERS_OF[preset],
+            "lengths": {name: words.length_hint(name, preset) for name in words.LENGTHS},
             "defaults": {PREFIX + spec.name: _default(spec, preset) for spec in OWN_FIELDS},
             "needs": _needs(preset),
         }
@@ -145,11 +147,11 @@ class LengthField(forms.ChoiceField):
         return super().valid_value(value) or A_NUMBER.fullmatch(value) is not None
 
 
-def _length(sent: str = "") -> LengthField:
-    """Return the field of the length. If points were `sent`, they are among its choices."""
+def _length(preset: str, sent: str = "") -> LengthField:
+    """Return the field of the length at tables with this preset. If points were `sent`, they are among its choices."""
     choices = [
         (SINGLE_ROUND, words.choice("A single round", "A single round")),
-        *((name, words.length_choice(name)) for name in words.LENGTHS),
+        *((name, words.length_choice(name, preset)) for name in words.LENGTHS),
     ]
     if A_NUMBER.fullmatch(sent) and sent != SINGLE_ROUND:
         text = f"To {int(sent):,} points"
@@ -175,7 +177,8 @@ class InnerFold:
 class Fold:
     """A part of the form that folds. While it is folded, it says in `summary` what is chosen, or `nothing_chosen`.
 
-    `side_by_side` are fields that stand beside each other after the others. `wide`: its choices have long texts.
+    `side_by_side` are fields that stand beside each other after the others, and `unsaid` the names of those that the
+    summary leaves out. `wide`: its choices have long texts.
     `is_rules`: it has the options of the rules. `also` says what else the choices change. Open if a field has an error.
     """
 
@@ -187,6 +190,7 @@ class Fold:
     wide: bool = False
     is_rules: bool = False
     also: Sequence[str] = ()
+    unsaid: Sequence[str] = ()
 
     @property
     def open(self) -> bool:
@@ -195,7 +199,8 @@ class Fold:
 
     @property
     def summary(self) -> str:
-        fields = (*self.fields, *(field for part in self.inner_folds for field in part.fields))
+        inner = (field for part in self.inner_folds for field in part.fields)
+        fields = [field for field in (*self.fields, *inner) if field.name not in self.unsaid]
         also = f"also {', '.join(self.also)}" if self.also else ""
         return ", ".join(filter(None, [*map(_line_of, fields), also])) or self.nothing_chosen
 
@@ -253,7 +258,7 @@ class NewTableForm(forms.Form):
         [(bot.name, words.choice(f"{bot.label}: {bot.help}", f"bots: {bot.label.lower()}")) for bot in BOTS.values()],
         USUAL.bot,
     )
-    target = _length()
+    target = _length(USUAL.preset)
     pace = _radio(
         "Pace",
         [
@@ -310,7 +315,7 @@ class NewTableForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= {PREFIX + spec.name: _option_field(spec, self._known_preset) for spec in OWN_FIELDS}
-        self.fields["target"] = _length(self.data.get("target", ""))
+        self.fields["target"] = _length(self._known_preset, self.data.get("target", ""))
 
     def clean(self) -> dict[str, Any]:
         """Combine the four clock fields into one value. They are required only for the custom pace."""
@@ -403,11 +408,18 @@ class NewTableForm(forms.Form):
                 "Seats",
                 [self["players"], self["bots"], self["bot"], self["public"], self["programs"]],
                 [self["bot_pause"]],
+                unsaid=[] if self._has_bots else ["bot"],
             ),
             Fold("Length", [self["target"]], wide=True),
             Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
             Fold("Rules", inner_folds=groups, nothing_chosen=f"As {game}", is_rules=True, also=self._also),
         ]
+
+    @property
+    def _has_bots(self) -> bool:
+        """Whether bots play at the table, as far as the form says. It may be invalid."""
+        bots = str(self["bots"].value())
+        return self["way"].value() in (words.BOTS, None, "") if bots == OTHERS else bots != "0"
 
     @property
     def _also(self) -> list[str]:

@@ -6,7 +6,21 @@ const game = () => form.querySelector("[name=preset]:checked");
 const title = () => form.querySelector("[name=preset]:checked ~ span b");
 const chosen = (name) => form.querySelector(`[name=${name}]:is(:checked, [type=number])`)?.value;
 
+// Of the numbers that do not all fit every game, those that were chosen. They come back with a game that they fit.
+const wanted = {};
+
+function offer(name, most) {
+  const choices = [...form.querySelectorAll(`[name=${name}]`)];
+  wanted[name] ??= chosen(name);
+  for (const choice of choices) choice.disabled = Number(choice.value) > most;
+  const value = Number(wanted[name]) > most ? String(most) : wanted[name];
+  for (const choice of choices) choice.checked = choice.value === value;
+}
+
+const hasBots = () => (chosen("bots") === "others" ? chosen("way") === "bots" : chosen("bots") !== "0");
+
 function said(field) {
+  if (field.previousElementSibling?.name === "bot" && !hasBots()) return "";
   if (field.dataset.line !== undefined) return field.dataset.line;
   return field.value && `${field.labels[0].textContent}: ${field.value}`;
 }
@@ -21,8 +35,16 @@ function also() {
   return left.length ? [`also ${left.join(", ")}`] : [];
 }
 
-function followGame() {
+function followGame(event) {
+  const changed = event?.target;
+  if (changed?.name in wanted) wanted[changed.name] = changed.value;
   if (!game()) return;
+  const { lengths, most_players: most } = presets[game().value];
+  offer("players", most);
+  offer("bots", chosen("players") - 1);
+  for (const [name, hint] of Object.entries(lengths)) {
+    form.querySelector(`[name=target][value=${name}] + span small`).textContent = hint;
+  }
   document.querySelector("#how-to").href = title().dataset.rules;
   for (const [name, value] of Object.entries(presets[game().value].defaults)) {
     const field = form.querySelector(`[name=${name}]`);

@@ -248,7 +248,7 @@ def _faulty_form(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.locator("summary", has_text="Seats").click()
     page.get_by_role("group", name="Players").get_by_label("2", exact=True).check()
-    page.get_by_role("group", name="Bots", exact=True).get_by_label("5").check()
+    page.get_by_label("Bot delay in seconds").fill("99")
     page.get_by_role("button", name="Create table").click()
     page.locator(".errorlist").first.wait_for()
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
+from games import rules
 from games.models import Game
 from tests.browser.game_page import NewPage
 
@@ -104,8 +105,9 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(new_page:
     page.get_by_role("radio", name="Stack draw cards").check()
     for title in ("Seats", "Length", "Rules"):
         page.locator(".fold > summary", has_text=title).click()
-    page.get_by_role("group", name="Players").get_by_label("7").check()
+    page.get_by_role("group", name="Players").get_by_label("6").check()
     page.get_by_role("group", name="Bots", exact=True).get_by_label("2").check()
+    page.get_by_label("Bot delay in seconds").fill("99")
     page.get_by_role("radio", name="Short match").check()
     page.locator("summary", has_text="Drawing").click()
     page.locator("[name=option_draw_until_playable][value=False]").check()
@@ -113,7 +115,7 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(new_page:
     page.get_by_label("Mercy limit").fill("30")
     page.get_by_label("Mercy limit").press("Tab")
     lines = {
-        "Seats": "7 players, 2 bots, bots: careful",
+        "Seats": "6 players, 2 bots, bots: careful",
         "Length": "Short match",
         "Rules": "Draw until playable: off, Mercy limit: 30",
     }
@@ -121,9 +123,77 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(new_page:
         page.locator(".fold > summary", has_text=title).click()
         expect(line(page, title)).to_have_text(text)
     page.get_by_role("button", name="Create table").click()
-    expect(page.locator("#errors")).to_contain_text("Players: A table with these rules has 2 to 6 players.")
+    expect(page.locator("#errors")).to_contain_text("Bot delay in seconds: ")
     for title, text in lines.items():
         expect(line(page, title)).to_have_text(text)
+
+
+NUMBERS = "(name) => [...document.querySelectorAll(`[name=${name}]:not(:disabled)`)].map((one) => one.value).join(' ')"
+"""The values of a group of radio buttons that can be chosen."""
+
+
+def test_only_numbers_that_fit_the_game_can_be_chosen_and_others_come_back(new_page: NewPage, alice: User) -> None:
+    page = new_page(alice)
+    page.goto("/tables/new/")
+    page.locator(".fold > summary", has_text="Seats").click()
+    assert page.evaluate(NUMBERS, "players") == "2 3 4 5 6"
+    assert page.evaluate(NUMBERS, "bots") == "others 0 1 2 3"
+    page.get_by_role("radio", name="Flip").check()
+    assert page.evaluate(NUMBERS, "players") == "2 3 4 5 6 7 8 9 10"
+    page.get_by_role("group", name="Players").get_by_label("9").check()
+    page.get_by_role("group", name="Bots", exact=True).get_by_label("8").check()
+    page.locator(".fold > summary", has_text="Seats").click()
+    expect(line(page, "Seats")).to_have_text("9 players, 8 bots, bots: careful")
+    page.get_by_role("radio", name="Stack draw cards").check()
+    expect(line(page, "Seats")).to_have_text("6 players, 5 bots, bots: careful")
+    page.get_by_role("radio", name="Flip").check()
+    expect(line(page, "Seats")).to_have_text("9 players, 8 bots, bots: careful")
+    page.get_by_role("radio", name="Stack draw cards").check()
+    page.get_by_role("button", name="Create table").click()
+    page.locator("#hand").wait_for()
+    assert Game.objects.get().players == 6
+
+
+def test_a_refused_number_fits_on_the_page_that_says_so(new_page: NewPage, alice: User) -> None:
+    page = new_page(alice, java_script_enabled=False)
+    page.goto("/tables/new/")
+    page.locator(".fold > summary", has_text="Seats").click()
+    page.get_by_role("group", name="Players").get_by_label("8").check()
+    page.get_by_role("button", name="Create table").click()
+    expect(page.locator("#errors")).to_contain_text("Players: A table with these rules has 2 to 6 players.")
+    expect(page.get_by_role("group", name="Players").get_by_label("8")).to_be_checked()
+
+
+def test_the_parts_speak_of_the_chosen_game_and_of_bots_only_if_there_are_some(new_page: NewPage, alice: User) -> None:
+    page = new_page(alice)
+    page.goto("/tables/new/")
+    page.get_by_role("radio", name="Friends").check()
+    expect(line(page, "Seats")).to_have_text("4 players")
+    page.get_by_role("radio", name="Bots", exact=False).first.check()
+    expect(line(page, "Seats")).to_have_text("4 players, bots: careful")
+    page.locator(".fold > summary", has_text="Length").click()
+    short = page.locator("label:has([name=target][value=short]) small")
+    expect(short).to_have_text(f"About {rounds_and_points('no-mercy')} points.")
+    page.get_by_role("radio", name="Flip").check()
+    expect(short).to_have_text(f"About {rounds_and_points('flip')} points.")
+
+
+def rounds_and_points(preset: str) -> str:
+    length = rules.LENGTHS_OF[preset].short
+    return f"{length.rounds} rounds with four players, to {length.points:,}"
+
+
+def test_without_scripts_no_part_speaks_of_another_game_or_way(new_page: NewPage, alice: User) -> None:
+    page = new_page(alice, java_script_enabled=False)
+    page.goto("/tables/new/")
+    page.locator(".fold > summary", has_text="Length").click()
+    short = page.locator("label:has([name=target][value=short]) small")
+    expect(short).to_be_visible()
+    page.get_by_role("radio", name="Flip").check()
+    expect(short).to_be_hidden()
+    expect(line(page, "Seats")).to_be_visible()
+    page.get_by_role("radio", name="Friends").check()
+    expect(line(page, "Seats")).to_be_hidden()
 
 
 def test_the_rules_say_what_a_choice_changes_besides_and_what_a_default_is(new_page: NewPage, alice: User) -> None:

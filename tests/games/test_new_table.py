@@ -303,9 +303,12 @@ def test_the_way_to_play_decides_who_gets_the_seats(
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_the_form_offers_lengths_that_suit_each_preset(as_alice: Client, preset: str) -> None:
     lengths = rules.LENGTHS_OF[preset]
-    text = text_of(as_alice.get("/tables/new/"))
-    for name, length in lengths._asdict().items():
-        assert re.search(rf"{length.points:,} in [^0-9]*{rules.PRESET_TITLES[preset]}", text)
+    html = as_alice.get(f"/tables/new/?preset={preset}").content.decode()
+    hints = re.findall(r'name="target"[^>]*>\s*<span[^>]*>[^<]*<small>([^<]*)', html)
+    assert len(hints) == len(lengths)
+    for hint, (name, length) in zip(hints, lengths._asdict().items(), strict=True):
+        rounds = f"{length.rounds} round{'s' * (length.rounds > 1)}"
+        assert hint == f"About {rounds} with four players, to {length.points:,} points."
         as_alice.post("/tables/new/", CHOICES | {"preset": preset, "target": name})
         assert Game.objects.latest("pk").target == length.points
     assert rules.PRESETS[preset].target in {length.points for length in lengths}
@@ -353,3 +356,41 @@ def test_only_the_part_of_the_form_with_an_error_is_unfolded(as_alice: Client) -
     assert unfolded({"players": "7"}) == ["Seats"]
     assert unfolded({"option_mercy_limit": "5"}) == ["Rules", "Elimination"]
     assert unfolded({"pace": "custom"}) == ["Time", "Custom clock"]
+
+
+def summary(html: str, title: str) -> str:
+    """Return what a folded part of the form says of its choices."""
+    found = re.search(rf"<summary>{title}\s*<span[^>]*>([^<]*)", html)
+    assert found is not None
+    return unescape(found[1])
+
+
+@pytest.mark.parametrize(
+    ("change", "seats"),
+    [
+        ({"way": "bots", "bots": "others"}, "3 players, bots: careful"),
+        ({"way": "friends", "bots": "others"}, "3 players"),
+        ({"way": "anyone", "bots": "others"}, "3 players"),
+        ({"way": "friends", "bots": "1"}, "3 players, 1 bot, bots: careful"),
+        ({"way": "bots", "bots": "0"}, "3 players, no bots"),
+    ],
+)
+def test_a_form_speaks_of_the_kind_of_bots_only_if_there_are_some(
+    as_alice: Client, change: dict[str, str], seats: str
+) -> None:
+    refused = as_alice.post("/tables/new/", CHOICES | {"public": "", "option_mercy_limit": "1"} | change)
+    assert summary(refused.content.decode(), "Seats") == seats
+
+
+def test_a_link_for_friends_speaks_of_no_bots(as_alice: Client) -> None:
+    assert summary(as_alice.get("/tables/new/?way=friends").content.decode(), "Seats") == "4 players"
+
+
+def test_without_scripts_the_form_offers_all_numbers_and_says_which_fit(as_alice: Client) -> None:
+    page = as_alice.get("/tables/new/").content.decode()
+    assert "disabled" not in page[page.index('class="form newtable"') :]
+    refused = as_alice.post("/tables/new/", CHOICES | {"players": "8", "bots": "5"})
+    assert "A table with these rules has 2 to 6 players." in text_of(refused)
+    assert re.findall(r'name="(players|bots)" value="(\d+)"[^>]* checked', refused.content.decode()) == [
+        ("players", "8"), ("bots", "5")
+    ]  # fmt: skip
