@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from accounts import encryption, queries, tries
 from accounts.addresses import canonical, validate_address
 from accounts.limits import REST_CHANGES
-from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
+from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import (
     ALIKE,
     DISPLAY_NAME_LENGTH,
@@ -40,8 +40,6 @@ from accounts.tokens import digest_of, new_token
 
 GUEST_NAME_TRIES = 20
 TOKENS_A_USER = 20
-DELETION_DAYS = 14
-"""How long an account stays after its person has asked for the deletion."""
 LAST_USED_GRAIN = timedelta(minutes=10)
 
 

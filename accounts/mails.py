@@ -30,7 +30,7 @@ from accounts.actions import lock_person
 from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.message_ids import message_id, name_of_mail
-from accounts.models import AccountMail, Delivery, User
+from accounts.models import LONGEST_DELETION_DAYS, AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
 from accounts.zones import zone_to_show
 
@@ -152,8 +152,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(
             DELETION_ASKED,
             "Your account will be deleted",
-            "Somebody who was logged in to your account has asked for its deletion: it will be deleted on {deletes_on}."
-            " To keep it, log in before then.",
+            "Somebody who was logged in to your account has asked for its deletion: it will be deleted within"
+            f" {LONGEST_DELETION_DAYS} days, but not before {{deletes_on}}. To keep it, log in before then.",
         ),
         Kind(
             DELETION_CANCELLED,

@@ -33,6 +33,9 @@ NEWCOMER: Final = timedelta(days=1)
 """How long a new account counts as a newcomer. Guests always do."""
 SESSION_SALT: Final = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
+DELETION_DAYS: Final = 14
+LONGEST_DELETION_DAYS: Final = 30
+"""How long an account stays after its person has asked for the deletion, and how long if staff have work with it."""
 """The end of a suspension or mute without an end."""
 
 
@@ -181,6 +184,11 @@ class User(AbstractUser):
     def suspended(self, now: datetime) -> bool:
         """Return True if this person is suspended: they may only read why, and appeal."""
         return self.suspended_until is not None and self.suspended_until > now
+
+    @property
+    def deletes_by(self) -> datetime | None:
+        """When the account will be deleted at the latest, or None if nobody has asked for that."""
+        return self.deletes_at and self.deletes_at + timedelta(days=LONGEST_DELETION_DAYS - DELETION_DAYS)
 
     @property
     def suspended_now(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,7 @@ from accounts import actions as account_actions
 from accounts import mails
 from accounts.actions import lock_person
 from accounts.addresses import canonical
-from accounts.models import AccountMail, NameSkeleton, Session, User, sealed
+from accounts.models import DELETION_DAYS, AccountMail, NameSkeleton, Session, User, sealed
 from accounts.names import deleted_name
 from accounts.zones import zone_to_show
 from games import announce, queries
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SUSPENDED: Final = "You are suspended. You can delete your account when the suspension is over."
-CASE_OPEN: Final = "Staff are looking into a report about you. You can delete your account once they have settled it."
 LAST_SUPERUSER: Final = (
     "You are the only superuser of this site, and nobody else could take care of it. Make another one first"
     " (manage.py createsuperuser), then delete your account."
@@ -48,13 +47,31 @@ class NotNow(Exception):
 
 
 def objection_to_deletion(person: User, now: datetime) -> str:
-    """Return why this account cannot be deleted now, in a sentence for the person, or ""."""
+    """Return why this person cannot ask for the deletion now, in a sentence for the person, or "".
+
+    An open case is no reason: the sentence would tell of it, and one report would stop a deletion.
+    """
     if person.suspended(now):
         return SUSPENDED
-    if Case.objects.filter(person=person, closed_at=None).exists():
-        return CASE_OPEN
+    return LAST_SUPERUSER if _is_last_superuser(person) else ""
+
+
+def _is_last_superuser(person: User) -> bool:
     others = User.objects.filter(is_superuser=True, is_active=True, deletes_at=None).exclude(pk=person.pk)
-    return LAST_SUPERUSER if person.is_superuser and not others.exists() else ""
+    return person.is_superuser and not others.exists()
+
+
+def _must_wait(person: User, now: datetime) -> bool:
+    """Return True if the deletion that is due has to wait: for another superuser, or for staff until `deletes_by`.
+
+    Staff may still settle cases from before the request. Later reports delay nothing, so nobody can stop a deletion.
+    """
+    if _is_last_superuser(person):
+        return True
+    assert person.deletes_at is not None
+    assert person.deletes_by is not None
+    earlier = Q(closed_at=None, opened_at__lte=person.deletes_at - timedelta(days=DELETION_DAYS))
+    return now < person.deletes_by and (person.suspended(now) or Case.objects.filter(earlier, person=person).exists())
 
 
 def ask(*, user: User, now: datetime) -> datetime:
@@ -103,7 +120,7 @@ def delete_due(*, now: datetime) -> None:
 def delete(*, user_id: int, now: datetime) -> bool:
     """Delete this account if its time has come. Return False if it was kept or has to wait.
 
-    It waits while there is an objection to its deletion, and until all its seats in running games are with bots. Each
+    It waits while `_must_wait` says so, and until all its seats in running games are with bots. Each
     step is a transaction. If the process dies between them, the next call goes on.
     """
     if not _begin(user_id, now):
@@ -127,7 +144,7 @@ def _begin(user_id: int, now: datetime) -> bool:
             return False
         if person.deletion_begun:
             return True
-        if objection_to_deletion(person, now):
+        if _must_wait(person, now):
             log.info("a deletion waits", user=user_id)
             return False
         person.is_active, person.deletion_begun = False, True

@@ -160,7 +160,7 @@ def check_outcome_change(case: Case, *, by: User) -> None:
     if case.closed_at is None:
         raise Denied("forbidden", "This case is open. Close it with an outcome.")
     if case.person is None:
-        raise Denied("over", "The guest has been deleted, so the outcome stays as it is.")
+        raise Denied("over", "The account has been deleted, so the outcome stays as it is.")
     check_no_part(case, by)
 
 
@@ -319,7 +319,7 @@ def _do_also(case: Case, act: str, days: int | None, *, by: User, reason: str, n
     if act not in _ALSO:
         raise Denied("malformed", "Choose what to do to the person.")
     if case.person_id is None:
-        raise Denied("malformed", "The guest has been deleted. Close the case without doing anything to them.")
+        raise Denied("malformed", "The account has been deleted. Close the case without doing anything to them.")
     more: dict[str, Any] = {}
     if act != acts.WARN.name:
         if days is None:

@@ -17,8 +17,7 @@ from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import log_ins
-from accounts.actions import DELETION_DAYS
-from accounts.models import FREED_NAMES_HELD, User
+from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, LONGEST_DELETION_DAYS, User
 from accounts.names import deleted_name
 from accounts.queries import confirmed_addresses
 from common import secret_pages
@@ -80,13 +79,12 @@ def _delete_account(request: HttpRequest) -> HttpResponse:
     except deletion.NotNow as objection:
         return _page(request, user, str(objection))
     on = date_format(timezone.localtime(when), "j F Y, H:i e")
+    deleted = f"account will be deleted within {LONGEST_DELETION_DAYS} days, but not before {on}."
     if user.is_guest:
-        messages.success(request, f"Your account will be deleted on {on}. Until then you can keep it here.")
+        messages.success(request, f"Your {deleted} Until then you can keep it here.")
         return SeeOther.to("me")
     logout(request)
-    messages.success(
-        request, f"You are logged out, and your account will be deleted on {on}. To keep it, log in before."
-    )
+    messages.success(request, f"You are logged out, and your {deleted} To keep it, log in before then.")
     return SeeOther.to("home")
 
 
@@ -135,6 +133,7 @@ def _page(request: HttpRequest, user: User, refusal: str) -> HttpResponse:
     context = {
         "refusal": refusal,
         "days": DELETION_DAYS,
+        "most_days": LONGEST_DELETION_DAYS,
         "held": FREED_NAMES_HELD.days,
         "called": deleted_name(user.pk),
     }

@@ -44,7 +44,7 @@ def test_an_account_is_deleted_and_kept_by_logging_in(new_page: NewPage, alice: 
     page.get_by_role("link", name="Delete the account").click()
     confirm(page)
     page.get_by_role("button", name="Delete alice in 14 days").click()
-    expect(page.get_by_text("You are logged out, and your account will be deleted on")).to_be_visible()
+    expect(page.get_by_text("You are logged out, and your account will be deleted within 30 days")).to_be_visible()
     alice.refresh_from_db()
     assert alice.deletes_at is not None
     page.goto("/accounts/login/")

@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import actions, mails, queries
-from accounts.models import AccountMail, NameSkeleton, Session, User
+from accounts.models import FOR_GOOD, AccountMail, NameSkeleton, Session, User
 from accounts.names import deleted_name, is_reserved
 from games.actions import deletion, guests, lobby
 from games.api.auth import TO_BE_DELETED
@@ -83,7 +83,7 @@ def test_the_page_asks_for_the_password_and_logs_out_everywhere(dora: User) -> N
     assert "For 14 days nothing is deleted," in page
     assert deleted_name(dora.pk) in page
     answer = browser.post(URL, follow=True)
-    assert "You are logged out, and your account will be deleted on " in text_of(answer)
+    assert "You are logged out, and your account will be deleted within 30 days, but not before " in text_of(answer)
     stored = User.objects.get(pk=dora.pk)
     assert stored.deletes_at is not None
     assert FORTNIGHT - timedelta(minutes=5) < stored.deletes_at - timezone.now() <= FORTNIGHT
@@ -141,7 +141,7 @@ def test_a_guest_keeps_the_account_in_the_browser() -> None:
     browser = logged_in(guest)
     assert "you can keep the account on its page, in this browser" in text_of(browser.get(URL))
     page = browser.post(URL, follow=True)
-    assert "Your account will be deleted on" in text_of(page)
+    assert "Your account will be deleted within 30 days" in text_of(page)
     assert "Keep the account" in text_of(page)
     assert "will not be deleted" in text_of(browser.post("/accounts/me/keep/", follow=True))
     assert "so it stays" in text_of(browser.post("/accounts/me/keep/", follow=True))
@@ -207,7 +207,6 @@ def make_superuser(dora: User, by: User, mo: User) -> None:
     ("make", "sentence"),
     [
         (make_suspended, deletion.SUSPENDED),
-        (make_reported, deletion.CASE_OPEN),
         (make_superuser, deletion.LAST_SUPERUSER),
     ],
 )
@@ -225,7 +224,7 @@ def test_some_get_a_sentence_instead(
         assert (answer.status_code, sentence in text_of(answer)) == (409, True)
 
 
-@pytest.mark.parametrize("make", [make_suspended, make_reported, make_superuser])
+@pytest.mark.parametrize("make", [make_suspended, make_superuser])
 def test_what_happens_after_the_request_puts_the_deletion_off(
     dora: User, alice: User, mo: User, make: Callable[[User, User, User], None]
 ) -> None:
@@ -235,9 +234,66 @@ def test_what_happens_after_the_request_puts_the_deletion_off(
     stored = User.objects.get(pk=dora.pk)
     assert (stored.is_active, stored.deletion_begun) == (True, False)
     User.objects.filter(pk=dora.pk).update(suspended_until=None, is_superuser=False)
-    Case.objects.update(closed_at=NOON, outcome="nothing")
     deletion.delete_due(now=NOON + FORTNIGHT)
     assert not User.objects.filter(pk=dora.pk).exists()
+
+
+def test_the_page_does_not_tell_that_a_case_is_open(dora: User, alice: User) -> None:
+    browser = confirmed_browser(dora)
+    case = report_on(dora, alice, timezone.now())
+    page = text_of(browser.get(URL))
+    Case.objects.update(closed_at=timezone.now())
+    assert text_of(browser.get(URL)) == page
+    Case.objects.filter(pk=case.pk).update(closed_at=None)
+    answer = browser.post(URL, follow=True)
+    assert "your account will be deleted within 30 days, but not before " in text_of(answer)
+    assert User.objects.get(pk=dora.pk).deletes_at is not None
+
+
+def test_a_report_after_the_request_puts_nothing_off(dora: User, alice: User, mo: User) -> None:
+    ask(dora)
+    case = report_on(dora, alice, NOON + timedelta(seconds=1))
+    deletion.delete_due(now=NOON + FORTNIGHT)
+    assert not User.objects.filter(pk=dora.pk).exists()
+    answer = staff_browser(mo).get(f"/admin/games/case/{case.pk}/change/")
+    assert "a deleted player" in text_of(answer)
+    cases.close_case(case_id=case.pk, by=mo, outcome="nothing", answer="", reason=REASON, now=NOON + FORTNIGHT)
+    assert "A deleted player: an offensive name" in text_of(logged_in(alice).get("/reports/"))
+
+
+def test_a_deletion_waits_for_a_case_from_before_the_request(dora: User, alice: User, mo: User) -> None:
+    case = report_on(dora, alice)
+    ask(dora)
+    deletion.delete_due(now=NOON + FORTNIGHT)
+    stored = User.objects.get(pk=dora.pk)
+    assert (stored.is_active, stored.deletion_begun) == (True, False)
+    cases.close_case(case_id=case.pk, by=mo, outcome="nothing", answer="", reason=REASON, now=NOON + FORTNIGHT)
+    report_on(dora, alice, NOON + FORTNIGHT)
+    deletion.delete_due(now=NOON + FORTNIGHT)
+    assert not User.objects.filter(pk=dora.pk).exists()
+
+
+def make_suspended_for_good(dora: User, by: User, mo: User) -> None:
+    User.objects.filter(pk=dora.pk).update(suspended_until=FOR_GOOD)
+
+
+@pytest.mark.parametrize("make", [make_reported, make_suspended_for_good])
+def test_a_deletion_waits_for_staff_at_most_30_days(
+    dora: User, alice: User, mo: User, make: Callable[[User, User, User], None]
+) -> None:
+    make(dora, alice, mo)
+    User.objects.filter(pk=dora.pk).update(deletes_at=NOON + FORTNIGHT)
+    deletion.delete_due(now=NOON + timedelta(days=30, seconds=-1))
+    assert User.objects.filter(pk=dora.pk, deletion_begun=False).exists()
+    deletion.delete_due(now=NOON + timedelta(days=30))
+    assert not User.objects.filter(pk=dora.pk).exists()
+
+
+def test_a_guest_whose_deletion_waits_sees_until_when_at_most(alice: User) -> None:
+    guest = actions.create_guest()
+    User.objects.filter(pk=guest.pk).update(deletes_at=NOON + FORTNIGHT, time_zone="UTC")
+    page = text_of(logged_in(guest).get("/accounts/me/"))
+    assert "will be deleted between 5 December 2026, 12:00 and 21 December 2026, 12:00, as you asked for" in page
 
 
 def test_of_two_superusers_one_can_go(dora: User, alice: User) -> None:
@@ -438,7 +494,7 @@ def test_staff_see_when_an_account_will_be_deleted(dora: User, mo: User) -> None
     page = f"/admin/accounts/user/{dora.pk}/change/"
     assert "to be deleted" not in text_of(staff_browser(mo).get(page))
     ask(dora)
-    assert "to be deleted on 2026-12-05 12:00" in text_of(staff_browser(mo).get(page))
+    assert "to be deleted between 2026-12-05 12:00 and 2026-12-21 12:00" in text_of(staff_browser(mo).get(page))
 
 
 def test_a_claimed_address_of_somebody_else_keeps_its_mails(dora: User, alice: User) -> None:

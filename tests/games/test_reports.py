@@ -554,7 +554,7 @@ def test_the_page_of_a_case_says_why_its_outcome_cannot_be_changed(
     assert act in text(staff_browser(ann).get(page))
     Case.objects.update(person=None)
     deleted = text(staff_browser(ann).get(page))
-    assert "The guest has been deleted, so the outcome stays as it is." in deleted
+    assert "The account has been deleted, so the outcome stays as it is." in deleted
     assert act not in deleted
 
 
