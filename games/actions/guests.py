@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import transaction
 
 from accounts.actions import lock_person
-from games import announce
+from games import announce, queries
 from games.actions import seating, table_limits
 from games.actions.programs import may_sit
+from games.clocks import pausing
+from games.locks import lock_game
 from games.models import Game, Invitation, Seat
 from games.queries import conduct
+from games.refusals import Denied
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,10 +40,16 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
     - where staff removed the account, or where the account has viewed the hands as a staff member;
     - at tables without programs that are not over, if a program plays for the account;
     - the newest ones, if they would take the account over a limit of `table_limits`.
+
+    Clocks that run go on with the time that is left, and with the account's vacation and quiet hours.
+
+    :raises Denied: `forbidden` if staff have suspended the guest.
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
         locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
+        if lock_person(guest.pk).suspended(now):
+            raise Denied("forbidden", suspended_sentence(guest))
         closed = set(conduct.games_closed_to(user))  # under the games' locks, which staff need to view hands
         open_to = [game for game in locked if game.pk not in closed]
         person = may_sit(user, programs=False)
@@ -49,6 +58,12 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
         moved = [game for game in allowed if game.pk not in over_limit]
         if moved:
             _keep_names(guest, user)
+        for game in moved:
+            if game.status == Game.Status.PLAYING:
+                table = queries.load(lock_game(pk=game.pk))
+                row = table.own_seat(guest)
+                assert row is not None
+                pausing.pass_on(table, row, rest=user.rest, now=now)
         Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
         seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk, now=now)
         for game in moved:
@@ -56,6 +71,11 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
                 announce.after_commit(game)
         _move_invitations(guest, user)
         return Moved(len(moved), len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
+
+
+def suspended_sentence(guest: User) -> str:
+    """Return why the games of a suspended guest cannot move."""
+    return f"Staff have suspended {guest.name}, so these games stay where they are until the suspension is over."
 
 
 def _keep_names(guest: User, user: User) -> None:

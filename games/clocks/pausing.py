@@ -10,21 +10,22 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from accounts.rest import Rest
 from games import announce
 from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
 from games.clocks.turn_clock import (
     CLOCK_FIELDS,
     TurnClock,
     clocks_ran_until,
+    continued,
     runs_from,
     set_clock,
     time_left_at,
-    vacation_end_for,
     window_start,
     with_quiet_hours,
     with_vacation,
 )
-from games.models import Game, Hand
+from games.models import Game, Hand, Seat
 from games.queries import Table
 from games.refusals import Denied, not_started, over
 
@@ -83,14 +84,8 @@ def _restart_clocks(table: Table, paused_at: datetime, now: datetime) -> None:
     game, hands, position = table.game, table.started.hands, table.started.position
     seat, moment = table.seats[position.turn], clocks_ran_until(game, now)
     if game.time_left is not None:
-        ran, begins = max(timedelta(), paused_at - (game.turn_since or paused_at)), runs_from(game, seat, moment)
-        clock = TurnClock(
-            deadline=begins + game.time_left,
-            turn_since=begins - ran,
-            quiet_given=game.quiet_given,
-            rested_until=vacation_end_for(game, seat),
-        )
-        set_clock(game, with_quiet_hours(game, seat, clock, now=now))
+        ran = max(timedelta(), paused_at - (game.turn_since or paused_at))
+        set_clock(game, continued(game, seat, left=game.time_left, ran=ran, now=now))
     game.paused_at = None
     for hand in hands:
         if hand.callout_until is not None:
@@ -122,6 +117,21 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         announce.after_commit(game)
     else:
         raise Denied("forbidden", "No clock is running: it is a bot’s turn.", version=game.version)
+
+
+def pass_on(table: Table, seat: Seat, *, rest: Rest, now: datetime) -> None:
+    """Let the running clock of this seat's turn go on with the rest of its new owner.
+
+    The vacation of the owner before ends now, and the time that is left stays.
+    """
+    game = table.game
+    if game.deadline is None or table.on_turn is not seat or seat.bot or table.started.position.phase == "buzz":
+        return
+    stopped, clock = clocks_ran_until(game, now), with_vacation(game, seat, now)
+    since = clock.turn_since or stopped
+    ran, left = runs_from(game, seat, max(stopped, since)) - since, time_left_at(game, seat, clock, stopped)
+    seat.rest = rest
+    save_clock(table, continued(game, seat, left=left, ran=ran, now=now))
 
 
 def forgive_misses(table: Table, *, seat: int) -> bool:

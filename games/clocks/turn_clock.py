@@ -175,6 +175,21 @@ def time_left_at(game: Game, seat: Seat, clock: TurnClock, stopped: datetime) ->
     return max(timedelta(), clock.deadline - runs_from(game, seat, max(stopped, clock.turn_since or stopped)))
 
 
+def continued(game: Game, seat: Seat, *, left: timedelta, ran: timedelta, now: datetime) -> TurnClock:
+    """Return the clock of a turn that goes on now with the time that was `left`, after it `ran` for some time.
+
+    If the player is on vacation, it goes on when they are back.
+    """
+    begins = runs_from(game, seat, clocks_ran_until(game, now))
+    clock = TurnClock(
+        deadline=begins + left,
+        turn_since=begins - ran,
+        quiet_given=game.quiet_given,
+        rested_until=vacation_end_for(game, seat),
+    )
+    return with_quiet_hours(game, seat, clock, now=now)
+
+
 def unspent_time(game: Game, seat: Seat, now: datetime) -> timedelta:
     """Return the time left of this seat's turn, without what quiet hours or a vacation add."""
     if game.deadline is None:

@@ -29,6 +29,7 @@ from accounts.zones import zone_of_browser
 from common.htmx import HtmxRequest, login_redirect
 from games.actions import guests
 from games.queries import lists
+from games.refusals import Denied
 from games.render.log_out import LossPage, loss_page_of
 from games.render.words import counted
 from games.web.http import SeeOther
@@ -122,6 +123,9 @@ def move_seats(request: HttpRequest) -> HttpResponse:
     user, guest = person(request), left_guest(request)
     if user is None or guest is None:
         return redirect("home")
+    if guest.suspended_now:
+        messages.warning(request, guests.suspended_sentence(guest))
+        return redirect("home")
     count = lists.games_to_keep(guest).count()
     if request.method != "POST":
         context = {"guest": guest, "count": count, "ask_again": LOSE in request.GET}
@@ -137,7 +141,11 @@ def move_seats(request: HttpRequest) -> HttpResponse:
 
 
 def _move(request: HttpRequest, guest: User, user: User) -> None:
-    moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
+    try:
+        moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
+    except Denied as denied:
+        messages.warning(request, denied.message)
+        return
     if not (moved.no_programs or moved.over_limit):  # these can still be moved later
         del request.session[LEFT_GUEST]
     messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")

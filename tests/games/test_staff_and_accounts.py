@@ -13,10 +13,12 @@ from django.conf import settings
 from django.contrib import admin
 from django.core import mail
 from django.test import Client, RequestFactory
+from django.utils import timezone
 
 from accounts import actions as account_actions
 from accounts.adapter import LEFT_GUEST
 from accounts.models import User
+from games.actions import guests
 from games.models import AuditEntry, Case, Notice
 from games.notices import outbox, preferences
 from games.queries import Viewer, conduct, lists
@@ -237,6 +239,26 @@ def test_the_games_of_a_closed_guest_do_not_move_to_an_account(ann: User, alice:
     assert browser.get("/move-seats/").status_code == 302
     browser.post("/move-seats/", {"answer": "move"})
     assert not lists.games_of(bob).exists()
+
+
+def test_the_games_of_a_suspended_guest_do_not_move_to_an_account(ann: User, alice: User, bob: User) -> None:
+    guest = account_actions.create_guest()
+    game = table_at(TWO_HANDS, [guest, alice]).game
+    browser = logged_in(bob)
+    session = browser.session
+    session[LEFT_GUEST] = guest.pk
+    session.save()
+    people.suspend(person_id=guest.pk, by=ann, days=30, reason=REASON, now=timezone.now())
+    sentence = f"Staff have suspended {guest.name}, so these games stay where they are until the suspension is over."
+    assert "Move those games to this account?" not in text_of(browser.get("/"))
+    assert sentence in text_of(browser.get("/move-seats/", follow=True))
+    assert sentence in text_of(browser.post("/move-seats/", {"answer": "move"}, follow=True))
+    with pytest.raises(Denied, match=r"^Staff have suspended"):
+        guests.move_seats(guest=guest, user=bob, now=timezone.now())
+    assert not lists.games_of(bob).exists()
+    people.lift(person_id=guest.pk, by=ann, reason=REASON, now=timezone.now())
+    browser.post("/move-seats/", {"answer": "move"})
+    assert list(lists.games_of(bob)) == [game]
 
 
 def test_the_pages_to_close_and_reopen_a_guest_say_what_they_can_still_do(ann: User) -> None:

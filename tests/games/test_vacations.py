@@ -12,6 +12,7 @@ from accounts.actions import choose_time_zone
 from accounts.models import User
 from accounts.queries import vacation_days_left
 from games.actions import sweep
+from games.actions.guests import move_seats
 from games.actions.play import play_move
 from games.clocks import pausing, quiet_hours
 from games.locks import lock_game
@@ -228,3 +229,34 @@ def test_a_clock_that_missed_a_vacation_in_a_crash_catches_up(alice: User, bob: 
     swept(NOON + 5 * HOUR)
     assert log_of(table) == []
     assert now_of(table).game.deadline == NOON + 3 * DAY + 5 * HOUR
+
+
+def test_a_guest_s_vacation_does_not_move_to_an_account_with_the_seat(alice: User, bob: User, charlie: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_guest=True)
+    table, waiting, paused = running(alice, bob), table_at({**TWO_HANDS, "turn": 1}, [alice, bob]), running(alice, bob)
+    start_vacation(user=alice, days=28, now=NOON)
+    assert now_of(paused).game.deadline == NOON + 28 * DAY + 5 * HOUR
+    pausing.pause(load(lock_game(pk=paused.game.pk)), reason="staff", now=NOON)
+    move_seats(guest=alice, user=charlie, now=NOON + DAY)
+    game = now_of(table).game
+    assert (game.deadline, game.turn_since) == (NOON + DAY + 5 * HOUR, NOON + DAY - 5 * HOUR)
+    assert game.remind_at == NOON + DAY + 3 * HOUR
+    assert now_of(waiting).game.deadline is None
+    pausing.resume(load(lock_game(pk=paused.game.pk)), reason="staff", now=NOON + 2 * DAY)
+    assert now_of(paused).game.deadline == NOON + 2 * DAY + 5 * HOUR
+    assert quiet_hours.follow_everybody(now=NOON + DAY) == 0
+    assert left(charlie) == 28
+
+
+def test_a_seat_that_an_account_takes_over_counts_with_the_account_s_vacation(
+    alice: User, bob: User, charlie: User
+) -> None:
+    User.objects.filter(pk=alice.pk).update(is_guest=True)
+    table = running(alice, bob)
+    start_vacation(user=alice, days=28, now=NOON)
+    start_vacation(user=charlie, days=3, now=NOON)
+    charlie.refresh_from_db()
+    move_seats(guest=alice, user=charlie, now=NOON + DAY)
+    assert now_of(table).game.deadline == NOON + 3 * DAY + 5 * HOUR
+    assert end_vacation(user=charlie, now=NOON + 2 * DAY) == 1
+    assert now_of(table).game.deadline == NOON + 2 * DAY + 5 * HOUR
