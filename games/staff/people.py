@@ -210,7 +210,8 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
 def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """End the suspension in force, close the appeal against it, and notify the person.
 
-    :raises Denied: `forbidden`, `malformed`; `not_found` also if the person is not suspended.
+    :raises Denied: `malformed`; `forbidden` also if an appeal waits that `by` may not decide; `not_found` also if the
+        person is not suspended.
     """
     with transaction.atomic():
         reason = check(acts.LIFT, by=by, reason=reason, now=now)
@@ -218,6 +219,7 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         check_person(person, by=by)
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")
+        _check_no_appeal(person, by=by, now=now)
         closed = _close_suspensions(person, Appeal.Answer.LIFTED, now)
         entry = record(acts.LIFT, by=by, reason=reason, now=now, person=person, **closed)
         if not closed:  # else the notice about the appeal says it
@@ -239,7 +241,7 @@ def _waiting_appeal(person: User, now: datetime) -> Appeal | None:
 
 
 def _check_no_appeal(person: User, *, by: User, now: datetime) -> None:
-    """Check that a new suspension closes no appeal which somebody else must decide.
+    """Check that a new suspension, or lifting the one in force, closes no appeal which somebody else must decide.
 
     :raises Denied: `forbidden`.
     """
@@ -247,7 +249,7 @@ def _check_no_appeal(person: User, *, by: User, now: datetime) -> None:
     if appeal is None:
         return
     if conduct.suspended_by(appeal.suspension) == by.pk or not by.has_perm(acts.DECIDE_APPEAL.permission):
-        sentence = f"{person.name} has appealed, and a new suspension would close the appeal. Have it decided first."
+        sentence = f"{person.name} has appealed, and this would close the appeal. Have it decided first."
         raise Denied("forbidden", sentence)
 
 

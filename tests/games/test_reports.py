@@ -804,6 +804,19 @@ def test_a_new_suspension_closes_no_appeal_that_somebody_else_decides(mo: User, 
     assert waits.decision == Appeal.Answer.REPLACED
 
 
+def test_the_admin_who_suspended_cannot_close_the_appeal_by_lifting(
+    ann: User, root: User, alice: User, appeal_against_ann: Appeal
+) -> None:
+    lifting: dict[str, Any] = {"person_id": alice.pk, "reason": REASON, "now": timezone.now()}
+    refused("forbidden", people.lift, by=ann, **lifting)
+    appeal_against_ann.refresh_from_db()
+    alice.refresh_from_db()
+    assert (appeal_against_ann.decision, alice.suspended(timezone.now())) == ("", True)
+    people.lift(by=root, **lifting)
+    appeal_against_ann.refresh_from_db()
+    assert appeal_against_ann.decision == Appeal.Answer.LIFTED
+
+
 def test_the_page_of_an_appeal_tells_a_moderator_who_decides_it(mo: User, ann: User, appeal: Appeal) -> None:
     page, said = f"/admin/games/appeal/{appeal.pk}/change/", "Only an admin can decide appeals."
     assert said in staff_browser(mo).get(page).content.decode()
