@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final, cast
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -166,12 +168,22 @@ class PersonAdmin(ReadOnlyAdmin):
 
     list_display = ("username", "goes_by", "account", "since")
     list_filter = (Account, Name)
-    search_fields = ("username", "display_name", "neutral_name", "=email")
-    search_help_text = (
-        "The username, the name at the table, a name given by staff, a name that they had when staff acted, or a"
-        " complete email address."
-    )
+    search_fields = ("username", "display_name", "neutral_name")
     ordering = ("username",)
+
+    def get_search_fields(self, request: HttpRequest) -> Sequence[str]:
+        """Let only those who see addresses find people by one: an answer tells whose address it is."""
+        return (*self.search_fields, "=email") if request.user.has_perm("accounts.see_address") else self.search_fields
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        found = super().get_changelist_instance(request)
+        last = ", or a complete email address" if "=email" in found.search_fields else ""
+        either = "" if last else "or "
+        found.search_help_text = (
+            f"The username, the name at the table, a name given by staff, {either}a name that they had when staff"
+            f" acted{last}."
+        )
+        return found
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str
