@@ -363,7 +363,7 @@ def cookies_of(user: Any) -> str:
     from django.conf import settings
     from django.core import signing
 
-    from games.web import browser_marks
+    from games.staff import browser_marks
 
     marks = signing.get_cookie_signer(salt=browser_marks.COOKIE + browser_marks.SALT)
     cookies = {

@@ -20,7 +20,7 @@ from games.models.paces import CUSTOM, PACES, Pace, pace_named
 from games.models.rows import database_skew
 from games.notices import player_notices
 from games.queries import Table, Viewer, backlog, conduct
-from games.refusals import Denied, frozen, not_found, over
+from games.refusals import Denied, frozen, over
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -194,8 +194,7 @@ def _open_table(code: str, viewer: Viewer[User | None]) -> Table:
     :raises Denied: `not_found`, `over`.
     """
     table = queries.load(lock_game(code=code))
-    if not queries.may_see(table, viewer):
-        raise not_found()
+    queries.require_access(table, viewer)
     if table.game.ended:
         raise over(table.game.version, begun=table.game.started_at is not None)
     return table

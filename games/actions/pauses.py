@@ -16,7 +16,7 @@ from games.models import Game
 from games.notices import player_notices, preferences
 from games.notices.kinds import BOT_TOOK_OVER, Reason
 from games.queries import Table, Viewer
-from games.refusals import STOPPED, Denied, not_found
+from games.refusals import STOPPED, Denied
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -109,8 +109,7 @@ def _players_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
     :raises Denied: `not_found`, `not_seated`, `not_started`, `over`, `forbidden` if the person has left the game.
     """
     table = queries.load(lock_game(code=code))
-    if not queries.may_see(table, viewer):
-        raise not_found()
+    queries.require_access(table, viewer)
     seat = queries.require_seat(table, viewer.user)
     pausing.require_playing(table)
     if table.seats[seat].left:

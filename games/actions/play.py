@@ -22,7 +22,7 @@ from games.clocks import pausing
 from games.locks import lock_game
 from games.models import Game
 from games.queries import Table, Viewer
-from games.refusals import Denied, from_rules, not_found
+from games.refusals import Denied, from_rules
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -72,8 +72,7 @@ def play_move(
     for clock_has_acted in (False, True):
         with transaction.atomic():
             table = queries.load(lock_game(code=code), token=token)
-            if not queries.may_see(table, viewer):
-                raise not_found()
+            queries.require_access(table, viewer)
             seat = queries.require_seat(table, viewer.user)
             if _is_repeated(table, seat, moves):
                 return table

@@ -13,7 +13,7 @@ from games.locks import lock_game
 from games.models import Game, Invitation
 from games.notices import player_notices
 from games.queries import Table, Viewer
-from games.refusals import Denied, not_found
+from games.refusals import Denied
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -27,8 +27,7 @@ def ask_rematch(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
     with transaction.atomic():
         table = queries.load(lock_game(code=code))
         game, user = table.game, viewer.user
-        if not queries.may_see(table, viewer):
-            raise not_found()
+        queries.require_access(table, viewer)
         queries.require_seat(table, user)
         if not game.ended:
             raise Denied("forbidden", "You can ask for a rematch when the game is over.", version=game.version)

@@ -13,7 +13,7 @@ from games.locks import lock_game
 from games.models.orders import FACE, NEVER, Orders, orders_of, parse_orders
 from games.queries import Table, Viewer
 from games.queries.orders import seat_with_orders
-from games.refusals import Denied, not_found, over
+from games.refusals import Denied, over
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -29,8 +29,7 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object])
     with transaction.atomic():
         table = queries.load(lock_game(code=code))
         game = table.game
-        if not queries.may_see(table, viewer):
-            raise not_found()
+        queries.require_access(table, viewer)
         row = seat_with_orders(table, viewer.user)
         if row.left:
             raise Denied("forbidden", "You have left this game.", version=game.version)

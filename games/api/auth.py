@@ -30,6 +30,7 @@ class TokenAuth(HttpBearer):
         owner = _checked(None if known is None else known.user)
         if owner is not None and known is not None and known.scope == ApiToken.Scope.READ and _writes(request):
             raise Denied("forbidden", "This token can only read. Create another one on your account page to play with.")
+        request.by_token = owner is not None  # type: ignore[attr-defined]  # for `routes`
         return owner
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from typing import Annotated, Any, Literal, Protocol
 
 from django.http import HttpRequest, HttpResponse
@@ -40,6 +41,7 @@ from games.queries import Viewer, lists, records
 from games.queries.orders import own_orders
 from games.queries.replays import one_at_a_time
 from games.refusals import Denied
+from games.staff.browser_marks import mark
 
 __all__ = ["api"]  # importing this module registers the calls
 
@@ -56,8 +58,32 @@ def _user(request: HttpRequest) -> User:
     return user
 
 
-def _viewer(request: HttpRequest) -> Viewer[User]:
-    return Viewer(_user(request), links_in(request.session))
+def _by_token(request: HttpRequest) -> bool:
+    return getattr(request, "by_token", False)
+
+
+def _viewer(request: HttpRequest, *links: str) -> Viewer[User]:
+    return Viewer(_user(request), [*links_in(request.session), *links], _by_token(request))
+
+
+def _marked(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Mark the browser of a session that has sat down or moved, as pages do. The view sets `request.played_at`."""
+
+    @wraps(view)
+    def handle(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        code: str | None = getattr(request, "played_at", None)
+        if code is not None and not _by_token(request):
+            mark(request, response, code=code, user=_user(request))
+        return response
+
+    return handle
+
+
+def _played(request: HttpRequest, table: queries.Table) -> dict[str, Any]:
+    """Note that the user plays at this table, and return the table as they may see it."""
+    request.played_at = table.game.code  # type: ignore[attr-defined]  # for `_marked`
+    return game_json(queries.view_of(table, _user(request)))
 
 
 class _Act(Protocol):
@@ -86,12 +112,14 @@ def me(request: HttpRequest) -> dict[str, Any]:
 
 
 @api.post("/games", response={201: GameOut, **REFUSED}, summary="Create a table and sit down")
+@decorate_view(_marked)
 def create_game(request: HttpRequest, payload: NewGame) -> Status[dict[str, Any]]:
     """Make a table. If bots take all other seats, it starts at once."""
-    user = _user(request)
     options = lobby.TableOptions(**payload.dict())
-    table = lobby.create_table(user=user, options=options, now=timezone.now())
-    return Status(201, game_json(queries.view_of(table, user)))
+    if _by_token(request) and not options.programs:
+        raise Denied("forbidden", queries.NO_TOKENS)
+    table = lobby.create_table(user=_user(request), options=options, now=timezone.now())
+    return Status(201, _played(request, table))
 
 
 @api.get("/games", response={200: GameList, **REFUSED}, summary="My games, most urgent first, or public tables")
@@ -174,17 +202,17 @@ def wait_for_events(request: HttpRequest, after: Mark | None = None) -> dict[str
 
 
 @api.post("/games/{code}/join", response={200: GameOut, **REFUSED}, summary="Sit down")
+@decorate_view(_marked)
 def join_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    return _acted(lobby.join, request, code)
+    return _played(request, lobby.join(code=code, viewer=_viewer(request), now=timezone.now()))
 
 
 @api.post("/join/{key}", response={200: GameOut, **REFUSED}, summary="Sit down by an invitation link")
+@decorate_view(_marked)
 def join_by_link(request: HttpRequest, key: str, payload: Nothing | None = None) -> dict[str, Any]:
     """Sit down with the key that is in the address of the link: `/join/{key}/`."""
-    user = _user(request)
-    viewer = Viewer(user, [key])
-    table = lobby.join(code=queries.load_by_invite(key).game.code, viewer=viewer, now=timezone.now())
-    return game_json(queries.view_of(table, user))
+    viewer = _viewer(request, key)
+    return _played(request, lobby.join(code=queries.load_by_invite(key).game.code, viewer=viewer, now=timezone.now()))
 
 
 @api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Leave before the start")
@@ -205,12 +233,13 @@ def add_bot(request: HttpRequest, code: str, payload: NewBot | None = None) -> d
 
 
 @api.post("/games/{code}/rematch", response={200: GameOut, **REFUSED}, summary="Make a rematch, or join it")
+@decorate_view(_marked)
 def ask_rematch(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     """Make a table with the same rules and bots and invite the others, or join the one that another player made.
 
     Answers with the view of the new table.
     """
-    return _acted(rematch.ask_rematch, request, code)
+    return _played(request, rematch.ask_rematch(code=code, viewer=_viewer(request), now=timezone.now()))
 
 
 @api.get("/games/{code}/clock", response={200: ClockOut, **REFUSED}, summary="The table's clock")
@@ -252,6 +281,7 @@ def get_orders(request: HttpRequest, code: str) -> dict[str, Any]:
 
 
 @api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")
+@decorate_view(_marked)
 def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[str, Any]]:
     """Make a move. A turn move needs the `version` of the view that it was chosen on.
 
@@ -274,7 +304,9 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[
             raise
         view = game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
         return Status(denied.status, denied.to_json() | {"version": view["version"], "view": view})
-    return Status(200, game_json(queries.view_of(table, viewer.user)))
+    if table.was_sent_before(viewer.user):
+        return Status(200, game_json(queries.view_of(table, viewer.user)))
+    return Status(200, _played(request, table))
 
 
 @api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log as I may see it")

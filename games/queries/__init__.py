@@ -13,6 +13,7 @@ a `GameView`, which `view_of` makes.
 
 from games.queries.legal import legal_moves, require_allowed, require_step
 from games.queries.tables import (
+    NO_TOKENS,
     Playing,
     RoundResult,
     Table,
@@ -28,6 +29,7 @@ from games.queries.tables import (
     pause_voters,
     plays_with,
     rematch_of,
+    require_access,
     require_seat,
     results_of,
     unseen_end,
@@ -37,6 +39,7 @@ from games.queries.tables import (
 from games.queries.views import GameView, LastHand, LogLine, LostHand, SeatView, hands_after, log_of, view_of
 
 __all__ = [
+    "NO_TOKENS",
     "GameView",
     "LastHand",
     "LogLine",
@@ -60,6 +63,7 @@ __all__ = [
     "pause_voters",
     "plays_with",
     "rematch_of",
+    "require_access",
     "require_allowed",
     "require_seat",
     "require_step",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import structlog
 from django.core.exceptions import EmptyResultSet
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 log = structlog.get_logger(__name__)
+
+NO_TOKENS: Final = "No programs play at this table, so it takes no API tokens. Play on the pages of the site."
 
 
 @dataclass(slots=True)
@@ -110,11 +112,13 @@ Person_co = TypeVar("Person_co", bound="User | None", covariant=True)
 class Viewer(Generic[Person_co]):
     """Who asks for a table: a person, or None for a visitor, and their invitation links.
 
-    `links` are the keys of the invitation links that were opened in the session.
+    `links` are the keys of the invitation links that were opened in the session. `by_token` is True if the request has
+    an API token instead of a session.
     """
 
     user: Person_co
     links: Collection[str] = ()
+    by_token: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -184,6 +188,17 @@ def may_see(table: Table, viewer: Viewer[User | None]) -> bool:
         if by_link
         else table.game.pk in _invited(user, [table.game.pk])
     )
+
+
+def require_access(table: Table, viewer: Viewer[User | None]) -> None:
+    """Check that a viewer may see a table and act there the way they do. Runs at most one query.
+
+    :raises Denied: `not_found`; `forbidden` for an API token at a table without programs.
+    """
+    if not may_see(table, viewer):
+        raise not_found()
+    if viewer.by_token and not table.game.programs:
+        raise Denied("forbidden", NO_TOKENS, version=table.game.version)
 
 
 def visible_to(user: User, tables: Iterable[Table]) -> list[Table]:

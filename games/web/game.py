@@ -33,9 +33,9 @@ from games.queries import GameView, LogLine, Table, conduct, key_moments, lists,
 from games.queries.watching import Watched
 from games.refusals import Denied
 from games.render import BETWEEN, LastRound, LogNote, PageRequest, RematchState
+from games.staff.browser_marks import mark
 from games.staff.log import notes_of
 from games.web import table as table_views
-from games.web.browser_marks import mark
 from games.web.guests import left_guest
 from games.web.http import SeeOther
 from games.web.replay import no_replay

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection
+from django.test import Client
 from django.utils import timezone
 
 from accounts.actions import create_guest
@@ -19,7 +20,7 @@ from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.staff import accounts, auto_reports, cases, people, tables
 from games.web.forms import NewTableForm
-from tests.conftest import logged_in, person
+from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -397,6 +398,34 @@ def test_a_browser_is_stored_once_per_table(alice: User, django_assert_max_num_q
         asked.append(sum("games_browsermark" in query["sql"] for query in queries.captured_queries))
     assert asked == [1, 0]
     assert BrowserMark.objects.get().user == alice
+
+
+def test_the_api_makes_the_mark_of_two_accounts_in_one_browser_the_same(alice: User, bob: User) -> None:
+    browser, json = logged_in(alice), {"content_type": "application/json"}
+    code = browser.post("/api/v1/games", {"players": 2}, **json).json()["id"]
+    assert BrowserMark.objects.get().user == alice
+    again = logged_in(bob)
+    again.cookies["browser"] = browser.cookies["browser"].value
+    assert again.post(f"/api/v1/games/{code}/join", {}, **json).status_code == 200
+    assert {(row.user, row.game.code) for row in BrowserMark.objects.all()} == {(alice, code), (bob, code)}
+    assert len(set(BrowserMark.objects.values_list("mark", flat=True))) == 1
+
+
+@pytest.mark.parametrize("token", [True, False])
+@pytest.mark.parametrize("call", ["moves", "rematch", "join by link"])
+def test_the_api_marks_the_browser_of_a_session_and_no_token(alice: User, bob: User, call: str, *, token: bool) -> None:
+    url = f"games/{table_at(TWO_HANDS, [alice, bob]).game.code}/{call}"
+    if call == "rematch":
+        Game.objects.update(status=Game.Status.OVER, winner=0)
+    if call == "join by link":
+        url = f"join/{lobby.create_table(user=bob, options=lobby.TableOptions(), now=NOON).game.invite_key}"
+    body = {"move": "play r5", "version": 0} if call == "moves" else {}
+    browser = Client(headers={"Authorization": f"Bearer {api_token(alice)}"}) if token else logged_in(alice)
+    answer = browser.post(f"/api/v1/{url}", body, content_type="application/json")
+    assert answer.status_code == 200
+    marked = [] if token else [answer.json()["id"]]
+    assert [row.game.code for row in BrowserMark.objects.all()] == marked
+    assert ("browser" in browser.cookies) is not token
 
 
 def test_a_form_sent_again_without_the_cookie_stores_no_browser(alice: User) -> None:

@@ -15,6 +15,7 @@ from accounts.models import AccountMail, User
 from games import queries
 from games.actions import lobby, play, rematch
 from games.actions.programs import declare_program
+from games.api.routes import api
 from games.models import AuditEntry, Game, Seat
 from games.queries import Viewer
 from games.refusals import Denied
@@ -58,6 +59,56 @@ def test_a_rematch_is_without_programs_too(alice: User, bob: User) -> None:
     play.play_move(code=table.game.code, viewer=Viewer(alice), text="play r5 uno", version=0, now=timezone.now())
     again = rematch.ask_rematch(code=table.game.code, viewer=Viewer(alice), now=timezone.now())
     assert not again.game.programs
+
+
+ACTS = {
+    "join": ("post", "join", {}),
+    "leave": ("post", "leave", {}),
+    "start": ("post", "start", {}),
+    "bots": ("post", "bots", {}),
+    "rematch": ("post", "rematch", {}),
+    "pause": ("post", "pause", {}),
+    "resume": ("post", "resume", {}),
+    "take-back": ("post", "take-back", {}),
+    "moves": ("post", "moves", {"move": "play r5 uno", "version": 0}),
+    "orders": ("put", "orders", {"intercept": "card"}),
+}
+
+
+def test_the_table_of_acts_has_every_call_that_writes_at_a_table() -> None:
+    paths = api.get_openapi_schema()["paths"]
+    at_a_table = {path: calls for path, calls in paths.items() if path.startswith("/api/v1/games/{code}/")}
+    writes = {path.split("/")[-1] for path, calls in at_a_table.items() if {"post", "put", "delete"} & set(calls)}
+    assert writes == set(ACTS)
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_no_api_token_plays_at_a_table_without_programs(alice: User, bob: User, act: str) -> None:
+    method, call, body = ACTS[act]
+    options = {"interceptions": "exact"} if act == "orders" else {}
+    table = table_at(TWO_HANDS, [alice, bob], options=options, programs=False)
+    url = f"/api/v1/games/{table.game.code}/{call}"
+    by_token = Client(headers={"authorization": f"Bearer {api_token(alice)}"})
+    answer = getattr(by_token, method)(url, json.dumps(body), content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
+    assert answer.json()["message"] == queries.NO_TOKENS
+    answer = getattr(logged_in(alice), method)(url, json.dumps(body), content_type="application/json")
+    assert answer.json().get("message") != queries.NO_TOKENS
+    assert by_token.get(f"/api/v1/games/{table.game.code}").status_code == 200
+
+
+def test_no_api_token_sits_down_at_a_table_without_programs(alice: User, bob: User) -> None:
+    by_token = Client(headers={"authorization": f"Bearer {api_token(bob)}"})
+    game = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now()).game
+    for url, body in ((f"games/{game.code}/join", {}), (f"join/{game.invite_key}", {}), ("games", {"programs": False})):
+        answer = by_token.post(f"/api/v1/{url}", json.dumps(body), content_type="application/json")
+        assert (answer.status_code, answer.json()["message"]) == (403, queries.NO_TOKENS), url
+    assert not Seat.objects.filter(user=bob).exists()
+    private = lobby.TableOptions(players=3, programs=False, public=False)
+    hidden = lobby.create_table(user=alice, options=private, now=timezone.now()).game
+    assert by_token.post(f"/api/v1/games/{hidden.code}/join", "{}", content_type="application/json").status_code == 404
+    browser = logged_in(bob)
+    assert browser.post(f"/api/v1/games/{game.code}/join", "{}", content_type="application/json").status_code == 200
 
 
 def test_everybody_sees_the_sign(alice: User, program: User) -> None:
@@ -120,9 +171,9 @@ def test_a_guest_is_no_program(client: Client) -> None:
 
 @pytest.mark.parametrize("allowed", [True, False])
 def test_the_form_and_the_api_make_such_tables(alice: User, allowed: bool) -> None:
-    client = Client(headers={"authorization": f"Bearer {api_token(alice)}"})
     body = json.dumps({"programs": allowed})
-    assert client.post("/api/v1/games", body, content_type="application/json").json()["programs"] is allowed
+    answer = logged_in(alice).post("/api/v1/games", body, content_type="application/json")
+    assert answer.json()["programs"] is allowed
     form = {"way": "friends", "preset": "no-mercy", "players": "3", "bots": "0", "bot": "careful", "pace": "standard",
             "target": "0", "bot_pause": "1", "programs": "1" if allowed else "0"}  # fmt: skip
     assert logged_in(alice).post("/tables/new/", form).status_code == 303
