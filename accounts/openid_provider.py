@@ -379,7 +379,9 @@ def _verified_claims(token: object, endpoints: Endpoints, deadline: Deadline) ->
         )
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
         raise BadAnswer(f"sent an ID token that is not valid: {type(error).__name__}") from error
-    if claims.get("azp", settings.OIDC_CLIENT_ID) != settings.OIDC_CLIENT_ID:
+    # With a single audience, which is this site, the provider may leave `azp` out.
+    alone = claims["aud"] in (settings.OIDC_CLIENT_ID, [settings.OIDC_CLIENT_ID])
+    if claims.get("azp", settings.OIDC_CLIENT_ID if alone else None) != settings.OIDC_CLIENT_ID:
         raise BadAnswer("sent an ID token for another client")
     return claims
 

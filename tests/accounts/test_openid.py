@@ -549,6 +549,7 @@ def test_state_nonce_and_pkce_are_new_each_time_and_bound_to_the_session(client:
         {"nonce": "\ud800"},
         {"iss": "https://another.example.org"},
         {"aud": "another"},
+        {"aud": ["no-mercy", "another"]},
         {"aud": ["no-mercy", "another"], "azp": "another"},
         {"exp": 1_000_000_000},
         {"exp": None},
@@ -568,6 +569,17 @@ def test_an_id_token_with_a_wrong_claim_proves_nothing(
     answer = go_through(client)
     assert (answer.status_code, "an answer that we can’t use" in text_of(answer)) == (502, True)
     assert who(client) == ""
+
+
+@pytest.mark.parametrize(
+    "claims", [{"aud": ["no-mercy"]}, {"aud": ["no-mercy", "another"], "azp": "no-mercy"}], ids=str
+)
+def test_an_id_token_may_have_a_list_of_audiences(
+    client: Client, provider: Provider, dora: User, claims: dict[str, Any]
+) -> None:
+    provider.claims = claims
+    go_through(client)
+    assert who(client) == "dora"
 
 
 @pytest.mark.parametrize("header", [{"alg": "none"}, {"alg": "HS256"}, {"kid": "second"}, {}], ids=str)
