@@ -10,13 +10,14 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
-from django.contrib.auth.hashers import get_hasher, identify_hasher, make_password
+from django.contrib.auth.hashers import check_password, get_hasher, identify_hasher, make_password
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 
 from accounts import encryption, queries, tries
 from accounts.addresses import canonical, validate_address
+from accounts.hashers import normalized
 from accounts.limits import REST_CHANGES
 from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import (
@@ -477,14 +478,17 @@ def use_token(*, token: str, now: datetime) -> ApiToken | None:
 
 
 def renew_hash(*, user: User, password: str) -> None:
-    """Store a new hash of the password that was just checked, if the old one has outdated parameters.
+    """Store a new hash of the password that was just checked, if the old one has outdated parameters, or is that of
+    the password before it was normalized.
 
     Does nothing if the password was changed after the check.
     """
     preferred, before = get_hasher(), user.password
-    if identify_hasher(before).algorithm == preferred.algorithm and not preferred.must_update(before):
+    form = normalized(password)
+    outdated = identify_hasher(before).algorithm != preferred.algorithm or preferred.must_update(before)
+    if not outdated and (form == password or check_password(form, before)):
         return
-    after = make_password(password)
+    after = make_password(form)
     if User.objects.filter(pk=user.pk, password=before).update(password=after):
         user.password = after
 

@@ -25,6 +25,7 @@ from django.utils.http import urlencode
 
 from accounts import actions, invitations, known_browsers, log_ins, mails, queries, tries, try_keys
 from accounts.addresses import canonical
+from accounts.hashers import normalized
 from accounts.limits import CONFIRMATIONS, TooManyTries
 from accounts.models import User
 from accounts.names import validate_display_name
@@ -153,6 +154,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         user.set_password(password)
         user.save(update_fields=["password"])  # only this field: staff may be writing to the same row
         tries.clear(try_keys.names_of(user))
+
+    def clean_password(self, password: str, user: User | None = None) -> str:
+        """Return the password as it was typed. Its normalized form is validated, because that is the one hashed."""
+        super().clean_password(normalized(password), user)
+        return password
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Return the username as it was typed. It is stored in lowercase, and others see it as typed.

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from django.conf import settings
-from django.contrib.auth.hashers import check_password
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.sessions.base_session import AbstractBaseSession
@@ -158,6 +158,9 @@ class User(AbstractUser):
 
     def check_password(self, raw_password: str | None) -> bool:
         """Return True if this is the password. Unlike Django's, store no new hash: `actions.renew_hash` does that."""
+        if not self.has_usable_password():
+            make_password(raw_password)  # takes as long as for an unknown name
+            return False
         return check_password(raw_password, self.password)
 
     def get_session_auth_hash(self) -> str:

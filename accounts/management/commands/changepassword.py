@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import mails, password_forms, queries
+from accounts.hashers import normalized
 from accounts.models import User
 
 TRIES: Final = 3
@@ -46,7 +47,7 @@ class Command(BaseCommand):
                 self.stderr.write("The passwords differ. Try again.")
                 continue
             try:
-                validate_password(password, user)
+                validate_password(normalized(password), user)
             except ValidationError as refused:
                 self.stderr.write("\n".join(refused.messages))
                 continue
