@@ -1,4 +1,4 @@
-"""`script/bootstrap` with a fake Python: which lock files it installs, and what it does without the wheel."""
+"""`script/bootstrap`, mostly with a fake Python: which lock files it installs, and what it does without the wheel."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
+from zipfile import ZipFile
 
 import pytest
 
@@ -110,3 +113,44 @@ def test_of_two_first_starts_one_installs_and_the_other_waits(checkout: Path) ->
                 os.killpg(start.pid, signal.SIGKILL)
             start.communicate()
     assert tried_with(python) == [["requirements/run.lock", WHEEL]]
+
+
+def fake_uv(folder: Path) -> str:
+    """Make a wheel of a `uv` that does nothing, and return the line of a lock file that names it."""
+    wheel, info = folder / "uv-1.0-py3-none-any.whl", "uv-1.0.dist-info"
+    files = {
+        "uv/__main__.py": "",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: uv\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
+    }
+    with ZipFile(wheel, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return f"uv==1.0 --hash=sha256:{sha256(wheel.read_bytes()).hexdigest()}\n"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param("user = true", marks=pytest.mark.long),
+        pytest.param("target = {home}/elsewhere", marks=pytest.mark.more),
+        pytest.param("prefix = {home}/elsewhere", marks=pytest.mark.more),
+    ],
+)
+def test_what_a_person_has_set_for_pip_moves_no_installation(checkout: Path, setting: str) -> None:
+    shutil.rmtree(checkout / ".venv")
+    home = checkout / "home"
+    (home / ".config" / "pip").mkdir(parents=True)
+    (home / ".config" / "pip" / "pip.conf").write_text(f"[install]\n{setting.format(home=home)}\n")
+    (checkout / "requirements" / "bootstrap.lock").write_text(fake_uv(checkout))
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHON": sys.executable, "PIP_NO_INDEX": "1"}
+    environment["PIP_FIND_LINKS"] = str(checkout)  # where to find wheels still counts
+    if setting.startswith("user"):
+        environment["PIP_USER"] = "1"
+    command = ["/bin/sh", str(checkout / "script" / "bootstrap"), "run"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert list(checkout.glob(".venv/lib/*/site-packages/uv"))
+    assert not list(home.rglob("site-packages"))
+    assert not (home / "elsewhere").exists()
