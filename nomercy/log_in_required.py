@@ -18,6 +18,7 @@ OPEN: Final = frozenset(
         "about", "privacy", "rules", "security-txt", "robots-txt", "favicon", "healthz", "readyz", "metrics",
         "manifest", "service-worker", "offline",
         "account_login", "account_logout", "account_signup", "account_invitation", "account_inactive",
+        "invitation-without-tail",
         "mfa_authenticate", "mfa_login_webauthn",
         "account_email_verification_sent", "account_confirm_email", "confirm-again",
         "account_reset_password", "account_reset_password_done",

@@ -64,6 +64,13 @@ def rules(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "rules.html", {"page": page, "login_next": request.path})
 
 
+@cache_control(no_store=True, private=True)
+@require_safe
+def without_tail(request: HttpRequest, link: str, tail: str) -> HttpResponse:
+    """Lead to an invitation, to a table or to sign up, without the characters after its address."""
+    return redirect(f"/{link}/")
+
+
 def _table_of(request: HttpRequest, key: str) -> Table:
     """Return the table of a link, for a page that has the link in its own forms and links."""
     secret_pages.mark(request)

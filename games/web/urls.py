@@ -1,6 +1,6 @@
 """Addresses of the pages."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
 from games.web import game as game_views
 from games.web import guests as guest_views
@@ -63,6 +63,12 @@ urlpatterns: list[URLPattern] = [
     path("tables/new/", table_views.new_table, name="new-table"),
     path("join/<slug:key>/", invite_views.invite, name="invite"),
     path("join/<slug:key>/rules/", invite_views.rules, name="invite-rules"),
+    # A link that was copied with a full stop, a bracket or an invisible character after it.
+    re_path(
+        r"^(?P<link>(?:join|accounts/invitation)/[-\w]+)(?P<tail>/?[^-\w/]+/?)$",
+        invite_views.without_tail,
+        name="invitation-without-tail",
+    ),
     path("games/<slug:code>/", game_views.game, name="game"),
     path("games/<slug:code>/move/", game_views.move, name="move"),
     path("games/<slug:code>/seen/", game_views.mark_end_seen, name="seen"),

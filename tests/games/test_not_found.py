@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from accounts import invitations as sign_up_invitations
 from accounts.models import User
-from tests.conftest import logged_in
+from tests.conftest import logged_in, staff
 from tests.support.pages import open_table, text_of
 
 pytestmark = pytest.mark.django_db
@@ -55,3 +57,18 @@ def test_a_person_who_is_logged_in_is_not_asked_to(alice: User) -> None:
     answer = logged_in(alice).get("/games/none/")
     assert answer.status_code == 404
     assert "Log in" not in text_of(answer)
+
+
+@pytest.mark.parametrize("tail", ["/.", "/)", "/,", "/>", "/%20", "/%E2%80%8B", "/%E2%80%9D).", "/./", "."])
+def test_an_invitation_link_with_what_stood_after_it_opens(
+    client: Client, alice: User, settings: Any, tail: str
+) -> None:
+    settings.REGISTRATION = "invite"
+    key = sign_up_invitations.invite(user=staff("abe", "admin"), note="", days=7, now=timezone.now())
+    for page in (f"/join/{open_table(alice).invite_key}", f"/accounts/invitation/{key}"):
+        answer = client.get(f"{page}{tail}")
+        assert (answer.status_code, answer["Location"]) == (302, f"{page}/")
+        assert "no-store" in answer["Cache-Control"]
+        assert client.get(answer["Location"]).status_code == 200
+    assert client.get(f"/join/no-such-key{tail}", follow=True).status_code == 404
+    assert client.get(f"/games/{open_table(alice).code}{tail}").status_code == 404

@@ -66,6 +66,7 @@ class World:
         factor = Authenticator.objects.create(user=bob, type=Authenticator.Type.TOTP, data={})
         self.arguments: dict[str, Any] = {
             "code": game.code, "key": game.invite_key, "username": bob.username,
+            "link": f"join/{game.invite_key}", "tail": "/.",
             "token_id": token.pk, "uidb36": "1", "token": "no-such-token",
             "number": shown.pk, "pk": store_passkey(bob, Device("https://cards.example.org")).pk,
             "act": "hold", "person_id": bob.pk, "game_id": game.pk, "case_id": case.case_id,
