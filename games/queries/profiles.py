@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from django.db.models import Case, Count, F, Q, QuerySet, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, When
 
 from accounts.models import User
-from games.models import Game, Seat
+from games.models import Game, Move, Seat
 from games.queries import conduct
 
 SHOWN: Final = 20
@@ -15,16 +15,24 @@ SHOWN: Final = 20
 
 
 class PlayerStats(NamedTuple):
-    """The number of games played to their end, and of those that were won."""
+    """The number of games played to their end, and of the wins that count (see `stats_of`)."""
 
     finished: int
     won: int
 
 
 def stats_of(person: User) -> PlayerStats:
-    """Return how many games a person has finished and won, private tables included. Runs one query."""
+    """Return how many games a person has finished and won, private tables included. Runs one query.
+
+    A win counts if another person played and each person made at least two moves: not the clock, nor a bot for them.
+    """
     played = Seat.objects.filter(user=person, game__status=Game.Status.OVER)
-    return PlayerStats(**played.aggregate(finished=Count("pk"), won=Count("pk", filter=Q(game__winner=F("index")))))
+    people = Seat.objects.filter(Q(user__isnull=False) | Q(bot=""), game=OuterRef("game"))  # without a user: deleted
+    moves = Move.objects.filter(game=OuterRef("game"), seat=OuterRef("index"), by_bot=False)
+    second_move = moves.exclude(Q(text="leave") | Q(text__startswith="clock "))[1:2]
+    counts = Exists(people.exclude(index=OuterRef("index"))) & ~Exists(people.exclude(Exists(second_move)))
+    won = Q(counts, game__winner=F("index"))
+    return PlayerStats(**played.aggregate(finished=Count("pk"), won=Count("pk", filter=won)))
 
 
 def public_tables_of(person: User) -> QuerySet[Game]:

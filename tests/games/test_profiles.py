@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from django.utils import timezone
 
 from accounts.actions import create_guest
 from accounts.models import User
-from games.actions import lobby
-from games.models import Game, Report, Seat
+from games.actions import deletion, lobby
+from games.models import Game, Move, Report, Seat
 from games.queries import profiles
 from tests.conftest import logged_in
 from tests.support.pages import text_of
@@ -38,7 +39,38 @@ def test_a_profile_shows_since_when_and_how_well_a_person_plays(alice: User, bob
     text = text_of(client.get("/people/bob/"))
     assert "Member since March 2025." in text
     assert "Games finished 3" in text
-    assert "Games won 2" in text
+    assert "Games won 1" in text
+
+
+def lines(game: Game, *texts: str, seat: int, by_bot: bool = False) -> None:
+    first = Move.objects.filter(game=game).count() + 1
+    Move.objects.bulk_create(
+        Move(game=game, round=game.round, n=first + n, seat=seat, text=text, at=NOON, by_bot=by_bot)
+        for n, text in enumerate(texts)
+    )
+
+
+@pytest.mark.parametrize(
+    ("theirs", "by_bot", "won"),
+    [
+        (["draw", "pass"], False, 1),
+        (["draw"], False, 0),
+        (["draw", "leave"], False, 0),
+        (["clock draw", "clock draw", "draw"], False, 0),
+        (["draw", "draw"], True, 0),
+    ],
+)
+def test_a_win_counts_once_everybody_has_moved_twice(
+    alice: User, bob: User, theirs: list[str], *, by_bot: bool, won: int
+) -> None:
+    game = table_at({**TWO_HANDS, "hands": [["r5"], ["b1"], ["g1"]]}, [alice, bob, "careful"]).game
+    lines(game, "draw", "play r5", seat=0)
+    lines(game, *theirs, seat=1, by_bot=by_bot)
+    Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER, winner=0)
+    assert profiles.stats_of(alice) == (1, won)
+    deletion.ask(user=bob, now=NOON)
+    deletion.delete(user_id=bob.pk, now=NOON + timedelta(days=14))
+    assert profiles.stats_of(alice) == (1, won)
 
 
 def test_a_visitor_sees_only_public_tables_and_no_mail_address(alice: User, bob: User, client: Client) -> None:
