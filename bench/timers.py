@@ -47,6 +47,7 @@ def fill(games: int) -> Any:
         replica.catch_up()
     own: dict[str | None, str] = {
         "code": "'b' || lpad(n::text, 9, '0')",
+        "invite_key": "'b' || lpad(n::text, 19, '0')",
         "round_id": "NULL",
         "deadline": "now() + interval '1 day' + n * interval '1 second'",
     }

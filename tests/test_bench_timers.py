@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.timers import missed
+from bench.timers import fill, make_due, missed
+from games.models import Game
 
 HELD = {"idle_ms": 5.0, "due": 100, "acted": 100, "rate": 150.0, "slowest_ms": 1999.0}
 
@@ -21,3 +22,11 @@ HELD = {"idle_ms": 5.0, "due": 100, "acted": 100, "rate": 150.0, "slowest_ms": 1
 )
 def test_missed_bounds_are_reported(change: dict[str, float], says: list[str]) -> None:
     assert missed(**{**HELD, **change}) == says  # type: ignore[arg-type]  # due and acted are whole
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+def test_the_games_to_measure_with_can_be_made() -> None:
+    table = fill(5)
+    make_due(table, 3)
+    assert Game.objects.filter(deadline__isnull=False).count() >= 8
