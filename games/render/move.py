@@ -74,9 +74,7 @@ class YourMove(NamedTuple):
     hint: str
 
 
-HOW_TO_SEND_A_STRAIGHT: Final = (
-    "Add the next cards one by one, then play them all at once. At this table you can’t continue a straight later."
-)
+HOW_TO_SEND_A_STRAIGHT: Final = "All in one go: a straight can’t be continued later."
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "f"
 BUZZ_KEY: Final = "b"
@@ -135,9 +133,8 @@ def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move],
         chosen = BETWEEN.join(str(move).removeprefix("play ") for move in (*straight, step))
         name = f"And then {rules.card_name(step.card or '')}"
         choices.append(Choice(len(choices), name, note, chosen, field="choose"))
-    question = f"{', '.join(names)}: continue the straight?"
     cancel_url, last = "" if seen.drawn else here, straight[-1].card or ""
-    return Chooser(question, choices, cancel_url, HOW_TO_SEND_A_STRAIGHT, last, seen.side)
+    return Chooser("Continue the straight?", choices, cancel_url, HOW_TO_SEND_A_STRAIGHT, last, seen.side)
 
 
 def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[Choice]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-TOO_WIDE = """() => {
+from typing import Final
+
+TOO_WIDE: Final = """() => {
     const width = document.documentElement.clientWidth;
     const scrolls = (e) => e && (/auto|scroll/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
     const wide = [...document.querySelectorAll("main *, header *, footer *")].filter((e) =>
@@ -12,32 +14,49 @@ TOO_WIDE = """() => {
 }"""
 """Returns by how many pixels the page is wider than its window, and the first parts that are."""
 
-COVERED_CONTROLS = """() => {
-    const name = (e) => e.outerHTML.replace(/\\s+/g, " ").slice(0, 120);
-    const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest(".sr");
-    const found = [];
-    for (const e of document.querySelectorAll("a[href], button, input, select, textarea, summary")) {
-        if (!shown(e) || e.type === "hidden") continue;
-        e.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-        const box = [...e.getClientRects()].find(({ width, height }) => width > 1 && height > 1);
-        if (!box || box.bottom + scrollY <= 0) continue;
-        const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
-        if (e.contains(hit) || hit?.closest("label")?.control === e) continue;
-        found.push(`${name(e)} is under ${hit && name(hit)}`);
-    }
-    scrollTo(0, 0);
-    return found;
+COVERED_CONTROLS: Final = """(within) => {
+    const controls = "a[href], button, summary, input:not([type=hidden]), select, textarea";
+    const inAScrolledBox = (e) => {
+        for (let box = e.parentElement; box && box !== document.body; box = box.parentElement) {
+            if (/auto|scroll/.test(getComputedStyle(box).overflow)) return true;
+        }
+        return false;
+    };
+    const covering = (e) => {
+        const {left, top, width, height} = e.getClientRects()[0];
+        const [x, y] = [left + width / 2, top + height / 2];
+        const hit = document.elementFromPoint(x, y);
+        if (hit && (e.contains(hit) || hit.closest("label")?.control === e)) return null;
+        return {below: y > innerHeight, over: hit ? `${hit.tagName} ${hit.id || hit.className}` : "cut off"};
+    };
+    return [...document.querySelectorAll(controls)].filter((e) =>
+        e.closest(within ?? "body") && !e.closest("[inert], .skips") && !e.matches(":disabled")
+        && e.checkVisibility({visibilityProperty: true}) && e.getClientRects()[0]?.width > 1
+    ).flatMap((e) => {
+        scrollTo(0, 0);
+        let found = covering(e);
+        if (found && (found.below || inAScrolledBox(e))) {
+            e.scrollIntoView({block: "center", inline: "center"});
+            found = covering(e);
+        }
+        return found ? [`${e.id || e.outerHTML.slice(0, 60)} under ${found.over}`] : [];
+    });
 }"""
-"""Returns the controls that a click in their middle does not hit, each with what it hits instead. Leaves out links
-above the page, which appear when they have the focus."""
+"""Returns the visible controls that a press on their middle does not reach, each with what it reaches.
 
-STRETCHED_PICTURES = """() => [...document.querySelectorAll("img.avatar")]
+``within`` is a selector of the part of the page to look at, or null for the whole page.
+A control in the window is asked where it stands when the page is opened. One further down, and one in a box that
+scrolls, is scrolled into view first. The middle of a link that is broken into lines is that of its first line. Links to
+skip to a part of the page are left out, because they show only while they have the focus.
+"""
+
+STRETCHED_PICTURES: Final = """() => [...document.querySelectorAll("img.avatar")]
     .map((e) => [e, e.getBoundingClientRect()])
     .filter(([, { width, height }]) => Math.abs(width - height) > 1)
     .map(([e, { width, height }]) => `${e.getAttribute("src")}: ${width} x ${height}`)"""
 """Returns the pictures of players that are not square, each with its size in pixels."""
 
-COLLECT_ERRORS = """(target) => {
+COLLECT_ERRORS: Final = """(target) => {
     const errors = target.loggedErrors = [];
     const add = (e) => errors.push([e.type, e.message ?? e.reason ?? e.violatedDirective, e.blockedURI
         ?? e.target.src ?? e.target.href ?? ""].join(" "));

@@ -187,7 +187,7 @@ def test_the_first_screen_has_what_a_turn_needs(new_page: NewPage, cast: Cast, n
         assert not covered, (width, height)
         assert page.evaluate("scrollY") == 0, (width, height)
         if what == "chooser":
-            assert Box(page.locator(".chosen")).bottom <= height
+            assert Box(page.locator("#chooser")).bottom <= height
 
 
 @pytest.mark.parametrize("what", ["hint", "chooser"])

@@ -53,8 +53,8 @@ def test_a_straight_is_chosen_card_by_card(table: Table, as_alice: Client, htmx:
         ("move", "play b9"),
     ]
     page = send(as_alice, table, {"choose": "r4"}, htmx=htmx)
-    assert "Red 4: continue the straight?" in text_of(page)
-    assert "Add the next cards one by one, then play them all at once." in text_of(page)
+    assert "Continue the straight? All in one go: a straight can’t be continued later." in text_of(page)
+    assert "Play only this card Red 4" in text_of(page)
     chooser = page.content.decode().split('id="chooser"')[1].split("</fieldset>")[0]
     assert 'class="avatar"' not in chooser  # no player is chosen
     assert {("move", "play r4"), ("choose", "r4,r5")} <= set(buttons(page))
