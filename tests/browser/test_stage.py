@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import os
 import re
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from accounts.models import User
 from games.actions import lobby
@@ -301,13 +302,71 @@ def test_nothing_lifts_under_a_finger(new_page: NewPage, cast: Cast) -> None:
         assert part.evaluate(place) == top
 
 
-def test_only_on_the_players_turn_cards_that_cannot_be_played_are_pale(new_page: NewPage, cast: Cast) -> None:
+COLORS: Final = """async (png) => {
+    const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes]));
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    canvas.drawImage(image, 0, 0);
+    const {data} = canvas.getImageData(0, 0, image.width, image.height);
+    const counts = new Map();
+    for (let n = 0; n < data.length; n += 4) {
+        const color = data.slice(n, n + 3).join();
+        counts.set(color, (counts.get(color) ?? 0) + 1);
+    }
+    const linear = (part) => part <= 10 ? part / 3294.6 : ((part / 255 + .055) / 1.055) ** 2.4;
+    const luminance = (color) => {
+        const [r, g, b] = color.split(",").map((part) => linear(Number(part)));
+        return .2126 * r + .7152 * g + .0722 * b;
+    };
+    const [ground] = [...counts].reduce((one, other) => one[1] >= other[1] ? one : other);
+    const seen = [...counts].filter(([, count]) => count > 9).map(([color]) => luminance(color));
+    return [luminance(ground), Math.min(...seen), Math.max(...seen)];
+}"""
+"""Returns the luminance of a picture's most frequent colour, and of the darkest and the lightest of the others."""
+
+
+def contrast(one: float, other: float) -> float:
+    """Return the contrast ratio of two luminances, as WCAG defines it."""
+    low, high = sorted((one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ground_and_contrast(page: Page, card: str) -> tuple[float, float]:
+    """Return the luminance of a card's ground and the contrast of what is printed on it, from a screenshot.
+
+    It shows the upper left quarter of the card, which no other card covers.
+    """
+    box = Box(page.get_by_role("button", name=card, exact=True))
+    part: FloatRect = {"x": box.left + 3, "y": box.top + 3, "width": box.width / 2 - 6, "height": box.height / 2}
+    png = page.screenshot(clip=part)
+    ground, darkest, lightest = page.evaluate(COLORS, base64.b64encode(png).decode())
+    return ground, max(contrast(ground, darkest), contrast(ground, lightest))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_card_that_cannot_be_played_looks_like_that(new_page: NewPage, cast: Cast, scheme: Any) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800), reduced_motion="reduce")
+    page.emulate_media(color_scheme=scheme)
+    page.goto(cast.table(STACK).game.get_absolute_url())
+    wild, _ = ground_and_contrast(page, "Wild Draw Six")
+    for name in ("Wild Color Roulette", "Red 3", "Yellow 5", "Green 9", "Blue 2"):
+        ground, legible = ground_and_contrast(page, name)
+        assert legible >= 4.5, name
+        if name.startswith("Wild"):
+            assert contrast(wild, ground) >= 1.5
+
+
+def test_out_of_turn_only_a_card_that_can_be_played_stands_out(
+    new_page: NewPage, cast: Cast, alice: User, bob: User
+) -> None:
     page = new_page(cast.alice)
-    filters = "[...document.querySelectorAll('#hand-cards .face')].map((face) => getComputedStyle(face).filter)"
+    pale = """() => [...document.querySelectorAll("#hand-cards .face")].map((face) =>
+        getComputedStyle(face).filter.startsWith("saturate"))"""
     page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
-    assert set(page.evaluate(filters)) == {"none"}
-    page.goto(cast.table(MANY).game.get_absolute_url())
-    assert any("saturate" in filter_ for filter_ in page.evaluate(filters))
+    assert set(page.evaluate(pale)) == {True}
+    table = at_live_table([bob, alice], [["y2", "y5", "b1"], ["g3", "r1", "W"]], {})
+    page.goto(table.game.get_absolute_url())
+    assert page.evaluate(pale) == [True, False, True]
 
 
 @pytest.mark.parametrize("scripts", [True, False])
