@@ -198,8 +198,8 @@ class NoticeKind:
     page: For kinds that are not about a table, the name of the URL that says more.
     page_of_mark: The URL takes the notice's mark, the number of a row, as its argument.
     query: The query string of that URL, with its question mark.
-    while_viewing: Also notify players who have the game open. Other kinds are dropped for a player who reads the same
-        there, which somebody without a seat does not.
+    while_viewing: Also notify players who are looking at the game (games/presence.py). Other kinds are dropped for a
+        player who reads the same there, which somebody without a seat does not.
     to_newcomers: Its readers have no seat yet: the page of the table asks them to join.
     on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
     while_suspended: Send the mail to a suspended person too.
@@ -251,7 +251,7 @@ _ROWS: Final = (
     NoticeKind(
         TURN,
         "Your turn",
-        "Sent a few minutes after your turn starts, unless you have moved or have the game open.",
+        "Sent a few minutes after your turn starts, unless you have moved or are looking at the game.",
         wait=timedelta(minutes=5),
         still_needed=_turn_is_not_over,
         turn=True,
@@ -261,9 +261,11 @@ _ROWS: Final = (
     NoticeKind(
         DEADLINE,
         "Your time is running out",
-        "Sent once, when 80% of your time is used. In quiet hours only if your time ends soon after them.",
+        "Sent once, when 80% of your time is used, even while you are looking at the game. In quiet hours only if your"
+        " time ends soon after them.",
         still_needed=_deadline_has_not_moved,
         turn=True,
+        while_viewing=True,  # the clock plays soon, and a sign of a person is no move
         replaces=TURN,
         template="turn",
         time_left_first=True,

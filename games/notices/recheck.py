@@ -32,7 +32,7 @@ class _Facts:
 
     now: datetime
     tables: Mapping[int, Table]
-    looking: set[tuple[int, int]]  # game and user ids of people who have the game open
+    looking: set[tuple[int, int]]  # game and user ids of people who are looking at the game
     addresses: Mapping[int, MailAddress]
     replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of mails to drop
 

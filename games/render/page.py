@@ -82,8 +82,8 @@ class Over(NamedTuple):
 
     `rematch` is the label of the rematch button and `note` the sentence beside it. `rematch_url` is empty if the reader
     gets no button. `looked` says that staff looked at hands, if they did. `unseen`: the reader's visit to the end is
-    not stored yet. `moments` are the key moments of the game. `guest`: the reader is a guest, who can sign up to keep
-    the game.
+    not stored yet. `looks`: the reader looks at the page now, so it stores the visit by itself. `moments` are the key
+    moments of the game. `guest`: the reader is a guest, who can sign up to keep the game.
     """
 
     rematch_url: str
@@ -94,6 +94,7 @@ class Over(NamedTuple):
     record_url: str
     moments: MomentList
     unseen: bool
+    looks: bool
     guest: bool
 
 
@@ -176,6 +177,7 @@ def page_of(
     moments: Sequence[rules.KeyMoment] = (),
     rematch: RematchState | None = None,
     unseen: bool = False,
+    looks: bool = False,
     guest: bool = False,
     unseated: str = "",
     called_off_by_staff: bool = False,
@@ -187,8 +189,9 @@ def page_of(
     `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
     before this one, if the page still shows it. `moments` are the key moments of the round whose end is shown, or of
     the whole game once it is over. `rematch` is the rematch, if any. `unseen`: the reader has not seen the end of the
-    game. `guest`: the reader is a guest who plays here and can sign up. `unseated` is the act by
-    which staff took the reader's seat, if they did. `called_off_by_staff`: staff ended the game without a winner.
+    game. `looks`: the reader looks at the page. `guest`: the reader is a guest who plays here and can sign up.
+    `unseated` is the act by which staff took the reader's seat, if they did. `called_off_by_staff`: staff ended the
+    game without a winner.
     `earlier`: a reader who is out watches an earlier moment than the present. `turn_waits`: by now they are on turn in
     the next round.
     """
@@ -234,7 +237,7 @@ def page_of(
         columns=tuple(player.name for player in players),
         log=log_of(view, lines[-LOG_LINES:], now, notes),
         ended=_ended(view, seen, ended, moments),
-        over=_over(view, rematch, moments, unseen=unseen, guest=guest),
+        over=_over(view, rematch, moments, unseen=unseen, looks=looks, guest=guest),
         report_url=words.table_url("report", view.id),
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view, said_with_pause(notes)),
@@ -258,7 +261,13 @@ def _fragment_url(here: str, view: GameView, choose: str) -> str:
 
 
 def _over(
-    view: GameView, rematch: RematchState | None, moments: Sequence[rules.KeyMoment], *, unseen: bool, guest: bool
+    view: GameView,
+    rematch: RematchState | None,
+    moments: Sequence[rules.KeyMoment],
+    *,
+    unseen: bool,
+    looks: bool,
+    guest: bool,
 ) -> Over | None:
     if not view.ended:
         return None
@@ -273,6 +282,7 @@ def _over(
         record_url=words.table_url("record", view.id),
         moments=moments_of(view, moments),
         unseen=unseen,
+        looks=looks,
         guest=guest,
     )
 

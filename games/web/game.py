@@ -46,8 +46,8 @@ View = Callable[[HtmxRequest, str], HttpResponse]
 READ_LINES: Final = 30
 """The newest lines of the log that are read for a game page: to show, to announce, and for "Since your last move"."""
 
-IN_BACKGROUND: Final = "X-In-Background"
-"""The header of a fetch by a page in a background tab."""
+IDLE_SECONDS: Final = "X-Idle-Seconds"
+"""The header of a fetch by a visible page: how many seconds ago its reader last gave a sign (static/js/signs.js)."""
 
 SORT_COOKIE: Final = "__Host-hand-sort" if settings.HTTPS else "hand_sort"
 SORT_SECONDS: Final = 365 * 86_400
@@ -88,6 +88,9 @@ def game(request: HtmxRequest, code: str) -> HttpResponse:
     table = table_for(request, code)
     if request.htmx and "lobby" in request.GET and table.game.started_at is not None:
         # The game has started, and an open lobby page lacks the scripts and styles of a game.
+        user = person(request)
+        if user is not None and _idle_seconds(request) is None:
+            presence.expect_reload(game_id=table.game.pk, user_id=user.pk)
         return _reload()
     asked = PageRequest(
         choose=request.GET.get("choose", ""),
@@ -208,8 +211,7 @@ def _show(
     view = view or queries.view_of(table, user)
     if view.view is None:  # it has not started, or was closed before it did
         return table_views.lobby_page(request, table, view, status=status, refusal=asked.refusal)
-    if user is not None and view.you is not None and IN_BACKGROUND not in request.headers:
-        presence.mark_viewing(game_id=table.game.pk, user_id=user.pk)
+    looks = user is not None and view.you is not None and _mark_if_looking(request, table, user)
     lines = queries.log_of(table, user, last=last)
     last_round = _ended_before(table, view, lines)
     page = rendering.page_of(
@@ -224,6 +226,7 @@ def _show(
         turn_waits=watched is not None and watched.my_turn,
         rematch=_rematch_state(table, view, user),
         unseen=queries.unseen_end(table, user),
+        looks=looks,
         guest=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
         called_off_by_staff=table.game.status == Game.Status.VOID and conduct.closed_by_staff(table.game),
         unseated=conduct.unseated_by(table.game, user) if user is not None and view.you is None else "",
@@ -245,6 +248,23 @@ def _show(
         response = render(request, "games/game.html", context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _idle_seconds(request: HtmxRequest) -> int | None:
+    """Return how many seconds ago the reader gave a sign; None if that is too long ago to look at the page."""
+    if not request.htmx or request.method == "POST":
+        return 0  # a page that they load, or a form that they send
+    idle = number(request.headers.get(IDLE_SECONDS))
+    return idle if idle is not None and idle < presence.SECONDS else None
+
+
+def _mark_if_looking(request: HtmxRequest, table: Table, user: User) -> bool:
+    """Return True if this player looks at the page that is sent to them, and mark them as viewing the game."""
+    idle, ids = _idle_seconds(request), {"game_id": table.game.pk, "user_id": user.pk}
+    if idle is None or (not request.htmx and presence.is_reload(**ids)):
+        return False
+    presence.mark_viewing(**ids, idle=idle)
+    return True
 
 
 def _deal_shown(request: HtmxRequest) -> int | None:

@@ -1,11 +1,15 @@
 // Keeps the page up to date. A socket says that there is a new version, and the page fetches it. While the socket is down,
-// the page polls. A page that gets no answer says so. New markup is morphed into the page.
+// the page polls. A page that gets no answer says so. New markup is morphed into the page. Each request of a visible page
+// says how long ago a person gave a sign, because the server sends notices to those who do not look (games/presence.py).
 import { leaving } from "./reload.js";
+import { idleSeconds, onSign } from "./signs.js";
 
 const POLL = 10000;
 const POLL_ANYWAY = 6; // with an open socket, only every sixth poll
 const LONGEST_WAIT = 30000;
 const SILENT = 12000; // the server sends something every 10 s (games/live/consumer.py)
+const SILENCE = 90000; // ms after which the next sign is told at once. The server counts a sign for twice as long.
+const BACK = 1000; // ms in which what the person does may send a request anyway
 const LATE = 3000; // ms without an answer after which the page says so
 const NOT_FOR_YOU = 4404;
 const SHUT_OUT = 4403;
@@ -108,9 +112,23 @@ document.body.addEventListener("htmx:beforeOnLoad", (event) => {
   if (leaving()) event.preventDefault(); // polls fetch the page again if it stays
 });
 
-// The server may send a notice to a player whose page is in the background.
+let told = 0; // when the last sign was that the server knows of. Loading the page is one.
+let telling = 0; // timer
 document.body.addEventListener("htmx:configRequest", (event) => {
-  if (document.hidden) event.detail.headers["X-In-Background"] = "1";
+  const idle = idleSeconds();
+  if (document.hidden || idle === Infinity) return;
+  event.detail.headers["X-Idle-Seconds"] = idle;
+  told = performance.now() - idle * 1000;
+});
+const untold = () => performance.now() - told > SILENCE;
+onSign(() => {
+  if (telling || !untold()) return;
+  telling = setTimeout(() => {
+    telling = 0;
+    if (!untold()) return;
+    otherChange = true; // fetch again after a request under way, which did not tell
+    refetch();
+  }, BACK);
 });
 
 document.body.addEventListener("htmx:beforeRequest", () => {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
@@ -66,16 +64,3 @@ def test_an_open_page_updates_the_bell_and_marks_its_reader_as_viewing(new_page:
     assert presence.viewing([pair]) == {pair}
     news(cast, "Bob catches you not calling UNO.")
     expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible()
-
-
-def test_a_background_page_does_not_count_as_viewing(new_page: NewPage, cast: Cast) -> None:
-    table = cast.table({**MANY, "turn": 1})
-    page = new_page(cast.alice)
-    page.goto(f"/games/{table.game.code}/")
-    player_notices.deal(table, now=timezone.now() - timedelta(minutes=6))
-    cache.clear()
-    page.evaluate("() => Object.defineProperty(document, 'hidden', { value: true })")
-    with page.expect_response(lambda answer: "since=" in answer.url) as fetched:
-        page.evaluate("() => htmx.trigger('#main', 'refetch')")
-    assert fetched.value.request.headers["x-in-background"] == "1"
-    assert presence.viewing([(table.game.pk, cast.alice.pk)]) == set()

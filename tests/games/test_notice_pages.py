@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +24,7 @@ from games.notices.kinds import CHANNELS, KINDS, switched_for
 from games.queries import Table
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
-from tests.support.tables import TWO_HANDS, table_at
+from tests.support.tables import TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -141,7 +142,9 @@ def test_unneeded_notices_are_shown_on_request(table: Table, alice: User, as_ali
     player_notices.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
 
-    assert "1 more was not needed, for example because you had the game open" in text_of(as_alice.get("/notices/"))
+    assert "1 more was not needed, for example because you were looking at the game" in text_of(
+        as_alice.get("/notices/")
+    )
     assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
 
 
@@ -215,16 +218,82 @@ def test_the_number_of_notices_does_not_change_the_cost(
 # Who looks
 
 
-def test_a_visible_page_marks_its_reader_as_viewing(
+def looks(table: Table, user: User) -> bool:
+    return bool(presence.viewing([(table.game.pk, user.pk)]))
+
+
+def fetch(client: Client, table: Table, idle: int | str | None, query: str = "") -> Any:
+    """Fetch the game as an open page does. `idle` is the seconds since the last sign of a person, if there was one."""
+    sign = {} if idle is None else {"X-Idle-Seconds": str(idle)}
+    return client.get(table.game.get_absolute_url() + query, headers={"HX-Request": "true", **sign})
+
+
+def test_loading_a_page_marks_a_player_as_viewing(
     table: Table, alice: User, bob: User, charlie: User, as_alice: Client
 ) -> None:
-    path = table.game.get_absolute_url()
-    pairs = [(table.game.pk, user.pk) for user in (alice, bob, charlie)]
-    as_alice.get(path, headers={"HX-Request": "true", "X-In-Background": "1"})
-    assert presence.viewing(pairs) == set()
-    as_alice.get(path)
-    logged_in(charlie).get(path)
-    assert presence.viewing(pairs) == {pairs[0]}
+    as_alice.get(table.game.get_absolute_url())
+    logged_in(charlie).get(table.game.get_absolute_url())
+    assert [looks(table, user) for user in (alice, bob, charlie)] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("idle", "marks"),
+    [
+        (0, True),
+        (179, True),
+        (180, False),
+        (None, False),
+        ("", False),
+        (-1, False),
+        ("1e1", False),
+        ("9" * 5000, False),
+    ],
+)
+def test_what_a_page_fetches_by_itself_counts_only_after_a_sign_of_a_person(
+    table: Table, alice: User, as_alice: Client, idle: int | str | None, marks: bool
+) -> None:
+    assert fetch(as_alice, table, idle).status_code == 200
+    assert looks(table, alice) == marks
+
+
+def test_a_move_is_a_sign_of_a_person(table: Table, alice: User, as_alice: Client) -> None:
+    sent = {"version": "0", "move": "play r5"}
+    as_alice.post(f"{table.game.get_absolute_url()}move/", sent, headers={"HX-Request": "true"})
+    assert looks(table, alice)
+
+
+def test_a_sign_counts_for_three_minutes_whatever_other_pages_tell_later(
+    table: Table, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = time.time()
+    seen = {}
+    for second, idle in ((0, 60), (10, 0), (20, 170), (100, None), (189, None), (191, None)):
+        monkeypatch.setattr(time, "time", lambda second=second: start + second)
+        fetch(as_alice, table, idle)
+        seen[second] = looks(table, alice)
+    assert seen == {0: True, 10: True, 20: True, 100: True, 189: True, 191: False}
+
+
+@pytest.mark.parametrize("idle", [None, 5])
+def test_a_lobby_that_reloads_when_the_game_starts_counts_only_after_a_sign(
+    table: Table, alice: User, as_alice: Client, idle: int | None
+) -> None:
+    assert "HX-Refresh" in fetch(as_alice, table, idle, "?lobby=1").headers
+    as_alice.get(table.game.get_absolute_url())
+    assert looks(table, alice) == (idle is not None)
+    as_alice.get(table.game.get_absolute_url())  # a page that they load themselves
+    assert looks(table, alice)
+
+
+@pytest.mark.parametrize("idle", [None, 5])
+def test_the_end_of_a_game_is_marked_as_seen_only_by_a_page_that_somebody_looks_at(
+    alice: User, bob: User, as_alice: Client, idle: int | None
+) -> None:
+    table = table_after([alice, bob], 10_000, seed=3)
+    path = f"{table.game.get_absolute_url()}seen/"
+    shown = fetch(as_alice, table, idle).content.decode()
+    assert (f'hx-post="{path}"' in shown) == (idle is not None)
+    assert f'action="{path}"' in shown  # the button
 
 
 # The settings page

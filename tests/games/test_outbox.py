@@ -245,6 +245,22 @@ def test_a_reminder_replaces_the_turn_mail(table: Table) -> None:
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
+def test_a_reminder_is_sent_to_somebody_who_looks_at_the_game(table: Table) -> None:
+    Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
+    open_game_page(table)
+    assert deliver() == []
+    reminders.remind(now=DUE)
+    deliver(NOON + 20 * HOUR)
+
+    found = Notice.objects.order_by("pk").values_list("kind", "channel", "state", "reason")
+    assert list(found) == [
+        ("turn", "site", "dropped", "looking"),
+        ("turn", "email", "dropped", "looking"),
+        ("deadline", "site", "sent", ""),
+        ("deadline", "email", "sent", ""),
+    ]
+
+
 def test_a_reminder_of_a_deadline_that_has_moved_is_not_sent(table: Table) -> None:
     Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
     reminders.remind(now=DUE)
