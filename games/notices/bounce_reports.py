@@ -13,6 +13,7 @@ from email.parser import BytesHeaderParser
 from typing import Final
 
 from accounts.message_ids import is_of_mail_to
+from games.notices.smtp_replies import is_permanent_failure
 
 LONGEST: Final = 256 * 1024
 """The most bytes of a report."""
@@ -26,7 +27,7 @@ class BadReport(Exception):
 
 
 def failed_address(report: bytes) -> str:
-    """Return the address to which a mail of this site has failed permanently.
+    """Return the address, according to this report on a mail of this site, that does not exist.
 
     :raises BadReport: the report does not show that.
     """
@@ -41,7 +42,9 @@ def failed_address(report: bytes) -> str:
         if fields["Final-Recipient"] is not None
     ]
     if not any(_has_failed(fields) for fields in recipients):
-        raise BadReport("This is not a report of a permanent failure (RFC 3464).")
+        raise BadReport(
+            "This is not a report (RFC 3464) that an address does not exist. A full mailbox or a policy does not count."
+        )
     if len(recipients) > 1:
         raise BadReport("The report is about several addresses, but each mail of this site goes to one.")
     found = next(filter(None, map(_returned_id, parts)), "")
@@ -62,7 +65,8 @@ def _parts(message: Message) -> list[Message]:
 
 
 def _has_failed(fields: Message) -> bool:
-    return _text(fields, "Action").lower() == "failed" and _text(fields, "Status").startswith("5")
+    status, diagnostic = (_text(fields, name).encode(errors="replace") for name in ("Status", "Diagnostic-Code"))
+    return _text(fields, "Action").lower() == "failed" and is_permanent_failure(status, diagnostic)
 
 
 def _returned_id(part: Message) -> str:

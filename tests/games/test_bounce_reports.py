@@ -90,7 +90,9 @@ def refusal(report: bytes, monkeypatch: pytest.MonkeyPatch) -> str:
     [
         about(b"alice@example.org"),
         about(b"<Alice@EXAMPLE.org>"),
-        about(b"alice@example.org", rest=b"Action: Failed\nStatus: 5.7.1 (policy)\n"),
+        about(b"alice@example.org", rest=b"Action: Failed\nStatus: 5.2.1 (disabled)\n"),
+        about(b"alice@example.org", rest=b"Action: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 550-5.1.1 Who?\n"),
+        about(b"alice@example.org", rest=b"Action: failed\nStatus: 5.0.0\nDiagnostic-Code: SMTP;550 No such user\n"),
         about(b"somebody@forward.example", rest=b"Original-Recipient: rfc822;alice@example.org\n" + FAILED),
     ],
 )
@@ -161,12 +163,28 @@ def test_what_was_changed_in_a_message_id_makes_it_invalid(sent: bytes, monkeypa
 
 
 @pytest.mark.parametrize(
-    "rest", [b"Action: delayed\nStatus: 4.4.1\n", b"Action: failed\nStatus: 4.2.2\n", b"Action: relayed\n", b""]
+    "rest",
+    [
+        b"Action: delayed\nStatus: 4.4.1\n",
+        b"Action: failed\nStatus: 4.2.2\n",
+        b"Action: failed\nStatus: 4.1.1\n",
+        b"Action: failed\nStatus: 5.7.1 (policy)\n",
+        b"Action: failed\nStatus: 5.7.1\nDiagnostic-Code: smtp; 550 5.1.1 on a list\n",
+        b"Action: failed\nStatus: 5.2.2\n",
+        b"Action: failed\nStatus: 5.0.0\n",
+        b"Action: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 550 Relaying denied\n",
+        b"Action: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 552 5.2.2 Mailbox full\n",
+        b"Action: failed\nStatus: 5.0.0\nDiagnostic-Code: x-unix; 550 user unknown\n",
+        b"Action: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; \xff\n",
+        b"Action: failed\n",
+        b"Action: relayed\n",
+        b"",
+    ],
 )
-def test_a_failure_that_is_not_permanent_marks_nobody(
+def test_a_failure_that_is_not_of_the_address_marks_nobody(
     sent: bytes, rest: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "permanent" in refusal(report_of(sent, about(b"alice@example.org", rest=rest)), monkeypatch)
+    assert "does not exist" in refusal(report_of(sent, about(b"alice@example.org", rest=rest)), monkeypatch)
     assert marked() == set()
 
 
