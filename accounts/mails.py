@@ -16,6 +16,7 @@ from string import Formatter
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from allauth.account import app_settings
 from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
@@ -32,7 +33,7 @@ from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, sca
 from accounts.message_ids import message_id, name_of_mail
 from accounts.models import LONGEST_DELETION_DAYS, AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
-from accounts.zones import zone_to_show
+from accounts.zones import day_and_time, zone_to_show
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""
@@ -92,6 +93,12 @@ DELETION_ASKED: Final = "account/email/deletion_asked"
 DELETION_CANCELLED: Final = "account/email/deletion_cancelled"
 WORKS: Final = "works"
 """Asks whether an address works again after mails bounced. `games/notices/account_mails.py` makes its text."""
+
+LIFETIMES: Final = {
+    CONFIRM: timedelta(days=app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS),
+    RESET: timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT),
+}
+"""How long the links of these kinds work from when they are made, which is when the mail is sent."""
 
 KINDS: Final[Mapping[str, Kind]] = {
     kind.name: kind
@@ -306,7 +313,10 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     pages = {"reset": "account_reset_password", "account": "me", "log_in": "account_login"}
     context |= {name: settings.SITE_URL + reverse(view) for name, view in pages.items()}
     context |= {"email": row.address, "at": row.created_at, "site": settings.SITE_URL, "host": host()}
-    zone = row.user.time_zone if row.user is not None else "UTC"
+    reader = row.user or next((user for user, _ in context.get("links", ())), None)
+    zone = reader.time_zone if reader is not None else "UTC"
+    if row.kind in LIFETIMES:
+        context["until"] = day_and_time(now + LIFETIMES[row.kind], zone)
     with timezone.override(zone_to_show(zone)):
         body = render_to_string(f"account/email/{template}_message.txt", context)
     more = headers(f"account.{name_of_mail([row])}", to=row.address, now=now)

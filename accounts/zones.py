@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -24,6 +25,12 @@ def zone_to_show(name: str) -> ZoneInfo:
     The name of a restored account may be one that this machine does not know.
     """
     return ZoneInfo(name if name in available_timezones() else "UTC")
+
+
+def day_and_time(at: datetime, zone: str) -> str:
+    """Return a time for a text that may be read on another day, like "Sunday 29 November, 21:30 (Europe/Berlin)"."""
+    here = at.astimezone(zone_to_show(zone))
+    return f"{here:%A} {here.day} {here:%B}, {here:%H:%M} ({here.tzinfo})"
 
 
 @cache

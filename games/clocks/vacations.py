@@ -70,8 +70,8 @@ def take_a_day(*, user_id: int, now: datetime) -> None:
         person = lock_person(user_id)
         if person.rest.on_vacation(now) or not person.auto_vacation or vacation_days_left(person, now) < 1:
             return
-        _begin(person, 1, now)
-        player_notices.day_taken(person, left=vacation_days_left(person, now), now=now)
+        until = _begin(person, 1, now)
+        player_notices.day_taken(person, until=until, left=vacation_days_left(person, now), now=now)
 
 
 def _begin(person: User, days: int, now: datetime) -> datetime:

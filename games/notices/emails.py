@@ -7,7 +7,6 @@ one changes nothing.
 from __future__ import annotations
 
 import unicodedata
-import zoneinfo
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,11 +16,11 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 
 from accounts.mails import headers, host
+from accounts.zones import day_and_time
 from games.models import Game
-from games.notices import mail_links
+from games.notices import inbox, mail_links
 from games.notices.kinds import DIGEST, KINDS, NoticeKind
 from games.queries import GameView
 from games.render import words
@@ -67,57 +66,51 @@ def turn_mail(reader: Reader, kind: NoticeKind, views: Sequence[GameView], *, no
     :param views: the games, the most urgent first.
     :param unique: see `_message`.
     """
-    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        first, count = views[0], len(views)
-        title = headline_without_card(first, now)
-        if count > 1:
-            by = f", the first by {words.due(first.deadline, now)}" if first.deadline else ""
-            title = f"Your turn in {count} games{by}."
-        if kind.time_left_first and first.deadline:
-            title = f"{words.time_left(first.deadline, now)}. {title}"
-        games = [_game(reader, view, now) for view in views]
-        if kind.time_left_first and count == 1:
-            games[0]["left"] = ""  # the title has it already
-        context = {"title": title, "games": games, "one": count == 1}
-        return _mail(context, reader, kind, now=now, unique=unique)
+    first, count = views[0], len(views)
+    title = headline_without_card(first, reader, now)
+    if count > 1:
+        by = f", the first by {day_and_time(first.deadline, reader.zone)}" if first.deadline else ""
+        title = f"Your turn in {count} games{by}."
+    if kind.reminds and first.deadline:
+        title = f"Reminder. {title}"
+    context = {"title": title, "games": [_game(reader, view, now) for view in views], "one": count == 1}
+    return _mail(context, reader, kind, now=now, unique=unique)
 
 
 def news_mail(reader: Reader, kind: NoticeKind, news: Sequence[EmailItem], *, now: datetime, unique: str) -> Mail:
     """Return a mail about events of one kind. `unique`: see `_message`."""
-    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        title = news[0].text if len(news) == 1 else f"{kind.title}: {len(news)} {kind.several}."
-        told = [_news(reader, item, now) | {"open": _link_text(kind, item)} for item in news]
-        context = {"title": title, "news": told, "one": len(news) == 1}
-        return _mail(context, reader, kind, now=now, unique=unique)
+    title = news[0].text if len(news) == 1 else f"{kind.title}: {len(news)} {kind.several}."
+    told = [_news(reader, item, now) | {"open": _link_text(kind, item)} for item in news]
+    return _mail({"title": title, "news": told, "one": len(news) == 1}, reader, kind, now=now, unique=unique)
 
 
 def digest_mail(
     reader: Reader, waiting: Sequence[GameView], news: Sequence[EmailItem], *, now: datetime, unique: str
 ) -> Mail:
-    """Return the daily summary: the games where it is the reader's turn, and recent events."""
-    with timezone.override(zoneinfo.ZoneInfo(reader.zone)):
-        count = len(waiting)
-        some = words.counted(count, "game is", "games are") if count else "No game is"
-        title = f"{some} waiting for you."
-        context = {
-            "title": title,
-            "games": [_game(reader, view, now) for view in waiting],
-            "news": [_news(reader, item, now) for item in news],
-        }
-        return _mail(context, reader, KINDS[DIGEST], now=now, unique=unique)
+    """Return the daily summary: the games where it is the reader's turn, and the events of the last 24 hours."""
+    some = words.counted(len(waiting), "game is", "games are") if waiting else "No game is"
+    context = {
+        "title": f"{some} waiting for you.",
+        "games": [_game(reader, view, now) for view in waiting],
+        "news": [_news(reader, item, now) for item in news],
+        "since": day_and_time(now - inbox.A_DAY, reader.zone),
+    }
+    return _mail(context, reader, KINDS[DIGEST], now=now, unique=unique)
 
 
 def works_mail(reader: Reader, *, now: datetime, unique: str) -> Mail:
     """Return a mail that asks whether a bounced address works again. `unique`: see `_message`."""
     link = mail_links.link_url(mail_links.WORKS, user_id=reader.user_id, target=reader.address, key=reader.key)
-    context = {"title": "Does this address work again?", "link": link, "address": reader.address}
+    until = day_and_time(now + mail_links.LIFETIMES[mail_links.WORKS], reader.zone)
+    context = {"title": "Does this address work again?", "link": link, "address": reader.address, "until": until}
     return _message("works", context, reader, now=now, unique=unique)
 
 
-def headline_without_card(view: GameView, now: datetime) -> str:
+def headline_without_card(view: GameView, reader: Reader, now: datetime) -> str:
     """Return the heading of the game page, without naming the card that the reader has drawn."""
     seen = view.view
-    return words.headline(view if seen is None else replace(view, view=replace(seen, drawn=None)), now)
+    shown = view if seen is None else replace(view, view=replace(seen, drawn=None))
+    return words.headline(shown, now, zone=reader.zone)
 
 
 def one_line(text: str) -> str:
@@ -134,11 +127,10 @@ def _game(reader: Reader, view: GameView, now: datetime) -> dict[str, Any]:
     """Return the context of `emails/_game.html` for one game."""
     others = [seat.name for seat in view.seats if seat.seat != view.you]
     return {
-        "sentence": one_line(headline_without_card(view, now)),
+        "sentence": one_line(headline_without_card(view, reader, now)),
         "table": one_line(words.table_name(view)),
         "others": one_line(words.listed(others)),
         "length": words.length(view),
-        "left": words.time_left(view.deadline, now) if view.deadline and view.my_turn else "",
         "link": mail_links.link_url(mail_links.OPEN, user_id=reader.user_id, target=view.id),
     }
 

@@ -211,7 +211,7 @@ class NoticeKind:
     template: The mail's templates, `emails/<template>_subject.txt`, `_body.txt` and `_body.html`.
     link: The text of the mail's link to a table while the game is running.
     several: The noun for several such events in a mail, like "tables".
-    time_left_first: Start the mail's subject with the time that is left.
+    reminds: Start the mail's subject with “Reminder”.
     """
 
     name: str
@@ -237,7 +237,7 @@ class NoticeKind:
     template: str = "news"
     link: str = "Open the table"
     several: str = "tables"
-    time_left_first: bool = False
+    reminds: bool = False
 
     def path(self, mark: int) -> str:
         """Return the path of the page that says more about a notice with this mark, or ""."""
@@ -268,7 +268,7 @@ _ROWS: Final = (
         while_viewing=True,  # the clock plays soon, and a sign of a person is no move
         replaces=TURN,
         template="turn",
-        time_left_first=True,
+        reminds=True,
     ),
     NoticeKind(
         BOT_TOOK_OVER,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from django.db.models import Q, QuerySet
 
+from accounts.zones import day_and_time
 from common.fixed_sql import prepared_cursor
 from games import rules
 from games.models import AuditEntry, Game, Seat
@@ -255,10 +256,11 @@ def _turns(misses: int) -> str:
     return "your turn" if misses == 1 else f"{misses} turns in a row"
 
 
-def day_taken(person: User, *, left: int, now: datetime) -> None:
+def day_taken(person: User, *, until: datetime, left: int, now: datetime) -> None:
     """Notify a person that a vacation day was used instead of a missed turn, and how many are `left` this year."""
     days = counted(left, "day is", "days are")
-    text = f"Your time ran out, so a vacation day was used: your clocks are stopped for a day. {days} left this year."
+    end = day_and_time(until, person.time_zone)
+    text = f"Your time ran out, so a vacation day was used: your clocks are stopped until {end}. {days} left this year."
     write(None, [NewNotice(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
 
 

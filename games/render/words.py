@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.timesince import timesince
 
+from accounts.zones import day_and_time
 from games import rules
 from games.models import Game
 from games.models.paces import DAY, HOUR, MINUTE
@@ -145,8 +146,11 @@ def round_cancelled(number: int) -> str:
     return f"Staff cancelled round {number}; it was dealt again."
 
 
-def headline(view: GameView, now: datetime) -> str:
-    """Return one sentence that says who must do what and by when, or how the game ended."""
+def headline(view: GameView, now: datetime, *, zone: str = "") -> str:
+    """Return one sentence that says who must do what and by when, or how the game ended.
+
+    With the reader's `zone`, the sentence is for a mail, which may be read on another day.
+    """
     if view.view is None and view.status == "void":
         return "This table was closed before it started."
     if view.view is None:
@@ -158,7 +162,9 @@ def headline(view: GameView, now: datetime) -> str:
     if view.paused:
         return f"Paused: {'your' if view.turn == view.you else possessive(view.names[view.turn])} turn."
     by = ""
-    if view.deadline is not None and view.deadline - now > timedelta(seconds=2 * MINUTE):
+    if view.deadline is not None and zone:
+        by = f", by {day_and_time(view.deadline, zone)}"
+    elif view.deadline is not None and view.deadline - now > timedelta(seconds=2 * MINUTE):
         by = f", by {due(view.deadline, now)}"
     if view.view.buzz is not None:
         return f"Buzzer: {_race_task(view, view.view.buzz)}{by}."

@@ -254,6 +254,20 @@ def test_an_unconfirmed_second_address_cannot_reset_the_password(alice: User) ->
     assert deliver() == ["alcie@example.org"]
 
 
+@pytest.mark.parametrize("kind", [mails.RESET, mails.CONFIRM, mails.WORKS])
+def test_a_mail_says_until_when_its_links_work(alice: User, kind: str) -> None:
+    User.objects.filter(pk=alice.pk).update(time_zone="Europe/Berlin")
+    EmailAddress.objects.create(user=alice, email=alice.email, primary=True)
+    now = timezone.now()
+    user = queries.reread_user(alice.pk)
+    mails.queue(kind=kind, address=alice.email, user=None if kind == mails.RESET else user, now=now)
+    outbox.deliver(clock=lambda: now)
+    text = str(mail.outbox[-1].body)
+    end = (now + 3 * DAY).astimezone(ZoneInfo("Europe/Berlin"))
+    assert f"until {end:%A} {end.day} {end:%B, %H:%M} (Europe/Berlin)." in text
+    assert "three days" not in text
+
+
 def test_an_address_without_an_account_gets_no_mail() -> None:
     ask_reset("nobody@example.org")
     assert deliver() == []

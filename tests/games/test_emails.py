@@ -66,20 +66,49 @@ def test_the_drawn_card_is_in_the_page_heading_but_in_no_mail(alice: User, bob: 
     view = queries.view_of(table_at(position, [alice, bob], deadline=NOON + DAY), alice)
     mail = emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, unique="1")
 
-    assert mail.subject == "Your turn: play a card, by Sun 12:00 UTC."
+    assert mail.subject == "Your turn: play a card, by Sunday 22 November, 12:00 (UTC)."
     assert cards_in(everything_in(mail)) == []
 
 
 @pytest.mark.parametrize(
     ("zone", "when"),
-    [("UTC", "Sun 12:00 UTC"), ("Europe/Helsinki", "Sun 14:00"), ("Pacific/Auckland", "Mon 01:00")],
+    [
+        ("UTC", "Sunday 22 November, 12:00 (UTC)"),
+        ("Europe/Helsinki", "Sunday 22 November, 14:00 (Europe/Helsinki)"),
+        ("Pacific/Auckland", "Monday 23 November, 01:00 (Pacific/Auckland)"),
+        ("Somewhere/Else", "Sunday 22 November, 12:00 (UTC)"),
+    ],
 )
-def test_times_are_in_the_reader_s_time_zone(alice: User, bob: User, zone: str, when: str) -> None:
+def test_times_have_the_day_and_the_reader_s_time_zone(alice: User, bob: User, zone: str, when: str) -> None:
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY), alice)
     mail = emails.turn_mail(reader(alice, zone), KINDS[TURN], [view], now=NOON, unique="1")
 
     assert mail.subject == f"Your turn: play a card or draw, by {when}."
     assert timezone.get_current_timezone_name() == "UTC"
+
+
+@pytest.mark.parametrize("left", [timedelta(minutes=1), timedelta(hours=2), timedelta(hours=20), 10 * DAY])
+def test_no_mail_says_a_time_without_its_day_and_zone(alice: User, bob: User, left: timedelta) -> None:
+    """A mail may be read a day later."""
+    view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + left), alice)
+    to, news = reader(alice, "Europe/Helsinki"), [EmailItem("Bob wins the game.", view)]
+    for mail in (
+        emails.turn_mail(to, KINDS[TURN], [view], now=NOON, unique="1"),
+        emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, unique="1"),
+        emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, unique="1"),
+        emails.digest_mail(to, [view], news, now=NOON, unique="1"),
+    ):
+        text = everything_in(mail)
+        times = re.findall(r"(?<!:)\b\d?\d:\d\d\b(?!:)", text)
+        whole = re.findall(r"[SMTWF]\w+day \d+ \w+, \d\d:\d\d \(Europe/Helsinki\)", text)
+        assert len(times) == len(whole) > 0
+        assert not re.search(r"\bleft\b|yesterday|today|tomorrow", text)
+
+
+def test_a_reminder_says_so_in_its_subject(alice: User, bob: User) -> None:
+    view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY), alice)
+    mail = emails.turn_mail(reader(alice), KINDS[DEADLINE], [view], now=NOON, unique="1")
+    assert mail.subject == "Reminder. Your turn: play a card or draw, by Sunday 22 November, 12:00 (UTC)."
 
 
 def test_names_are_escaped_in_html(alice: User, bob: User) -> None:

@@ -61,7 +61,8 @@ def test_a_turn_notice_is_sent_once_when_its_wait_is_over(table: Table) -> None:
     assert deliver(DUE - MINUTE) == []
     assert states() == {"site": ("waiting", ""), "email": ("waiting", "")}
     (sent,) = deliver()
-    assert (sent["To"], sent["Subject"]) == ("alice@example.org", "Your turn: play a card or draw, by Sun 12:00 UTC.")
+    assert sent["To"] == "alice@example.org"
+    assert sent["Subject"] == "Your turn: play a card or draw, by Sunday 22 November, 12:00 (UTC)."
     assert states() == {"site": ("sent", ""), "email": ("sent", "")}
     assert deliver(DUE + HOUR) == []
 
@@ -221,7 +222,7 @@ def test_several_games_share_one_mail_with_the_most_urgent_first(table: Table, a
     player_notices.deal(sooner, now=NOON + 4 * MINUTE)  # its own wait is not over yet
     (sent,) = deliver()
 
-    assert sent["Subject"] == "Your turn in 2 games, the first by 15:00 UTC."
+    assert sent["Subject"] == "Your turn in 2 games, the first by Saturday 21 November, 15:00 (UTC)."
     opened = [link for link in links_in(sent) if "/mail/open/" in link]
     assert len(opened) == 2
     assert states() == {"site": ("waiting", ""), "email": ("sent", "")}
@@ -241,7 +242,7 @@ def test_a_reminder_replaces_the_turn_mail(table: Table) -> None:
     reminders.remind(now=DUE)
     (sent,) = deliver(NOON + 20 * HOUR)
 
-    assert sent["Subject"] == "4 h left. Your turn: play a card or draw, by 12:00 UTC."
+    assert sent["Subject"] == "Reminder. Your turn: play a card or draw, by Sunday 22 November, 12:00 (UTC)."
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
@@ -342,7 +343,7 @@ def test_a_reminder_waits_if_there_is_time_after_quiet_hours(table: Table, alice
     reminder = Notice.objects.get(kind="deadline", channel="email")
     assert (reminder.state, reminder.reason, reminder.due_at) == ("waiting", "night", NOON + 6 * HOUR)
     (sent,) = deliver(NOON + 6 * HOUR)  # in the morning the reminder replaces the turn mail
-    assert sent["Subject"].startswith("18 h left.")
+    assert sent["Subject"].startswith("Reminder. Your turn")
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
@@ -395,7 +396,7 @@ def test_a_summary_is_sent_once_a_day_at_its_hour(table: Table, alice: User) -> 
     (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waiting" in found["Subject"]]
 
     assert sent["Subject"] == "1 game is waiting for you."
-    assert "by Sun 14:00" in text_of(sent)
+    assert "by Sunday 22 November, 14:00 (Europe/Helsinki)" in text_of(sent)
     assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 28 * HOUR
 
 

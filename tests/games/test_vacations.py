@@ -174,16 +174,18 @@ def test_a_day_is_taken_instead_of_a_miss_if_the_player_chose_that(alice: User, 
 
 
 def test_each_day_taken_is_notified_during_the_vacation(alice: User, bob: User) -> None:
-    User.objects.filter(pk=alice.pk).update(auto_vacation=True, vacation_year=2026, vacation_used=26)
+    User.objects.filter(pk=alice.pk).update(
+        auto_vacation=True, vacation_year=2026, vacation_used=26, time_zone="Europe/Berlin"
+    )
     running(alice, bob, deadline=NOON)
-    for days, are_left in enumerate(("1 day is", "0 days are")):
+    for days, (until, are_left) in enumerate((("Sunday 22", "1 day is"), ("Monday 23", "0 days are"))):
         swept(NOON + days * DAY)
         outbox.deliver(clock=lambda days=days: NOON + days * DAY)  # type: ignore[misc]  # a default to bind it
         sent = mail.outbox[-1]
         assert sent.to == [alice.email]
         assert sent.subject == (
-            "Your time ran out, so a vacation day was used: your clocks are stopped for a day. "
-            f"{are_left} left this year."
+            "Your time ran out, so a vacation day was used: your clocks are stopped until"
+            f" {until} November, 13:00 (Europe/Berlin). {are_left} left this year."
         )
         assert "/accounts/me/rest/" in sent.body
     told = Notice.objects.filter(kind="day_taken").values_list("user", "channel", "state")

@@ -67,7 +67,8 @@ def test_the_mail_about_a_right_to_challenge_says_so(three: list[User]) -> None:
     table = over_days(three)
     move(table, three[0], "play W4 color g")
     assert told() == [("bob", TURN, 1, "")]
-    assert subject_to(table, three[1]) == "Your turn: you owe 4 cards, and can challenge alice, by Mon 12:00 UTC."
+    deadline = "Monday 23 November, 12:00 (UTC)"
+    assert subject_to(table, three[1]) == f"Your turn: you owe 4 cards, and can challenge alice, by {deadline}."
     assert news_of(table, three[1]) == ["alice plays Wild Draw Four and chooses green. You owe 4 cards."]
 
 
