@@ -6,6 +6,7 @@ value that may contain a password. All methods of `Environment` and all `check_*
 
 import os
 import re
+import unicodedata
 from collections.abc import Sequence
 from email.errors import ObsoleteHeaderDefect
 from email.policy import default as mail_policy
@@ -99,6 +100,9 @@ class Environment:
     def hosts(self, name: str) -> list[str]:
         """Return names of hosts. One that begins with a dot has all subdomains, and `*` is any host."""
         found = self.words(name)
+        for host in found:
+            if known := ascii_host(host):
+                refuse(f"{name} must be in ASCII: write {known} instead.")
         if any(host != "*" and not HOST_NAME.fullmatch(host.removeprefix(".")) for host in found):
             refuse(f"{name} must be host names without scheme and port, separated by commas.")
         return found
@@ -192,6 +196,9 @@ class Environment:
         host = host_of(parts)
         more = parts.path.strip("/") or parts.query or parts.fragment
         just_host = parts.netloc.lower() in (host, f"{host}:{parts.port}")  # no user and password, no colon alone
+        if parts.scheme in ("http", "https") and just_host and not more and (known := ascii_host(host)):
+            port = "" if parts.port is None else f":{parts.port}"
+            refuse(f"{name} must be in ASCII: write {parts.scheme}://{known}{port} instead.")
         if parts.scheme not in ("http", "https") or not HOST_NAME.fullmatch(host) or more or not just_host:
             refuse(f"{name} must be the URL of the site without a path, like https://cards.example.org.")
         return parts
@@ -345,6 +352,14 @@ def host_of(site: SplitResult) -> str:
     """Return the host as in a `Host` header: in lower case, IPv6 in brackets."""
     host = site.hostname or ""
     return f"[{host}]" if ":" in host else host
+
+
+def ascii_host(host: str) -> str:
+    """Return a host name of letters and digits beyond ASCII as browsers send it, with `xn--`. "" for any other."""
+    if host.isascii() or any(char not in ".-" and unicodedata.category(char)[0] not in "LMN" for char in host):
+        return ""
+    labels = unicodedata.normalize("NFKC", host).lower().split(".")
+    return ".".join(one if one.isascii() else f"xn--{one.encode('punycode').decode('ascii')}" for one in labels)
 
 
 def check_debug(*, debug: bool, site: SplitResult) -> None:
