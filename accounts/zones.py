@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC as UTC_ZONE
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -12,6 +14,10 @@ from zoneinfo import ZoneInfo, available_timezones
 from django import forms
 
 UTC: Final = ("UTC", "UTC")
+NAMES_OF_UTC: Final = frozenset({"UTC", "GMT", "UCT", "Zulu", "Universal", "Greenwich", "GMT0", "+00:00"})
+"""How browsers name UTC, without `Etc/`. Keep in step with static/js/zone.js."""
+OFFSET: Final = re.compile(r"([+-])(\d\d):?([0-5]\d)", re.ASCII)
+"""What browsers name on a machine that is set to an offset from UTC."""
 DATA: Final = files("tzdata.zoneinfo")
 
 Choice = tuple[str, str]
@@ -59,9 +65,34 @@ def _names() -> Mapping[str, str]:
     return {**former, **{zone: zone for zone in current_zones()}}
 
 
+@cache
+def _zones_by_offset() -> Mapping[timedelta, str]:
+    """Return a zone for each offset from UTC that some zone has all year. Etc/GMT+5 is five hours behind UTC."""
+    found = {timedelta(hours=-n): f"Etc/GMT{n:+}" for n in range(-14, 13) if n}
+    for zone in sorted(current_zones()):
+        winter, summer = (datetime(datetime.now(UTC_ZONE).year, month, 1, tzinfo=ZoneInfo(zone)) for month in (1, 7))
+        offset = winter.utcoffset()
+        if offset and offset == summer.utcoffset():
+            found.setdefault(offset, zone)
+    return found
+
+
 def zone_of_browser(name: str) -> str:
-    """Return the current name of the zone that a browser names, or UTC if there is none of this name."""
+    """Return the current name of the zone that a browser names, or UTC if there is none of this name.
+
+    For an offset like +05:30 the zone is one that has it all year.
+    """
+    if name in _zones_by_offset().values():
+        return name
+    if offset := OFFSET.fullmatch(name):
+        ahead = timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+        return _zones_by_offset().get(ahead if offset[1] == "+" else -ahead, "UTC")
     return _names().get(name, "UTC")
+
+
+def is_no_place(name: str) -> bool:
+    """Return True if a browser's zone is an offset or unknown, so that its user should be asked. UTC may be meant."""
+    return bool(name) and name not in _names() and name.removeprefix("Etc/") not in NAMES_OF_UTC
 
 
 @cache

@@ -12,11 +12,13 @@ from typing import Any, Final
 from allauth.account.views import LogoutView
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from accounts import tries
@@ -25,7 +27,7 @@ from accounts.limits import GUESTS
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.queries import guest_with_id
-from accounts.zones import zone_of_browser
+from accounts.zones import is_no_place, zone_of_browser
 from common.htmx import HtmxRequest, login_redirect
 from games.actions import guests
 from games.queries import lists
@@ -33,10 +35,14 @@ from games.refusals import Denied
 from games.render.log_out import LossPage, loss_page_of
 from games.render.words import counted
 from games.web.http import SeeOther
-from games.web.viewer import person
+from games.web.viewer import BACKEND, person
 
 CLOSED: Final = "you looked at hands there as staff, or staff removed you from the table."
 NO_PROGRAMS: Final = "no programs play there, and a program plays for your account."
+NO_ZONE: Final = (
+    "Your browser does not say which time zone you are in, so times may be wrong. "
+    '<a href="{}">Choose your time zone</a>'
+)
 OVER_LIMIT: Final = "you would have too many tables."
 LOSE: Final = "lose"
 """In an address: the page that asks once more. In its form: the number of games that it says are lost."""
@@ -55,6 +61,13 @@ def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
 def time_zone_of(request: HttpRequest) -> str:
     """Return the time zone for a new guest: the one that the browser has put into the form, or UTC."""
     return zone_of_browser(request.POST.get("browser_zone", ""))
+
+
+def log_guest_in(request: HttpRequest, guest: User) -> None:
+    """Log a new guest in. Ask for the time zone if the browser did not name one that people live in."""
+    login(request, guest, backend=BACKEND)
+    if is_no_place(request.POST.get("browser_zone", "")):
+        messages.info(request, format_html(NO_ZONE, reverse("me")))
 
 
 def log_in_first(request: HtmxRequest, page: str) -> HttpResponse | None:

@@ -33,12 +33,41 @@ FORM = {"username": "dora", "email": "dora@example.org", "password1": PASSWORD, 
         ("../../etc/passwd", "UTC"),
         ("europe/berlin", "UTC"),
         ("E" * 60_000, "UTC"),
+        ("Etc/GMT+5", "Etc/GMT+5"),
+        ("-05:00", "Etc/GMT+5"),
+        ("+05:30", "Asia/Colombo"),
+        ("+0545", "Asia/Kathmandu"),
+        ("-03:30", "UTC"),  # all zones with it have summer time
+        ("+05:99", "UTC"),
+        ("+٠٥:٣٠", "UTC"),
+        ("Etc/UTC", "UTC"),
+        ("+00:00", "UTC"),
     ],
 )
 def test_a_browser_names_a_zone_by_its_present_or_a_former_name(named: str, zone: str) -> None:
     assert zone_of_browser(named) == zone
     Client().post("/play-now/", {"browser_zone": named})
     assert User.objects.get().time_zone == zone
+
+
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [
+        ("Etc/GMT+5", True),
+        ("+05:30", True),
+        ("Mars/Olympus", True),
+        ("Asia/Calcutta", False),
+        ("", False),  # without scripts
+        *[(name, False) for name in ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "+00:00")],
+    ],
+)
+def test_a_guest_whose_browser_names_no_place_is_asked_for_the_zone(alice: User, named: str, asked: bool) -> None:
+    ways = (("/play-now/", {}), (f"/games/{open_table(alice, players=6).code}/join/", {}))
+    for path, fields in ways:
+        browser = Client()
+        shown = browser.post(path, {**fields, "browser_zone": named}, follow=True).content.decode()
+        assert ('<a href="/accounts/me/">Choose your time zone</a>' in shown) == asked
+        assert browser.get("/accounts/me/").status_code == 200
 
 
 def test_every_form_that_makes_a_guest_takes_the_zone(alice: User) -> None:
