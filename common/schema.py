@@ -1,5 +1,6 @@
 """Whether the database has the tables of this release."""
 
+import re
 import time
 from collections.abc import Collection
 from contextlib import closing
@@ -17,6 +18,12 @@ from django.db.migrations.recorder import MigrationRecorder
 
 OWN_APPS: Final = ("accounts", "games")
 """Our apps that have tables."""
+FIRST: Final = ("games", "0001_squashed_0065_tables_of_newcomers")
+"""The migration that a database has if the code of f8c9a292, or newer code, has migrated it."""
+TOO_OLD: Final = (
+    "was last used by code before f8c9a292, which this release cannot continue. Start the code of the commit 6b92c576~1"
+    " once, then that of f8c9a292, then this release."
+)
 SECONDS: Final = 5.0
 """How long an answer holds that nothing is missing."""
 
@@ -69,7 +76,7 @@ def unknown_migration() -> str:
         statement = "SELECT app, name FROM django_migrations WHERE app = ANY(%s) ORDER BY 1, 2"
         recorded = connected.execute(statement, [list(OWN_APPS)]).fetchall()
     known = {app: _modules_of(f"{app}.migrations") for app in OWN_APPS}
-    return next((f"{app}.{name}" for app, name in recorded if name not in known[app]), "")
+    return next((f"{app}.{name}" for app, name in recorded if is_newer(name, known[app])), "")
 
 
 def used_by_newer_code() -> str:
@@ -77,6 +84,30 @@ def used_by_newer_code() -> str:
     unknown = unknown_migration()
     what = f"The database was used by newer code: the code here does not have its migration {unknown}."
     return f"{what} Install that code, or restore a backup made before it." if unknown else ""
+
+
+def is_newer(name: str, known: Collection[str]) -> bool:
+    """Return True if a migration with this name comes after these of the same app.
+
+    Databases of f8c9a292 also record the migrations that `0001_squashed_0065_…` has replaced: these are not newer.
+    """
+    return name not in known and _number(name) > max(map(_number, known), default=0)
+
+
+def _number(name: str) -> int:
+    """Return the highest number of four digits in the name of a migration, or 0."""
+    return max(map(int, re.findall(r"\d{4}", name)), default=0)
+
+
+def is_too_old(recorded: Collection[tuple[str, str]]) -> bool:
+    """Return True if these recorded migrations are those of code before f8c9a292, which no migration here continues."""
+    return FIRST not in recorded and any(app == FIRST[0] for app, _ in recorded)
+
+
+def used_by_too_old_code() -> str:
+    """Return a sentence if code before f8c9a292 has used the database last, else ""."""
+    recorded = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).applied_migrations()
+    return f"The database {TOO_OLD}" if is_too_old(recorded) else ""
 
 
 def _has_all(recorded: Collection[tuple[str, str]]) -> bool:

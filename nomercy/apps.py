@@ -1,5 +1,6 @@
 """The app configurations of the project, of the staff pages (Django's admin), and of second factors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from allauth.mfa.apps import MFAConfig
@@ -8,12 +9,15 @@ from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
 from django.core import checks
 
+from common.schema import used_by_too_old_code
+
 
 class NomercyConfig(AppConfig):
     name = "nomercy"
 
     def ready(self) -> None:
         checks.register(warn_without_https, checks.Tags.security, deploy=True)
+        checks.register(refuse_too_old, checks.Tags.database)
 
 
 def warn_without_https(**_: Any) -> list[checks.Warning]:
@@ -22,6 +26,12 @@ def warn_without_https(**_: Any) -> list[checks.Warning]:
         return []
     said = f"SITE_URL is {settings.SITE_URL}, without https: passwords and sessions can be read on the way."
     return [checks.Warning(said, hint="Set SITE_URL to an address with https (docs/operations.md).", id="nomercy.W001")]
+
+
+def refuse_too_old(databases: Sequence[str] | None = None, **_: Any) -> list[checks.Error]:
+    """Return an error if no migration leads from the database to this release. `manage.py migrate` asks first."""
+    said = used_by_too_old_code() if databases else ""
+    return [checks.Error(said, id="nomercy.E001")] if said else []
 
 
 class StaffConfig(AdminConfig):

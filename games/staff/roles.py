@@ -1,6 +1,7 @@
 """The two groups of staff and their permissions. The row of an act says which role it needs.
 
-After adding an act or changing its role, add a migration that calls `set_roles` (see `0050_neutral_names`).
+After adding an act or changing its role, add a migration that calls `set_roles` (see `make_roles` in the first one of
+`games`).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 import nomercy
+from common.schema import TOO_OLD, is_newer, is_too_old
 from games.actions import restore as frozen_sites
 from games.batch import BatchResult
 from nomercy.backup import manifest, tables
@@ -76,12 +77,13 @@ def load(
 
 
 def _require_known(contents: Manifest) -> None:
-    """Refuse a backup of newer code.
+    """Refuse a backup of newer code, and of code before f8c9a292.
 
-    :raises BackupError: the code here does not have one of its migrations.
+    :raises BackupError: no migration of the code here leads from it to this release.
     """
     known = MigrationLoader(None).disk_migrations or {}
-    unknown = sorted(migration for migration in contents.migrations if migration not in known)
+    names = {app: {name for own, name in known if own == app} for app, _ in known}
+    unknown = sorted((app, name) for app, name in contents.migrations if is_newer(name, names.get(app, ())))
     if unknown:
         app, name = unknown[0]
         raise BackupError(
@@ -89,6 +91,8 @@ def _require_known(contents: Manifest) -> None:
             f" {nomercy.__version__}), which does not have the migration {app}.{name}. Install the code that made it,"
             " or newer code."
         )
+    if is_too_old(contents.migrations):
+        raise BackupError(f"The site of the backup {TOO_OLD} Restore it there first.")
 
 
 def _require_free(*, replace: bool) -> None:
@@ -115,18 +119,16 @@ def _migrate(contents: Manifest) -> None:
     :raises BackupError: the migrations of this release do not lead there.
     """
     executor = MigrationExecutor(connection)
-    wanted, squashed = set(contents.migrations), executor.loader.replacements
-    if not all(wanted.issuperset(migration.replaces) for migration in squashed.values()):
-        # It was made between the migrations that a squashed one replaces: make its tables by these, one by one.
-        executor.loader = MigrationLoader(connection, replace_migrations=False)
     nodes = executor.loader.graph.node_map
+    # A backup of f8c9a292 also records older migrations, which the first ones here have replaced.
+    wanted = nodes.keys() & contents.migrations
     targets = [
         node
-        for node in sorted(wanted & nodes.keys())
+        for node in sorted(wanted)
         if not any(child.key in wanted and child.key[0] == node[0] for child in nodes[node].children)
     ]
     executor.migrate(targets)
-    if set(MigrationRecorder(connection).applied_migrations()) - squashed.keys() != wanted - squashed.keys():
+    if set(MigrationRecorder(connection).applied_migrations()) != wanted:
         raise BackupError(
             "The backup has migrations in another order than this release. Restore it with its own release."
         )

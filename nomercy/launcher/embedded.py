@@ -232,11 +232,13 @@ def _migrate() -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from common.schema import migrated, used_by_newer_code
+    from common.schema import migrated, used_by_newer_code, used_by_too_old_code
 
     if newer := used_by_newer_code():
         _say(newer)
     if not migrated():
+        if older := used_by_too_old_code():
+            raise EmbeddedError(older)
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         print("Preparing the database ...", flush=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from importlib import import_module
 from io import StringIO
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection
@@ -54,24 +52,6 @@ def test_a_new_account_costs_no_search_for_names_that_it_held() -> None:
         person("alice")
     assert not [one["sql"] for one in statements if one["sql"].startswith("SELECT") and "nameskeleton" in one["sql"]]
     assert held() == {("alice", "allce", "")}
-
-
-@pytest.mark.django_db
-def test_older_names_are_compared_without_spaces(alice: User, bob: User, charlie: User) -> None:
-    NameSkeleton.objects.all().delete()
-    renamed(bob, display_name="Alice Cooper")
-    renamed(charlie, display_name="AliceCooper")
-    spaced = [(alice, "allce", None), (bob, "bob", None), (bob, "allce cooper", None), (charlie, "charlle", None)]
-    freed = [(alice, "old name", NOW), (bob, "oldname", NOW), (None, "cooper allce", None)]
-    NameSkeleton.objects.bulk_create(
-        NameSkeleton(user=user, skeleton=look, freed_at=at) for user, look, at in [*spaced, *freed]
-    )
-    import_module("accounts.migrations.0020_skeletons_without_spaces").remove_spaces(apps, connection.schema_editor())
-    assert held() == {
-        ("alice", "allce", ""), ("bob", "bob", ""), ("charlie", "charlle", ""),
-        ("bob", "allcecooper", ""), ("charlie", "allcecooper", "alike"), (None, "cooperallce", ""),
-    }  # fmt: skip
-    assert list(NameSkeleton.objects.exclude(freed_at=None).values_list("skeleton", flat=True)) == ["oldname"]
 
 
 @pytest.mark.django_db
@@ -348,15 +328,6 @@ def test_a_check_of_names_that_changes_nothing_runs_the_same_queries_for_any_num
         actions.create_guest()
     with django_assert_num_queries(len(before)):
         tasks.recheck_names()
-
-
-@pytest.mark.django_db
-def test_the_migration_stores_existing_names(alice: User, bob: User) -> None:
-    renamed(bob, display_name=ALIKE)
-    NameSkeleton.objects.all().delete()
-    with connection.schema_editor() as editor:
-        import_module("accounts.migrations.0012_names_so_far_are_held").hold_names(apps, editor)
-    assert held() == {("alice", "allce", ""), ("bob", "bob", ""), ("bob", "allce", "alike")}
 
 
 @pytest.mark.django_db

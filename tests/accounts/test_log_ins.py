@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 from datetime import datetime, timedelta
 from http.cookies import SimpleCookie
@@ -11,10 +10,8 @@ from typing import Any
 import pytest
 from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as METHODS_OF
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as METHODS
-from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user
-from django.contrib.sessions.models import Session as OldSession
 from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
@@ -319,26 +316,3 @@ def test_deleting_a_person_deletes_their_sessions(alice: User, as_alice: Client)
     as_alice.get("/about/")
     alice.delete()
     assert not Session.objects.exists()
-
-
-def test_the_migration_of_sessions_keeps_people_logged_in(alice: User) -> None:
-    migration = importlib.import_module("accounts.migrations.0014_move_sessions")
-    browser, visitor = logged_in(alice), Client()
-    session = visitor.session
-    session["links"] = ["abc"]
-    session.save()
-    fields = ("session_key", "session_data", "expire_date")
-    rows = list(Session.objects.values(*fields))
-    OldSession.objects.bulk_create([OldSession(**row) for row in rows])
-    ended = OldSession(session_key="e" * 32, session_data="", expire_date=timezone.now() - timedelta(days=1))
-    broken = OldSession(session_key="b" * 32, session_data="broken", expire_date=timezone.now() + timedelta(days=1))
-    OldSession.objects.bulk_create([ended, broken])
-    Session.objects.all().delete()
-    migration.move(apps, None)
-    moved = {row["session_key"]: row for row in Session.objects.values(*fields)}
-    assert [moved[row["session_key"]] for row in rows] == rows
-    assert set(moved) == {*(row["session_key"] for row in rows), "b" * 32}
-    assert not OldSession.objects.exists()
-    assert is_in(browser)
-    assert visitor.session["links"] == ["abc"]
-    assert [one.since is None for one in listed(browser)] == [False]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
-from django.apps import apps
 from django.contrib.auth import get_user
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
@@ -307,31 +305,3 @@ def test_unreadable_factors_are_named_and_deleted_only_on_request(
     left = {(factor.user.username, factor.type) for factor in Authenticator.objects.all()}
     assert left == {("bob", "totp"), ("charlie", "totp")}  # Alice's codes were those of an app that is gone
     assert reencrypt() == "2 second factors encrypted with SECRET_KEY.\n"
-
-
-def test_the_migration_encrypts_plain_secrets_once(alice: User, bob: User) -> None:
-    migration = importlib.import_module("accounts.migrations.0010_encrypt_second_factors")
-    kinds = Authenticator.Type
-    Authenticator.objects.create(user=alice, type=kinds.TOTP, data={"secret": SECRET})
-    plain = {"seed": SEED, "used_mask": 5, "viewed_at": 1.5}
-    Authenticator.objects.create(user=alice, type=kinds.RECOVERY_CODES, data=plain)
-    Authenticator.objects.create(user=bob, type=kinds.TOTP, data={})
-    before = Authenticator.objects.get(user=alice, type=kinds.RECOVERY_CODES).wrap().get_unused_codes()
-    migration.encrypt(apps, None)
-    once = stored()
-    assert SECRET not in everything_stored()
-    assert SEED not in everything_stored()
-    assert {name: once["recovery_codes"][name] for name in ("used_mask", "viewed_at")} == {
-        "used_mask": 5,
-        "viewed_at": 1.5,
-    }
-    migration.encrypt(apps, None)
-    assert stored() == once
-    after = Authenticator.objects.get(user=alice, type=kinds.RECOVERY_CODES).wrap().get_unused_codes()
-    assert after == before
-    assert len(after) == 8
-    assert log_in(totp(SECRET))
-    assert log_in(before[0])
-    assert not log_in(before[0])
-    migration.decrypt(apps, None)
-    assert stored()["totp"] == {"secret": SECRET}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from http.cookies import SimpleCookie
 from typing import Any
@@ -13,7 +12,6 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.stages import AuthenticateStage
 from allauth.mfa.totp.internal.auth import TOTP
-from django.apps import apps
 from django.contrib.auth import get_user
 from django.test import Client
 
@@ -233,18 +231,6 @@ def test_a_change_that_waits_while_the_app_is_turned_off_leaves_no_codes(
 
 
 # Accounts from before
-
-
-def test_the_migration_ends_sessions_of_people_with_an_app_only(alice: User, bob: User) -> None:
-    migration = importlib.import_module("accounts.migrations.0024_session_mark")
-    TOTP.activate(alice, SECRET)
-    for user in (alice, bob):
-        RecoveryCodes.activate(user)
-    alices, bobs = logged_in(alice), logged_in(bob)
-    migration.close(apps, None)
-    assert (is_in(alices), is_in(bobs)) == (False, True)
-    left = Authenticator.objects.order_by("pk").values_list("user__username", "type")
-    assert list(left) == [("alice", "totp"), ("alice", "recovery_codes")]
 
 
 def test_a_session_from_before_marks_stays_valid(alice: User) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
-from django.db import connection
 
 from accounts.models import User
-from games import queries, rules
+from games import rules
 from games.actions import rematch
-from games.models import Game, Move
+from games.models import Move
 from games.queries import Viewer
 from games.staff import tables
 from tests.conftest import logged_in, staff
@@ -64,20 +61,6 @@ def test_a_rematch_of_an_old_classic_game_has_no_challenges(alice: User, bob: Us
     assert table.game.options == {}
     again = rematch.ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert (again.options.bluff, again.options.first_discard) == ("off", "number")
-
-
-@pytest.mark.parametrize(("old", "new"), [(True, "any"), (False, "off")])
-def test_the_migration_makes_a_text_of_the_option_stacking(alice: User, bob: User, old: bool, new: str) -> None:
-    migration = import_module("games.migrations.0041_tables_of_ten")
-    table = table_after([alice, bob], 5, seed=8, options={"stacking": new})
-    Game.objects.filter(pk=table.game.pk).update(options={"stacking": old, "hand_size": 7})
-    with connection.cursor() as cursor:
-        cursor.execute(migration.TO_TEXT)
-        game = Game.objects.get(pk=table.game.pk)
-        assert game.options == {"stacking": new, "hand_size": 7}
-        assert queries.options_of(game).stacking == new
-        cursor.execute(migration.TO_BOOLEAN)
-        assert Game.objects.get(pk=table.game.pk).options == {"stacking": old, "hand_size": 7}
 
 
 def test_a_record_with_stacking_true_or_false_is_read(alice: User, bob: User) -> None:

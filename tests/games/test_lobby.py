@@ -6,11 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import connection
 from pytest_django.fixtures import Settings
 
@@ -137,17 +135,6 @@ def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     assert queries.load_by_invite(table.game.invite_key).game == table.game
     after = lobby.join(code=table.game.code, viewer=Viewer(bob, [table.game.invite_key]), now=NOON)
     assert after.game.status == Game.Status.PLAYING
-
-
-def test_the_migration_keeps_the_oldest_of_two_equal_links(alice: User) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE games_game DROP CONSTRAINT game_once_per_invite_key")
-    first, second, other = (new_table(alice, players=2).game for _ in range(3))
-    Game.objects.filter(pk=second.pk).update(invite_key=first.invite_key)
-    import_module("games.migrations.0033_invite_keys_are_unique").renew_repeated(apps, None)
-    keys = dict(Game.objects.values_list("pk", "invite_key"))
-    assert (keys[first.pk], keys[other.pk]) == (first.invite_key, other.invite_key)
-    assert len(set(keys.values())) == 3
 
 
 def test_leaving_before_the_start_frees_the_seat_and_changes_the_host(alice: User, bob: User) -> None:
@@ -508,14 +495,6 @@ def test_newer_tables_of_guests_never_hide_a_table_of_an_account(
     of_accounts = [new_table(user, players=3).game.code for user in (alice, bob)]
     of_guests = [new_table(create_guest(), players=3).game.code for _ in range(8)]
     assert [table.game.code for table in front_page.open_tables(None)] == [*of_guests[:-4:-1], *of_accounts[::-1]]
-
-
-def test_the_migration_marks_the_open_tables_of_new_accounts(alice: User, bob: User) -> None:
-    joined_long_ago(bob)
-    of_newcomer, _ = (new_table(user, players=3).game for user in (alice, bob))
-    Game.objects.update(hosted_by_newcomer=False)
-    import_module("games.migrations.0065_tables_of_newcomers").mark(apps, None)
-    assert list(Game.objects.filter(hosted_by_newcomer=True)) == [of_newcomer]
 
 
 def test_a_table_that_a_guest_hands_on_counts_for_its_new_host(alice: User) -> None:

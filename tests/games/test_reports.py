@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import threading
 from contextlib import suppress
@@ -11,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.conf import settings
 from django.core import mail
 from django.core.mail import EmailMultiAlternatives
@@ -770,26 +768,6 @@ def test_a_decided_appeal_keeps_its_decision_when_the_suspension_is_lifted(
     assert (appeal.decision, appeal.answer) == ("upheld", DECISION["answer"])
     told = Notice.objects.filter(channel="site").order_by("pk")
     assert list(told.values_list("kind", flat=True)) == ["appeal_decided", "lifted"]
-
-
-def test_the_migration_closes_appeals_whose_suspension_was_lifted_or_replaced(root: User, ann: User) -> None:
-    migration = importlib.import_module("games.migrations.0051_appeals_end_with_their_suspension")
-    hanging = {}
-    for name in ("lifted", "replaced", "waits"):
-        who = person(name)
-        people.suspend(person_id=who.pk, by=root, days=2, reason=REASON, now=NOON)
-        hanging[name] = appeals.appeal(person_id=who.pk, text="It was my little brother.", now=NOON)
-    later = NOON + timedelta(days=1)
-    end_otherwise(hanging["lifted"], "lift", ann, later)
-    end_otherwise(hanging["replaced"], "suspend", ann, later)
-    Appeal.objects.update(decided_at=None, decision="")  # as earlier releases left them
-    migration.close_appeals(apps, None)
-    stored = Appeal.objects.values_list("suspension__person__username", "decision", "decided_at")
-    assert {(name, decision, at) for name, decision, at in stored} == {
-        ("lifted", "lifted", later),
-        ("replaced", "replaced", later),
-        ("waits", "", None),
-    }
 
 
 def test_a_new_suspension_closes_no_appeal_that_somebody_else_decides(mo: User, ann: User, bob: User) -> None:

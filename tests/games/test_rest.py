@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, time, timedelta
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.db import OperationalError
 
 from accounts import actions
@@ -131,15 +129,6 @@ def test_an_outage_in_a_vacation_gives_nothing_back(alice: User, bob: User) -> N
     assert now_of(table).game.deadline == until + 3 * DAY
     swept(until + HOUR, last=until - HOUR)
     assert now_of(table).game.deadline == until + 3 * DAY + HOUR
-
-
-def test_an_old_game_without_a_stored_vacation_gets_no_day_twice(alice: User, bob: User) -> None:
-    """An earlier release moved its clock by the vacation without storing that."""
-    moved = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 9 * DAY, turn_since=NOON + 6 * DAY)
-    User.objects.filter(pk=alice.pk).update(vacation_from=NOON - HOUR, vacation_until=NOON + 7 * DAY)
-    import_module("games.migrations.0018_rested_until").name_vacations(apps, None)
-    assert quiet_hours.follow_everybody(now=NOON) == 0
-    assert now_of(moved).game.deadline == NOON + 9 * DAY
 
 
 # Nights

@@ -1,6 +1,6 @@
 """Upgrade the database of an earlier release: nothing is lost, old records replay, and games continue.
 
-`tests/golden/release-*` are databases that each release has written (tests/support/release.py).
+The folders in `RELEASES` are databases that each release has written (tests/support/release.py).
 """
 
 from __future__ import annotations
@@ -17,27 +17,35 @@ from typing import Any, NamedTuple
 
 import psycopg
 import pytest
-from django.core.management import call_command
+from allauth.mfa.models import Authenticator
+from django.core.mail import EmailMessage
+from django.core.management import CommandError, call_command
+from django.core.management.base import SystemCheckError
 from django.db import connection
+from django.test import Client
 from psycopg import sql
 from psycopg.rows import dict_row
 from pytest_django import DjangoDbBlocker
 
-from accounts.models import User
+from accounts.models import Session, User
+from accounts.queries import identity_with
+from common.schema import FIRST
 from games import queries, rules
-from games.actions import lobby, timeouts
+from games.actions import lobby, pauses, timeouts
 from games.actions.bot_turn import play_bots
 from games.actions.play import play_move
-from games.models import Game
+from games.models import Case, Game, Notice
+from games.notices.outbox import deliver
 from games.queries import Table, Viewer, records
 from games.queries.verify import faults_of
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import logged_in
+from tests.support.codes import totp
 from tests.support.database import copied_database, empty_database, using_database
-from tests.support.release import MADE_AT, MATCHES, PHASES
+from tests.support.release import IDENTITY, MADE_AT, MATCHES, PHASES, PRESETS, SECRET_KEY, TOTP_SECRET
 from tests.support.stack import database_url
 
-RELEASES = sorted((CHECKOUT / "tests" / "golden").glob("release-*"))
+RELEASES = [CHECKOUT / "tests" / "golden" / "f8c9a292", *sorted((CHECKOUT / "tests" / "golden").glob("release-*"))]
 NOW = MADE_AT + timedelta(minutes=5)
 MOVES = 25
 """How many moves are made at each table, unless it ends before."""
@@ -52,27 +60,6 @@ def every_row() -> Rows:
         return {
             name: server.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(name))).fetchall() for name in tables
         }
-
-
-def upgraded(rows: Rows) -> Rows:
-    """Return the rows of an earlier release with positions as they are stored now (migration 0028)."""
-    if not any("draw_pile" in row for row in rows["games_round"]):
-        return rows
-    index = {seat["id"]: seat["index"] for seat in rows["games_seat"]}
-    hands: dict[int, list[list[str]]] = {}
-    for hand in sorted(rows["games_hand"], key=lambda hand: index[hand["seat_id"]]):
-        hands.setdefault(hand["round_id"], []).append(hand.pop("cards").split())
-    for round_ in rows["games_round"]:
-        total, value = round_.pop("pending_total"), round_.pop("pending_value")
-        piles = {name: round_.pop(name).split() for name in ("draw_pile", "discard_pile", "set_aside")}
-        others = ("direction", "color", "drawn", "declared", "exposed", "going_out", "reshuffles")
-        round_["state"] = {
-            "hands": hands[round_["id"]],
-            "pending": None if total is None else {"total": total, "value": value},
-            **piles,
-            **{name: round_.pop(name) for name in others},
-        }
-    return rows
 
 
 def lost(before: Rows, after: Rows) -> list[str]:
@@ -121,7 +108,7 @@ def upgraded_once(
 ) -> Iterator[Upgrade]:
     own = str(connection.settings_dict["NAME"])
     with django_db_blocker.unblock(), _loaded(request.param, "upgraded"):
-        before = upgraded(every_row())
+        before = every_row()
         call_command("migrate", verbosity=0)
         upgrade = Upgrade(request.param, before, str(connection.settings_dict["NAME"]))
         with using_database(NAME=own), django_db_blocker.block():
@@ -162,7 +149,7 @@ def play_on(code: str, rng: random.Random) -> None:
 
 
 def test_there_is_an_earlier_release() -> None:
-    assert [folder.name for folder in RELEASES] == ["release-0.1"]
+    assert [folder.name for folder in RELEASES] == ["f8c9a292"]
 
 
 def test_lost_and_changed_rows_are_detected() -> None:
@@ -174,7 +161,7 @@ def test_lost_and_changed_rows_are_detected() -> None:
 @pytest.mark.long
 def test_an_upgrade_loses_nothing_and_games_continue(upgrade: Upgrade) -> None:
     assert lost(upgrade.before, every_row()) == []
-    codes = {"open", "closed", "bot", *PHASES, *MATCHES}
+    codes = {"open", "closed", "bot", "guest", "paused", *PHASES, *MATCHES, *PRESETS}
     assert set(Game.objects.values_list("code", flat=True)) == codes
     assert {game.code: faults_of(game.pk) for game in Game.objects.all()} == {code: [] for code in codes}
     for name in ("over", "matchover"):
@@ -190,6 +177,7 @@ def test_an_upgrade_loses_nothing_and_games_continue(upgrade: Upgrade) -> None:
     browser = logged_in(alice)
     assert {browser.get(f"/games/{code}/").status_code for code in codes} == {200}
     lobby.join(code="open", viewer=Viewer(bob, [Game.objects.get(code="open").invite_key]), now=NOW)
+    pauses.end_pause(code="paused", viewer=Viewer(alice), now=NOW)
     rng = random.Random(0)
     versions = dict(Game.objects.filter(status=Game.Status.PLAYING).values_list("code", "version"))
     for code, version in versions.items():
@@ -200,30 +188,50 @@ def test_an_upgrade_loses_nothing_and_games_continue(upgrade: Upgrade) -> None:
 
 
 @pytest.mark.long
-def test_a_backup_of_an_earlier_release_is_restored_and_upgraded(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = upgraded(every_row())
+def test_an_upgrade_keeps_people_logged_in_and_what_they_set_up(upgrade: Upgrade, settings: Any) -> None:
+    settings.SECRET_KEY = SECRET_KEY
+    alice, guest = User.objects.get(username="alice"), User.objects.get(is_guest=True)
+    for user, code in ((alice, "play"), (guest, "guest")):
+        browser = Client()
+        browser.cookies[settings.SESSION_COOKIE_NAME] = Session.objects.get(user=user).session_key
+        page = browser.get(f"/games/{code}/")
+        assert page.status_code == 200
+        assert page.context["user"] == user
+    factor = Authenticator.objects.get(user=alice)
+    assert TOTP_SECRET not in str(factor.data)
+    assert factor.wrap().validate_code(totp(TOTP_SECRET))
+    issuer, subject = IDENTITY
+    identity = identity_with(issuer=issuer, subject=subject)
+    assert identity is not None
+    assert identity.user.username == "bob"
+    assert Case.objects.get().person == alice
+
+
+@pytest.mark.long
+def test_each_mail_that_waited_is_sent_once_after_an_upgrade(upgrade: Upgrade, mailoutbox: list[EmailMessage]) -> None:
+    waiting = Notice.objects.filter(state="waiting", channel="email")
+    people = set(waiting.exclude(game__code="paused").values_list("user__email", flat=True))
+    assert len(people) > 1
+    for minutes in range(0, 120, 10):
+        deliver(clock=partial(_stands_at, MADE_AT + timedelta(minutes=minutes)))
+    sent = Counter((mail.to[0], mail.subject) for mail in mailoutbox)
+    assert {address for address, _ in sent} == {*people, "charlie@example.org"}
+    assert set(sent.values()) == {1}
+    assert set(waiting.values_list("game__code", "reason")) == {("paused", "paused")}
+
+
+@pytest.mark.long
+def test_a_backup_of_an_earlier_release_is_restored_and_upgraded(release: Path, tmp_path: Path) -> None:
+    before = every_row()
     call_command("backup", str(tmp_path / "site.backup"))
     with empty_database("restored"):
         call_command("restore", str(tmp_path / "site.backup"))
 
         assert set(lost(before, every_row())) <= {"games_game", "games_heartbeat", "games_outbox"}
-        assert "migrations brought them to this release" in capsys.readouterr().out
         assert Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False).count() == 0
         call_command("check_games")
         call_command("release")
         assert Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False).count() > 8
-
-
-@pytest.mark.long
-def test_the_migration_of_positions_is_reversible(release: Path) -> None:
-    call_command("migrate", "games", "0027", verbosity=0)
-    before = every_row()
-    assert {row["phase"] for row in before["games_round"]} == {"play", "drawn", "choose_color", "over"}
-    call_command("migrate", "games", "0028", verbosity=0)
-    call_command("migrate", "games", "0027", verbosity=0)
-    assert lost(before, every_row()) == []
 
 
 @pytest.mark.long
@@ -237,3 +245,20 @@ def test_the_clock_of_an_old_turn_runs_out(upgrade: Upgrade) -> None:
         assert timeouts.run_out(game_id=game.pk, now=game.deadline + timedelta(hours=1))
         assert table_named(game.code).game.version > game.version
         assert faults_of(game.pk) == []
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("release")
+def test_a_database_of_code_before_the_first_release_is_refused(tmp_path: Path) -> None:
+    call_command("backup", str(tmp_path / "site.backup"))
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = %s AND name = %s", FIRST)
+    before = every_row()
+    with pytest.raises(SystemCheckError, match=r"before f8c9a292.*6b92c576~1"):
+        call_command("prepare")
+    assert every_row() == before
+    call_command("backup", str(tmp_path / "old.backup"))
+    with empty_database("restored"):
+        with pytest.raises(CommandError, match=r"before f8c9a292.*6b92c576~1.*Nothing was changed"):
+            call_command("restore", str(tmp_path / "old.backup"))
+        call_command("restore", str(tmp_path / "site.backup"))

@@ -14,8 +14,6 @@ import psycopg
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
@@ -32,7 +30,7 @@ DO $$ BEGIN
     IF EXISTS (SELECT FROM games_auditentry) THEN TRUNCATE games_auditentry; END IF;
 END $$
 """)
-"""Rows of the audit log cannot be deleted (games/migrations/0004_audit_is_append_only.py), so it is truncated."""
+"""Rows of the audit log cannot be deleted (`ONLY_ADDED` in the first migration of `games`), so it is truncated."""
 Server = psycopg.Connection[Any]
 
 
@@ -174,13 +172,6 @@ def _create(server: Server, name: str, template: str = "template1", tablespace: 
     server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} TABLESPACE {}").format(database, source, place))
     # Waiting for the disk at each commit takes a third of the time, and test data need not survive a crash.
     server.execute(sql.SQL("ALTER DATABASE {} SET synchronous_commit = off").format(database))
-
-
-def executor_of_replaced() -> MigrationExecutor:
-    """Return an executor of the migrations that the squashed ones replace, one by one."""
-    executor = MigrationExecutor(connection)
-    executor.loader = MigrationLoader(connection, replace_migrations=False)
-    return executor
 
 
 def drop_database(name: str) -> None:

@@ -1,9 +1,10 @@
 """Writes the database of a release, with games in every phase, for the upgrade tests of later releases.
 
-    .venv/bin/python -m tests.support.release tests/golden/release-0.1
+    .venv/bin/python -m tests.support.release tests/golden/f8c9a292
 
-Run it with the code of the release. It plays each table until it is in the phase that it is named after, and writes
-`database.sql` and the records of the finished games. tests/nomercy/test_upgrade.py upgrades all of them.
+Run it with the code of the release. It plays each table until it is in the phase that it is named after, adds what
+people have besides games, and writes `database.sql` and the records of the finished games.
+tests/nomercy/test_upgrade.py upgrades all of them.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from games.queries import Viewer
-
 MADE_AT: Final = datetime(2026, 11, 1, 12, tzinfo=UTC)
+SECRET_KEY: Final = "not-used-anywhere-else-" * 2
+TOTP_SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"  # base32; Alice's second factor
+IDENTITY: Final = ("https://id.example.org", "bob-at-the-provider")  # the issuer and subject of Bob's OpenID identity
+FOREVER: Final = datetime(2100, 1, 1, tzinfo=UTC)
 CAREFUL: Final = 0.8
 NO_LINES: Final = ("--", "\\", "SET ", "SELECT pg_catalog.set_config")
 
@@ -47,6 +50,9 @@ MATCHES: Final[Mapping[str, tuple[int, Callable[[Any], bool]]]] = {
 }
 """Tables of a match of two players: its target, and a test for the wanted table."""
 
+PRESETS: Final = {"classic": 12, "flip": 12}
+"""Tables with other rules, named after their preset: how many moves are made at them."""
+
 
 class Release:
     """Makes the tables. Create it after `django.setup()`, because it imports the code of the site."""
@@ -60,7 +66,7 @@ class Release:
         from games.queries import records
 
         self.rng, self.game = random.Random(16), Game
-        self.queries, self.records, self.rules = queries, records, rules
+        self.queries, self.records, self.rules, self.viewer = queries, records, rules, queries.Viewer
         self.lobby, self.play, self.bot = lobby, play, bots.BOTS["careful"]
         make: Any = get_user_model().objects.create_user
         names = ("alice", "bob", "charlie", "dora", "emil", "frida")
@@ -68,9 +74,12 @@ class Release:
 
     def fill(self) -> Iterator[tuple[str, str]]:
         """Make every table. Yield the code and the record of each finished game."""
+        from accounts.actions import mark_address_verified
+        from games.models import Notice
+
         self.new_table("open", 1, players=4, public=False)
         self.new_table("closed", 1, players=3)
-        self.lobby.leave_table(code="closed", viewer=Viewer(self.users[0]), now=MADE_AT)
+        self.lobby.leave_table(code="closed", viewer=self.viewer(self.users[0]), now=MADE_AT)
         self.new_table("bot", 2, players=4, bots=2)
         for code, (people, shows) in PHASES.items():
             self.new_table(code, people)
@@ -79,8 +88,59 @@ class Release:
         for code, (target, stands) in MATCHES.items():
             self.new_table(code, 2, target=target)
             self.play_match(code, stands)
+        Notice.objects.all().delete()  # of a thousand moves, which would be half of the file
+        for user in self.users:
+            mark_address_verified(username=user.username)
+        for code, moves in PRESETS.items():
+            self.new_table(code, 2, preset=code)
+            for _ in range(moves):
+                table = self.table(code)
+                self.move(code, *self.choice(table.started.position, table.options))
+        self.people()
         for code in ("over", "matchover"):
             yield code, self.rules.print_record(self.records.record_of(self.table(code)))
+
+    def people(self) -> None:
+        """Make what people have besides games: a guest, sessions, a pause, mails, a second factor and more."""
+        from allauth.mfa.totp.internal.auth import TOTP
+
+        from accounts import actions, mails
+        from games.actions import pauses
+        from games.staff import cases
+
+        alice, bob, charlie = self.users[:3]
+        guest = actions.create_guest(name="Hanna")
+        made = self.lobby.create_table(user=guest, options=self.lobby.TableOptions(players=2, bots=1), now=MADE_AT)
+        self.game.objects.filter(pk=made.game.pk).update(code="guest")
+        self.new_table("paused", 2)
+        for user in (alice, bob):
+            pauses.ask_pause(code="paused", viewer=self.viewer(user), now=MADE_AT)
+        TOTP.activate(alice, TOTP_SECRET)
+        for user in (alice, guest):
+            self.log_in(user)
+        issuer, subject = IDENTITY
+        actions.add_identity(user=bob, issuer=issuer, subject=subject)
+        mails.notify(kind=mails.PASSWORD_CHANGED, user=charlie, now=MADE_AT)
+        text = "Alice shows her cards to Charlie."
+        cases.report(code="stack", viewer=self.viewer(bob), seat=0, kind="teaming", text=text, now=MADE_AT)
+
+    def log_in(self, user: Any) -> None:
+        """Store a session of this user that never expires."""
+        from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+
+        from accounts import log_ins
+        from accounts.user_agents import UNKNOWN
+        from nomercy.sessions import SessionStore
+
+        session = SessionStore()
+        session[SESSION_KEY] = str(user.pk)
+        session[BACKEND_SESSION_KEY] = "accounts.backends.ByUsername"
+        session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+        session[log_ins.SINCE] = MADE_AT.isoformat()
+        session[log_ins.BROWSER] = UNKNOWN
+        row = session.create_model_instance(dict(session.items()))
+        row.expire_date = FOREVER
+        row.save(force_insert=True)
 
     def new_table(self, code: str, people: int, **options: Any) -> None:
         users = self.users[:people]
@@ -88,7 +148,7 @@ class Release:
         made = self.lobby.create_table(user=users[0], options=chosen, now=MADE_AT)
         self.game.objects.filter(pk=made.game.pk).update(code=code)
         for user in users[1:]:
-            self.lobby.join(code=code, viewer=Viewer(user), now=MADE_AT)
+            self.lobby.join(code=code, viewer=self.viewer(user), now=MADE_AT)
 
     def table(self, code: str) -> Any:
         return self.queries.load(self.game.objects.get(code=code))
@@ -96,7 +156,9 @@ class Release:
     def move(self, code: str, seat: int, move: Any) -> None:
         version = self.table(code).game.version
         text, user = str(move), self.users[seat]
-        self.play.play_move(code=code, viewer=Viewer(user), text=text, version=version, token=f"{version}", now=MADE_AT)
+        self.play.play_move(
+            code=code, viewer=self.viewer(user), text=text, version=version, token=f"{version}", now=MADE_AT
+        )
 
     def choice(self, position: Any, options: Any) -> tuple[int, Any]:
         """Return a seat and its move, often a careful bot's. Random moves alone reach few phases."""
@@ -140,7 +202,8 @@ def main(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as checkout, running(place_for(Path(checkout))) as place:
-        os.environ |= {"NOMERCY_ENV_FILE": "", "DATABASE_URL": place.url, "SECRET_KEY": "not used anywhere else " * 2}
+        os.environ |= {"NOMERCY_ENV_FILE": "", "DATABASE_URL": place.url, "SECRET_KEY": SECRET_KEY}
+        os.environ["EMAIL_URL"] = "smtp://mail.example.org"  # without one nobody has mails that wait
         os.environ["DJANGO_SETTINGS_MODULE"] = "nomercy.settings"
         import django
 
