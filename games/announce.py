@@ -143,6 +143,8 @@ def _report(future: Future[None]) -> None:
     error = future.exception()
     if error is not None:
         _pause_target("channel layer", error)
+    elif _paused_until.pop("channel layer", None):
+        log.info("announce works", target="channel layer")
 
 
 @cache

@@ -16,6 +16,7 @@ from psycopg.errors import (
     IdleInTransactionSessionTimeout,
     LockNotAvailable,
     QueryCanceled,
+    ReadOnlySqlTransaction,
     UndefinedColumn,
     UndefinedTable,
 )
@@ -226,10 +227,12 @@ def has_no_room(error: BaseException) -> bool:
 
 
 def lost_the_database(error: BaseException) -> bool:
-    """Return True if PostgreSQL cannot be reached, takes no more connections or broke off the connection."""
+    """Return True if PostgreSQL cannot be reached, takes no connection or no writes, or broke off the connection."""
     cause = error.__cause__
     if isinstance(error, InterfaceError):
         return isinstance(cause, psycopg.InterfaceError)  # the connection was found closed
+    if isinstance(cause, ReadOnlySqlTransaction):  # another server may have become the one that takes writes
+        return True
     if not isinstance(error, OperationalError) or not isinstance(cause, psycopg.OperationalError):
         return False
     return cause.sqlstate is None or cause.sqlstate in CONNECTION_LOST_CODES

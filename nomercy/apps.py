@@ -8,8 +8,12 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
 from django.core import checks
+from django.db.backends.signals import connection_created
+from structlog import get_logger
 
 from common.schema import used_by_too_old_code
+
+log = get_logger(__name__)
 
 
 class NomercyConfig(AppConfig):
@@ -18,6 +22,7 @@ class NomercyConfig(AppConfig):
     def ready(self) -> None:
         checks.register(warn_without_https, checks.Tags.security, deploy=True)
         checks.register(refuse_too_old, checks.Tags.database)
+        connection_created.connect(log_connection)
 
 
 def warn_without_https(**_: Any) -> list[checks.Warning]:
@@ -26,6 +31,11 @@ def warn_without_https(**_: Any) -> list[checks.Warning]:
         return []
     said = f"SITE_URL is {settings.SITE_URL}, without https: passwords and sessions can be read on the way."
     return [checks.Warning(said, hint="Set SITE_URL to an address with https (docs/operations.md).", id="nomercy.W001")]
+
+
+def log_connection(**_: Any) -> None:
+    """Log that PostgreSQL has taken a new connection. `nomercy.faults` drops the line, unless it ends an outage."""
+    log.info("the database answers")
 
 
 def refuse_too_old(databases: Sequence[str] | None = None, **_: Any) -> list[checks.Error]:

@@ -91,7 +91,7 @@ class FailOpenClient:
             if time.monotonic() < self._away_until:
                 return failed(*args)
             try:
-                return getattr(self._client, operation)(*args)
+                result = getattr(self._client, operation)(*args)
             except redis.RedisError as error:
                 self._away_until = time.monotonic() + PAUSE_SECONDS
                 log.warning("cache failed", operation=operation, error=type(error).__name__, pause=PAUSE_SECONDS)
@@ -99,6 +99,10 @@ class FailOpenClient:
             except NotJson:
                 log.warning("the cache holds a value that is not ours", operation=operation)
                 return failed(*args)
+            if self._away_until:
+                self._away_until = 0.0
+                log.info("the cache answers")
+            return result
 
         return call
 

@@ -13,7 +13,7 @@ from email.policy import default as mail_policy
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
 
 import dj_database_url
 from django.core.exceptions import ValidationError
@@ -158,16 +158,29 @@ class Environment:
         return value
 
     def database(self, name: str) -> dict[str, Any]:
-        """Return Django's database settings for a PostgreSQL URL. Empty if it is not set."""
+        """Return Django's database settings for a PostgreSQL URL. Empty if it is not set.
+
+        It may have several hosts in the form of libpq, like `h1:5432,h2:5432`.
+        """
         value = self.text(name)
         if not value:
             return {}
-        if _split(value, name).scheme not in ("postgres", "postgresql"):
-            refuse(f"{name} must look like postgres://user:password@host:5432/name. No Mercy needs PostgreSQL.")
         try:
-            settings = dict(dj_database_url.parse(value))
+            parts = urlsplit(value)
+        except ValueError:
+            refuse(f"{name} is not a valid URL.")
+        if parts.scheme not in ("postgres", "postgresql"):
+            refuse(f"{name} must look like postgres://user:password@host:5432/name. No Mercy needs PostgreSQL.")
+        user, at, several = parts.netloc.rpartition("@")
+        hosts = [_split(f"//{host}", name) for host in several.split(",")]
+        try:
+            # It reads a URL with one host.
+            settings = dict(dj_database_url.parse(urlunsplit(parts._replace(netloc=user + at + hosts[0].netloc))))
         except ValueError:
             settings = {}
+        if len(hosts) > 1:
+            settings["HOST"] = ",".join(unquote(host.hostname or "") for host in hosts)
+            settings["PORT"] = ",".join(str(host.port or "") for host in hosts)
         if not settings.get("NAME"):
             refuse(f"{name} must look like postgres://user:password@host:5432/name.")
         return settings

@@ -1,4 +1,6 @@
-"""A log filter: an outage of PostgreSQL or Redis is one line of each process, and temporary faults have no traceback.
+"""A log filter: the beginning of an outage of PostgreSQL or Redis is one line of each process, and its end another.
+
+Temporary faults have no traceback.
 
 `logs.py` names it by its path, because it needs Django models, which the settings must not import.
 """
@@ -33,6 +35,14 @@ OUR_EVENTS: Final = {
     "the database does not fit this release": SCHEMA,
 }
 """Our own events about an outage, which have no traceback."""
+ENDS: Final = {
+    "the database answers": POSTGRESQL,
+    "the cache answers": REDIS,
+    "announce works": REDIS,
+}
+"""Our own events that end an outage. They are logged only then."""
+SHORTEST: Final = 1.0
+"""Seconds that an outage lasts at least. While some connections fail and others do not, there is one line a second."""
 SOCKETS: Final = "sockets not looked after"
 DATABASE_ERRORS: Final = (OperationalError.__name__, InterfaceError.__name__)
 """The errors with which our event `SOCKETS` is about PostgreSQL."""
@@ -58,9 +68,14 @@ class OutageFilter(logging.Filter):
         self._clock = clock
         self._lock = threading.Lock()
         self._last: dict[str, float] = {}
+        self._since: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return False to drop the record."""
+        if isinstance(record.msg, dict) and record.msg.get("event") in ENDS:
+            seconds = self._end(ENDS[record.msg["event"]])
+            record.msg["away_for"] = seconds
+            return seconds is not None
         error = _error_of(record)
         away = what_is_away(record, error)
         if away is None:
@@ -83,7 +98,20 @@ class OutageFilter(logging.Filter):
         with self._lock:
             last = self._last.get(away)
             self._last[away] = now
-        return last is None or now - last >= OVER_AFTER
+            begins = last is None or now - last >= OVER_AFTER
+            if begins:
+                self._since[away] = now
+        return begins
+
+    def _end(self, away: str) -> int | None:
+        """End the outage of this service. Return how many seconds it has lasted, or None if there is none to end."""
+        now = self._clock()
+        with self._lock:
+            since = self._since.get(away)
+            if since is None or now - since < SHORTEST:
+                return None
+            del self._since[away], self._last[away]
+        return round(now - since)
 
 
 def what_is_away(record: logging.LogRecord, error: BaseException | None) -> str | None:

@@ -19,6 +19,8 @@ from games.queries import backlog
 
 LATE = "late"
 FROZEN = "frozen"
+READ_ONLY = "read only"
+UNAVAILABLE = "database unavailable"
 REDIS_KEY = "nomercy.readyz"
 REDIS_KEY_SECONDS = 60
 
@@ -61,12 +63,14 @@ def readiness() -> dict[str, str]:
 
 
 def database() -> str:
-    def ask() -> str:
+    """Return `ok`, `read only` if PostgreSQL takes no writes, as a standby does, or that it is unavailable."""
+    try:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-            cursor.execute("SELECT 1")
-        return OK
-
-    return _unless_it_fails(ask)
+            cursor.execute("SHOW transaction_read_only")
+            return READ_ONLY if cursor.fetchone() == ("on",) else OK
+    except Error as error:
+        # With `target_session_attrs` libpq refuses such a server: "session is read-only".
+        return READ_ONLY if "read-only" in str(error) else UNAVAILABLE
 
 
 def migrations() -> str:
@@ -115,4 +119,4 @@ def _unless_it_fails(ask: Callable[[], str]) -> str:
     try:
         return ask()
     except Error:
-        return "database unavailable"
+        return UNAVAILABLE

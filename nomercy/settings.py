@@ -101,10 +101,18 @@ DATABASES["default"]["ENGINE"] = "nomercy.database"
 database_options = DATABASES["default"].setdefault("OPTIONS", {})
 database_options.setdefault("prepare_threshold", 5)  # see common/fixed_sql.py
 database_options.setdefault("connect_timeout", 5)
+if given_database:
+    # A host that vanishes closes no connection. By default the kernel gives one up after 15 minutes.
+    database_options.setdefault("tcp_user_timeout", 10_000)  # milliseconds until sent data must be acknowledged
+    database_options.setdefault("keepalives_idle", 5)
+    database_options.setdefault("keepalives_interval", 2)
+    database_options.setdefault("keepalives_count", 3)
+    # Of several hosts, the one that takes writes. A single host that takes none is refused at once.
+    database_options.setdefault("target_session_attrs", "read-write")
 database_options["options"] = (
     f"-c lock_timeout={LOCK_TIMEOUT_MS} -c statement_timeout={STATEMENT_TIMEOUT_MS}"
-    f" -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_MS}"
-)
+    f" -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_MS} {database_options.get('options', '')}"
+).rstrip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Secrets

@@ -47,6 +47,7 @@ def test_missing_tables_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
         assert ended(COMMANDS[0], DATABASE_URL=database_url()) == (1, f"{sentence}\n")
 
 
+@pytest.mark.django_db
 def test_prepare_collects_static_files_if_there_is_a_place_for_them(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

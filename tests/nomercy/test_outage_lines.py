@@ -11,7 +11,7 @@ import pytest
 import redis
 import structlog
 from celery.beat import SchedulingError
-from django.db import OperationalError, ProgrammingError
+from django.db import OperationalError, ProgrammingError, connection
 from kombu.exceptions import OperationalError as BrokerError
 from psycopg.errors import LockNotAvailable, UndefinedColumn
 
@@ -114,6 +114,50 @@ def test_the_next_outage_is_another_line(written: io.StringIO, clock: Clock) -> 
     clock.now += OVER_AFTER
     redis_fails()
     assert written.getvalue().count("\n") == 2
+
+
+def answers_again(service: str) -> None:
+    """Log what the cache and a new connection to PostgreSQL log. They do it whether there was an outage or not."""
+    if service == "Redis":
+        structlog.get_logger("nomercy.cache").info("the cache answers")
+    else:
+        structlog.get_logger("nomercy.apps").info("the database answers")
+
+
+@pytest.mark.parametrize("service", ["Redis", "PostgreSQL"])
+def test_the_end_of_an_outage_and_a_second_one_within_a_minute_are_logged(
+    written: io.StringIO, clock: Clock, service: str
+) -> None:
+    fails = redis_fails if service == "Redis" else postgresql_fails
+    answers_again(service)
+    assert written.getvalue() == ""
+    for _ in range(2):
+        fails()
+        clock.now += 7
+        answers_again(service)
+        answers_again(service)
+    begins, ends, begins_again, ends_again = written.getvalue().splitlines()
+    assert service in begins
+    assert service in begins_again
+    for line in (ends, ends_again):
+        assert "answers" in line
+        assert "away_for=7" in line
+
+
+def test_connections_that_fail_now_and_then_are_one_line_a_second(written: io.StringIO, clock: Clock) -> None:
+    for _ in range(10):
+        postgresql_fails()
+        clock.now += 0.1
+        answers_again("PostgreSQL")
+    assert written.getvalue().count("\n") == 2
+
+
+def test_a_new_connection_ends_the_outage(written: io.StringIO, clock: Clock, transactional_db: None) -> None:
+    postgresql_fails()
+    clock.now += 7
+    connection.close()
+    connection.ensure_connection()
+    assert "the database answers" in written.getvalue()
 
 
 def test_outages_of_two_services_are_two_lines(written: io.StringIO) -> None:

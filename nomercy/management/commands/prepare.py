@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from common.interrupts import says_if_interrupted
 
@@ -20,13 +23,22 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.STATIC_ROOT is not None:
             require_writable(settings.STATIC_ROOT)
-        with says_if_interrupted("Stopped before everything was done. Run manage.py prepare again."):
+        with says_if_interrupted("Stopped before everything was done. Run manage.py prepare again."), alone():
             call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
             call_command("freeze", if_restored=True)
             if settings.STATIC_ROOT is not None:
                 call_command("collectstatic", interactive=False, verbosity=0)
         static = f" The static files are in {settings.STATIC_ROOT}." if settings.STATIC_ROOT is not None else ""
         self.stdout.write(f"The database has the tables of this release.{static}")
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait until no other host prepares the same database, and let none begin until the end of the block."""
+    with closing(connections.create_connection(DEFAULT_DB_ALIAS)) as own, own.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
+        cursor.execute("SELECT pg_advisory_lock(hashtext('manage.py prepare'))")  # held until the connection ends
+        yield
 
 
 def require_writable(root: Path) -> None:
