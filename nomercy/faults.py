@@ -39,6 +39,7 @@ ENDS: Final = {
     "the database answers": POSTGRESQL,
     "the cache answers": REDIS,
     "announce works": REDIS,
+    "the broker answers": REDIS,
 }
 """Our own events that end an outage. They are logged only then."""
 SHORTEST: Final = 1.0

@@ -11,6 +11,8 @@ import pytest
 import redis
 import structlog
 from celery.beat import SchedulingError
+from celery.signals import after_task_publish, task_received
+from celery.utils.dispatch import Signal
 from django.db import OperationalError, ProgrammingError, connection
 from kombu.exceptions import OperationalError as BrokerError
 from psycopg.errors import LockNotAvailable, UndefinedColumn
@@ -158,6 +160,14 @@ def test_a_new_connection_ends_the_outage(written: io.StringIO, clock: Clock, tr
     connection.close()
     connection.ensure_connection()
     assert "the database answers" in written.getvalue()
+
+
+@pytest.mark.parametrize("signal", [task_received, after_task_publish])
+def test_a_task_that_is_received_or_sent_ends_the_outage(written: io.StringIO, clock: Clock, signal: Signal) -> None:
+    redis_fails()
+    clock.now += 7
+    signal.send(sender="a task")
+    assert "the broker answers" in written.getvalue()
 
 
 def test_outages_of_two_services_are_two_lines(written: io.StringIO) -> None:
