@@ -33,10 +33,10 @@ NEWCOMER: Final = timedelta(days=1)
 """How long a new account counts as a newcomer. Guests always do."""
 SESSION_SALT: Final = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
+"""The end of a suspension or mute without an end."""
 DELETION_DAYS: Final = 14
 LONGEST_DELETION_DAYS: Final = 30
 """How long an account stays after its person has asked for the deletion, and how long if staff have work with it."""
-"""The end of a suspension or mute without an end."""
 
 
 def name_sql(user: str) -> str:

@@ -25,7 +25,7 @@ def set_states(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None
 
 
 class Migration(migrations.Migration):
-    dependencies = [("games", "0065_tables_of_newcomers")]
+    dependencies = [("games", "0001_squashed_0065_tables_of_newcomers")]
 
     operations = [
         migrations.AddField(

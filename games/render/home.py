@@ -65,9 +65,10 @@ class HomePage:
     `url` is the address of the page, and `now` when it was made, in ISO 8601. `groups` are the reader's games,
     `invitations` those that they have not answered, and `open_tables` the tables where anybody can sit down.
     `most_urgent` is the game whose move is due first, None if none has a deadline. `finished`: the page lists finished
-    games. `shown` says which of the reader's games are on the page, empty if all are; `previous_url` and `next_url` lead
-    to the pages beside it, empty where there is none. `left_guest` is the name of the guest that this browser was before
-    it logged in, empty if that guest has no games. `away_until` is the end of the reader's vacation, if they are away.
+    games. `shown` says which of the reader's games are on the page, empty if all are. `previous_url` and `next_url`
+    lead to the pages beside it, empty where there is none. `left_guest` is the name of the guest that this browser was
+    before it logged in, empty if that guest has no games. `away_until` is the end of the reader's vacation, if they are
+    away.
     """
 
     url: str

@@ -17,6 +17,7 @@ from accounts import actions as account_actions
 from accounts.models import User
 from games import presence, queries, rules
 from games.actions import lobby, pauses, table_limits
+from games.actions.play import play_move
 from games.models import Game, Invitation, Seat
 from games.queries import Viewer, front_page
 from games.render.game_cards import game_card
