@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
-from games.web.browser_marks import mark
+from games.staff.browser_marks import mark
 from tests.browser.game_page import NewPage
 from tests.browser.test_layout import PHONE
 from tests.support.tables import table_after

@@ -273,7 +273,7 @@ def test_a_copy_of_many_moves_has_the_newest(alice: User, bob: User, monkeypatch
 def test_a_copy_of_many_notices_has_the_newest(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(my_data, "MOST_ROWS", 2)
     for days in range(3):
-        player_notices.day_taken(alice, left=3 - days, now=NOON + timedelta(days=days))
+        player_notices.day_taken(alice, until=NOON, left=3 - days, now=NOON + timedelta(days=days))
     made = list(Notice.objects.filter(user=alice).order_by("pk"))
     assert len(made) > 2
     newest = [(one.kind, one.channel, one.text) for one in made[-2:]]

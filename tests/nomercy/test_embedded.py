@@ -238,7 +238,7 @@ from accounts.models import User
 from games.notices import player_notices, reminders
 user = User.objects.create_user("tess", "tess@example.org")
 EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
-player_notices.day_taken(user, left=3, now=timezone.now())
+player_notices.day_taken(user, until=timezone.now(), left=3, now=timezone.now())
 """
 
 
