@@ -162,16 +162,12 @@ class _Reader:
         if not isinstance(by, str):
             raise BadInput(f"{name} must name the symbol of a draw card in by.")
         draw_values = {face.symbol: face.value for face in self._side.faces.values() if face.kind == "draw"}
-        has_number = draw_values.get(by) != 0
-        if by == top.symbol and has_number:
-            # The first release did not compare the value with the top card, so the value of any draw card is accepted.
-            if not least or least not in draw_values.values():
-                raise BadInput(f"{name} has a value that no draw card has.")
-        elif by not in draw_values:
-            raise BadInput(f"{name} must name the symbol of a draw card in by.")
-        elif draw_values[by] != least:
-            raise BadInput(f"{name} has another value than the draw card in by.")
-        elif by != top.symbol and not (has_number and self._options.advanced_stacking):
+        if by not in draw_values:
+            raise BadInput(f"{name} needs a draw card on top, or its symbol in by.")
+        if draw_values[by] != least:
+            raise BadInput(f"{name} has the value {least}, but {by} has {draw_values[by]}.")
+        has_number = least != 0
+        if by != top.symbol and not (has_number and self._options.advanced_stacking):
             raise BadInput(f"{name} has another draw card than the top card, but nothing passes cards owed on.")
         if bool(total) != has_number:
             raise BadInput(f"{name} owes no cards, or a Wild Draw Colour a number of them.")

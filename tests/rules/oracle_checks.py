@@ -84,14 +84,10 @@ def check_debt(table: Table, options: Options) -> None:
     faces = [shown for shown in faces_of(options.deck, options.buzzers) if is_draw_card(shown)]
     in_force = [shown for shown in faces if table.side is None or is_on_side(shown, table.side)]
     values = {symbol(shown): DRAW_VALUES[symbol(shown)] for shown in in_force}
-    if debt.by == symbol(table.top()) and debt.by != "WD":
-        # As before the variants: any draw card's value will do, whatever lies on top (decision 10).
-        refuse_if(debt.value not in values.values(), "no draw card has this value")
-    else:
-        refuse_if(debt.by not in values, "no draw card has this symbol")
-        refuse_if(debt.value != values[debt.by], "the symbol has another value")
-        # RESP-3: only then something else than the debt's last draw card lies on top.
-        refuse_if(debt.by != symbol(table.top()) and not options.advanced_stacking, "nothing passes a debt on")
+    refuse_if(debt.by not in values, "no draw card has this symbol")
+    refuse_if(debt.value != values[debt.by], "the symbol has another value")
+    # RESP-3: only then something else than the debt's last draw card lies on top.
+    refuse_if(debt.by != symbol(table.top()) and not options.advanced_stacking, "nothing passes a debt on")
     # BLUFF-5: a Wild Draw Colour's debt has no number, and it lies on top: nothing passes it on (RESP-6).
     refuse_if((debt.total == 0) != (debt.by == "WD"), "a debt without a number, or a Wild Draw Colour with one")
     refuse_if(debt.by == "WD" and table.top() != "WD", "a Wild Draw Colour is not passed on")

@@ -60,6 +60,7 @@ def position(**changes: Any) -> str:
     return json.dumps({**GOOD, "position": {**GOOD["position"], **changes}})
 
 
+OWED = {"discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}
 BAD_LINES = {
     "not JSON": "{",
     "not an object": "[]",
@@ -119,22 +120,27 @@ BAD_LINES = {
     "a drawn card not in the hand": position(phase="drawn", drawn="r6"),
     "a drawn card that cannot be played": position(hands=[["g5"], ["g2"]], phase="drawn", drawn="g5"),
     "a drawn card of the wrong type": position(phase="drawn", drawn=5),
-    "a drawn card with cards owed": position(phase="drawn", drawn="r5", pending={"total": 2, "value": 2}),
+    "a drawn card with cards owed": position(**OWED, phase="drawn", drawn="r5"),
     "a colour to choose under no roulette": position(phase="choose_color"),
     "a colour to choose and one in force": position(phase="choose_color", discard_pile=["WC"], color="r"),
     "a colour to choose with cards owed": position(
-        phase="choose_color", discard_pile=["WC"], pending={"total": 2, "value": 2}
+        phase="choose_color", discard_pile=["W6"], pending={"total": 6, "value": 6}
     ),
     "cards owed of the wrong type": position(pending=4),
     "cards owed without a value": position(pending={"total": 4}),
     "cards owed with more than that": position(pending={"total": 4, "value": 4, "to": 1}),
     "cards owed by a card of the wrong type": position(pending={"total": 4, "value": 4, "by": 1}),
-    "cards owed of no card's value": position(pending={"total": 4, "value": 3}),
-    "cards owed below their value": position(pending={"total": 2, "value": 4}),
+    "cards owed of no card's value": position(discard_pile=["r+2"], pending={"total": 4, "value": 3}),
+    "cards owed of another value than the top card's": position(discard_pile=["r+2"], pending={"total": 4, "value": 4}),
+    "cards owed of less than the top card's value": position(
+        discard_pile=["W6"], color="r", pending={"total": 4, "value": 4}
+    ),
+    "cards owed under a top card that is no draw card": position(pending={"total": 4, "value": 4}),
+    "cards owed below their value": position(discard_pile=["r+2"], pending={"total": 2, "value": 4}),
     "gone out without a stack": position(hands=[["r5"], [], ["g2"]], going_out=[1]),
-    "gone out with cards": position(pending={"total": 2, "value": 2}, going_out=[1]),
-    "gone out and on turn": position(hands=[[], ["g2"]], pending={"total": 2, "value": 2}, going_out=[0]),
-    "gone out and out": position(hands=[*TWO, []], out=[2], pending={"total": 2, "value": 2}, going_out=[2]),
+    "gone out with cards": position(**OWED, going_out=[1]),
+    "gone out and on turn": position(**OWED, hands=[[], ["g2"]], going_out=[0]),
+    "gone out and out": position(**OWED, hands=[*TWO, []], out=[2], going_out=[2]),
     "declared with two cards": position(hands=[["r5", "r6"], ["g2"]], declared=[0]),
     "exposed with two cards": position(hands=[["r5", "r6"], ["g2"]], exposed=[0]),
     "declared and exposed": position(declared=[0], exposed=[0]),
@@ -165,8 +171,8 @@ BAD_LINES = {
     "seats declared of the wrong type": position(declared=0),
     "a seat declared that is none": position(declared=["0"]),
     "seats exposed of the wrong type": position(exposed="0"),
-    "a seat gone out that is none": position(going_out=[2], pending={"total": 2, "value": 2}),
-    "seats gone out of the wrong type": position(going_out=0, pending={"total": 2, "value": 2}),
+    "a seat gone out that is none": position(**OWED, going_out=[2]),
+    "seats gone out of the wrong type": position(**OWED, going_out=0),
     "a hand with a card of the wrong type": position(hands=[["r5"], [None]]),
 }  # fmt: skip
 

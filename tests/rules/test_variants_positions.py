@@ -60,8 +60,8 @@ def test_fields_that_say_nothing_are_left_out() -> None:
 def test_a_debt_may_name_the_symbol_on_top_or_null() -> None:
     for by in ("W4", None):
         assert read(PARTY, {**OWED, "pending": {**OWED["pending"], "by": by}})["pending"] == OWED["pending"]
-    owed = {"discard_pile": ["WR4"], "color": "b", "pending": {"total": 8, "value": 2, "by": "WR4"}}
-    assert read({"preset": "playroom-no-mercy"}, owed)["pending"] == {"total": 8, "value": 2}
+    owed = {"discard_pile": ["WR4"], "color": "b", "pending": {"total": 8, "value": 4, "by": "WR4"}}
+    assert read({"preset": "playroom-no-mercy"}, owed)["pending"] == {"total": 8, "value": 4}
 
 
 def test_a_debt_without_a_symbol_has_that_of_the_top_card() -> None:
