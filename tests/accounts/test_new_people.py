@@ -62,10 +62,9 @@ def test_a_browser_names_a_zone_by_its_present_or_a_former_name(named: str, zone
     ],
 )
 def test_a_guest_whose_browser_names_no_place_is_asked_for_the_zone(alice: User, named: str, asked: bool) -> None:
-    ways = (("/play-now/", {}), (f"/games/{open_table(alice, players=6).code}/join/", {}))
-    for path, fields in ways:
+    for path in ("/play-now/", f"/games/{open_table(alice, players=6).code}/join/"):
         browser = Client()
-        shown = browser.post(path, {**fields, "browser_zone": named}, follow=True).content.decode()
+        shown = browser.post(path, {"browser_zone": named}, follow=True).content.decode()
         assert ('<a href="/accounts/me/">Choose your time zone</a>' in shown) == asked
         assert browser.get("/accounts/me/").status_code == 200
 

@@ -29,17 +29,17 @@ COVERED_CONTROLS: Final = """(within) => {
         if (hit && (e.contains(hit) || hit.closest("label")?.control === e)) return null;
         return {below: y > innerHeight, over: hit ? `${hit.tagName} ${hit.id || hit.className}` : "cut off"};
     };
-    return [...document.querySelectorAll(controls)].filter((e) =>
+    scrollTo(0, 0);
+    const asked = [...document.querySelectorAll(controls)].filter((e) =>
         e.closest(within ?? "body") && !e.closest("[inert], .skips") && !e.matches(":disabled")
-        && e.checkVisibility({visibilityProperty: true}) && e.getClientRects()[0]?.width > 1
-    ).flatMap((e) => {
-        scrollTo(0, 0);
-        let found = covering(e);
-        if (found && (found.below || inAScrolledBox(e))) {
+        && e.checkVisibility({visibilityProperty: true}) && e.getClientRects()[0]?.width > 1);
+    const found = asked.map((e) => [e, covering(e)]).filter(([, hit]) => hit);
+    return found.flatMap(([e, {below, over}]) => {
+        if (below || inAScrolledBox(e)) {
             e.scrollIntoView({block: "center", inline: "center"});
-            found = covering(e);
+            over = covering(e)?.over;
         }
-        return found ? [`${e.id || e.outerHTML.slice(0, 60)} under ${found.over}`] : [];
+        return over ? [`${e.id || e.outerHTML.slice(0, 60)} under ${over}`] : [];
     });
 }"""
 """Returns the visible controls that a press on their middle does not reach, each with what it reaches.
