@@ -18,7 +18,7 @@ MOST_MOMENTS: Final = 40
 
 
 class MomentLink(NamedTuple):
-    """A step of a replay with one or more key moments. `kind` is that of the first. `here`: this step is shown."""
+    """A step of a replay with one or more key moments. `kind` is that of the gravest. `here`: this step is shown."""
 
     n: int
     kind: str
@@ -63,13 +63,15 @@ def moments_of(
     `at` is the step that is shown, as its `n` and its round.
     """
     every = list(moments)
-    kept = sorted(sorted(every, key=_weight, reverse=True)[:MOST_MOMENTS])
+    heaviest = sorted(range(len(every)), key=lambda n: _weight(every[n]), reverse=True)[:MOST_MOMENTS]
+    # In the order of the log, also within a move: a stack that is taken comes before the knock-out by it.
+    kept = [every[n] for n in sorted(heaviest)]
     links = []
     for (n, number), together in groupby(kept, key=lambda moment: (moment.n, moment.round)):
         same = list(together)
         text = " ".join(moment_sentence(view, moment) for moment in same)
         url = replay_url(view.id, n=n, round=number, seat=seat)
-        links.append(MomentLink(n, same[0].kind, text, url, at == (n, number)))
+        links.append(MomentLink(n, max(same, key=_weight).kind, text, url, at == (n, number)))
     left_out = len(every) - len(kept)
     return MomentList(links, f"And {counted(left_out, 'more moment')}." if left_out else "")
 

@@ -18,7 +18,7 @@ from games.actions import lobby
 from games.actions.play import play_move
 from games.api import routes
 from games.models import Game, Move, Seat
-from games.queries import Table, Viewer, key_moments, replays
+from games.queries import Table, Viewer, key_moments, replays, view_of
 from games.refusals import Denied
 from games.render.key_moments import moments_of
 from games.render.replay import replay_of
@@ -339,3 +339,16 @@ def test_a_page_lists_at_most_40_key_moments_and_keeps_changes_of_the_lead(alice
     assert [link.n for link in shown.links] == [1, 2, *range(22, 60)]
     assert shown.links[0].text == "You take the lead with 57 points."
     assert shown.more == "And 12 more moments."
+
+
+def test_of_one_move_the_cause_comes_before_the_effect(alice: User, bob: User) -> None:
+    hands = [[f"{color}{n}" for color in "rbgy" for n in range(1, 6)], ["W10", "r1"]]
+    position = {"draw_pile": ["g9"] * 20, "discard_pile": ["r3"], "hands": hands, "turn": 1}
+    table = table_at(position, [alice, bob])
+    for user, text in ((bob, "play W10 color g"), (alice, "take")):
+        version = now_of(table).game.version
+        play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=NOON)
+    ended = now_of(table)
+    (link,) = moments_of(view_of(ended, alice), key_moments.key_moments_of(ended)).links
+    assert link.text == "You take a stack of 10. You are out by the mercy rule."
+    assert link.kind == "knocked_out"  # the gravest, which decides the colour of the mark
