@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from accounts import actions
 from accounts.models import User
 from tests.browser.game_page import NewPage
+from tests.browser.test_layout import TOO_WIDE
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,19 @@ def test_sign_up_keeps_the_time_zone_of_a_guest(new_page: NewPage) -> None:
     zones = page.get_by_label("Time zone")
     expect(zones.locator("optgroup").first).to_have_attribute("label", "This browser’s time zone")
     expect(zones).to_have_value("Asia/Tokyo")
+
+
+def test_a_phone_shows_the_api_tokens_whole(new_page: NewPage, alice: User) -> None:
+    now = timezone.now()
+    actions.create_token(user=alice, name="x" * 60, now=now, days=90)
+    actions.create_token(user=alice, name="my bot at home", now=now)
+    page = new_page(alice)
+    page.goto("/accounts/me/")
+    panel = page.locator("#tokens")
+    for width in (390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        for button in panel.get_by_role("button", name="Revoke").all():
+            box = button.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= width, width
+        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, width
