@@ -144,8 +144,9 @@ def test_a_code_older_than_the_last_one_is_refused(alice: User, clock: dict[str,
 
 def test_the_refusal_of_a_used_code_says_to_wait(alice: User) -> None:
     TOTP.activate(alice, SECRET)
-    assert log_in(totp(SECRET))
-    page = logged_in(alice).post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)}).content.decode()
+    code = totp(SECRET)
+    assert log_in(code)
+    page = logged_in(alice).post("/accounts/2fa/reauthenticate/", {"code": code}).content.decode()
     assert "This code was used already. Wait until your app shows the next one." in page
 
 
