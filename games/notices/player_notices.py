@@ -41,7 +41,8 @@ from games.notices.kinds import (
     Reason,
 )
 from games.queries import Table
-from games.render.words import counted, listed
+from games.render.log_rows import sentence_case
+from games.render.words import counted, listed, of_bot, who_wins
 
 log = structlog.get_logger(__name__)
 
@@ -319,8 +320,10 @@ def _of_the_end(table: Table, events: Sequence[rules.Event]) -> list[NewNotice]:
 
 
 def _result(table: Table, won: rules.Event, reader: int) -> str:
-    game, names = table.game, table.names
+    game, winner = table.game, won.seat if table.game.winner is None else table.game.winner
+    bot = table.seats[winner].held_for_owner
     if game.winner is None:
-        return f"Round {table.started.round.number}: {rules.sentence(won, reader, names)}"
+        names, you = of_bot(table.names, winner, reader) if bot else (table.names, reader)
+        return f"Round {table.started.round.number}: {sentence_case(rules.sentence(won, you, names))}"
     what = "match" if table.options.is_match else "game"
-    return f"You win the {what}." if game.winner == reader else f"{names[game.winner]} wins the {what}."
+    return f"{who_wins(table.names, winner, reader, bot=bot)} the {what}."

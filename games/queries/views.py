@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Subquery
 
 from games import rules
 from games.models import Game, Move, Round, Seat
@@ -166,25 +167,34 @@ class GameView:
 class LastHand(NamedTuple):
     """A hand at the end of a round, and whether its player was out of the round or had left the game by then.
 
-    `side` is the side in force by then, None if the deck has one side.
+    `side` is the side in force by then, None if the deck has one side. `won_by_bot`: it is the winner's, and a bot made
+    its last move for the owner of the seat.
     """
 
     cards: tuple[rules.Card, ...]
     out: bool
     left: bool
     side: str | None = None
+    won_by_bot: bool = False
 
 
 def hands_after(table: Table, number: int) -> list[LastHand]:
     """Return the hands at the end of an earlier round, by seat. Everybody may see them by then (SEE-1)."""
     leaving = Move.objects.filter(game_id=table.game.pk, text="leave", round__number__lte=number).values("seat")
+    last = Move.objects.filter(round=OuterRef("pk"), seat=OuterRef("winner")).order_by("-n").values("by_bot")[:1]
     ended = Round.objects.filter(game_id=table.game.pk, number=number, ended_at__isnull=False)
-    round_ = ended.annotate(left=ArraySubquery(leaving)).first()
+    round_ = ended.annotate(left=ArraySubquery(leaving), by_bot=Subquery(last)).first()
     if round_ is None:
         return []
     position = position_of(round_)
     return [
-        LastHand(hand, seat in position.out, seat in round_.left, position.extra.side)
+        LastHand(
+            hand,
+            seat in position.out,
+            seat in round_.left,
+            position.extra.side,
+            won_by_bot=seat == round_.winner and bool(round_.by_bot),
+        )
         for seat, hand in enumerate(position.hands)
     ]
 

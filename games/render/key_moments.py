@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 
 from games import rules
 from games.queries import GameView
-from games.render.words import counted
+from games.render.words import counted, points_unit
 
 MOST_MOMENTS: Final = 40
 """The most key moments that a page lists. Of more it leaves out small stacks first, then knock-outs."""
@@ -52,7 +52,8 @@ def moment_sentence(view: GameView, moment: rules.KeyMoment) -> str:
         case "stack":
             return f"A stack of {moment.amount} on {'you' if you else name}."
         case "lead":
-            return f"{name} {'take' if you else 'takes'} the lead with {counted(moment.amount, 'point')}."
+            score = counted(moment.amount, points_unit(view.options))
+            return f"{name} {'take' if you else 'takes'} the lead with {score}."
 
 
 def moments_of(

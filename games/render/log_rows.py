@@ -14,7 +14,7 @@ from django.utils.text import capfirst
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.former_holders import FORMER_PLAYER
-from games.render.words import round_cancelled, short_time
+from games.render.words import of_bot, round_cancelled, short_time
 
 _LOWER_CASE: Final = ("your bot ", FORMER_PLAYER)
 """Beginnings of sentences in lower case, which are no names that people chose."""
@@ -61,8 +61,7 @@ def told_to(view: GameView, line: LogLine) -> tuple[list[str], int | None]:
     names = [line.former.get(seat, name) for seat, name in enumerate(view.names)]
     reader = None if view.you in line.former else view.you
     if line.by_bot:
-        own = line.seat == reader
-        names[line.seat], reader = ("your bot", None) if own else (f"{names[line.seat]}’s bot", reader)
+        return of_bot(names, line.seat, reader)
     return names, reader
 
 

@@ -45,6 +45,7 @@ UNSEATED: Final = {
 }
 """What the page says to a person whose seat staff took, by the act."""
 CALLED_OFF_BY_STAFF: Final = "Staff called this game off: nobody wins."
+PENALTY: Final = "Penalty points: the fewest win."
 LOG_LINES: Final = 12
 """Lines of the log on the game page."""
 
@@ -118,6 +119,7 @@ class GamePage:
     - `unversioned`: no move is due, so the page can change while `version` stays the same.
     - `token` is the idempotency token of the next move.
     - `fragment_url` is where the page fetches its next state.
+    - `about_points` says how the scores count if they are penalty points.
     - `resign_url` is empty if the reader cannot leave the game.
     - `refresh_url` is where the page reloads itself without scripts, or empty. `refreshing`: it does so.
     - `news` is what others did since the reader's last move, oldest first. `brief` is the line that is always in sight:
@@ -151,6 +153,7 @@ class GamePage:
     table: Stage
     players: Sequence[Player]
     scores: Sequence[ScoreRow]
+    about_points: str
     columns: tuple[str, ...]
     log: Sequence[LogRow]
     ended: EndedRound | None
@@ -234,6 +237,7 @@ def page_of(
         table=stage,
         players=players,
         scores=scores_of(view, players),
+        about_points=PENALTY if view.options.scoring == "penalty" else "",
         columns=tuple(player.name for player in players),
         log=log_of(view, lines[-LOG_LINES:], now, notes),
         ended=_ended(view, seen, ended, moments),
@@ -307,7 +311,9 @@ def _ended(
     over = next((result for result in view.results if result.number == view.round), None)
     if seen.hands is not None and over is not None:
         hands = [
-            LastHand(cards, seat.seat in seen.out, seat.left, seen.side)
+            LastHand(
+                cards, seat.seat in seen.out, seat.left, seen.side, seat.owner and seat.seat == over.outcome.winner
+            )
             for seat, cards in zip(view.seats, seen.hands, strict=True)
         ]
         ended = LastRound(over.number, over.outcome, hands)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.render.key_moments import moment_sentence
+from games.render.log_rows import sentence_case
 from games.render.table import Card, shown_cards
-from games.render.words import cards, counted, listed, profile_url
+from games.render.words import cards, counted, listed, of_bot, points_unit, profile_url, who_wins
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class EndedRound(NamedTuple):
 
     `result` is one sentence. `title` says who won, and `lead` who leads the match, empty for a single round. `happened`
     are the knock-outs and the biggest stack, in words. `bars`: scores are shown as bars. `go` is the label of the
-    button that leads on.
+    button that leads on. `unit` is what the points are called.
     """
 
     number: int
@@ -63,6 +64,7 @@ class EndedRound(NamedTuple):
     happened: Sequence[str]
     bars: bool
     go: str
+    unit: str
 
 
 def round_end(view: GameView, ended: LastRound, moments: Sequence[rules.KeyMoment]) -> EndedRound:
@@ -72,9 +74,10 @@ def round_end(view: GameView, ended: LastRound, moments: Sequence[rules.KeyMomen
     """
     outcome, is_match = ended.outcome, view.options.is_match
     winner = outcome.winner if view.winner is None else view.winner
-    won = "You win" if outcome.winner == view.you else f"{view.names[outcome.winner]} wins"
-    event = rules.Event("won", outcome.winner, points=outcome.points)
-    said = rules.sentence(event, view.you, view.names)
+    seat, bot = outcome.winner, ended.hands[outcome.winner].won_by_bot
+    won = who_wins(view.names, seat, view.you, bot=bot)
+    names, reader = of_bot(view.names, seat, view.you) if bot else (view.names, view.you)
+    said = sentence_case(rules.sentence(rules.Event("won", seat, points=outcome.points), reader, names))
     high = view.options.scoring == "winner"
     order = sorted(view.seats, key=lambda seat: (seat.seat != winner, seat.left, -seat.score if high else seat.score))
     most = max(view.target, *(seat.score for seat in view.seats), 1)
@@ -87,6 +90,7 @@ def round_end(view: GameView, ended: LastRound, moments: Sequence[rules.KeyMomen
         happened=_happened(view, moments),
         bars=is_match,
         go="Continue: it’s your turn" if view.my_turn else "Continue",
+        unit=f"{points_unit(view.options)}s",
     )
 
 
@@ -94,7 +98,7 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
     hand, gained = ended.hands[seat.seat], ended.outcome.gained(seat.seat)
     held = shown_cards(hand.cards, view.options, hand.side)
     points = rules.hand_points(hand.cards, view.options.rules.sides[hand.side])
-    first = -1 if view.you is None else view.you
+    first, unit = -1 if view.you is None else view.you, points_unit(view.options)
     return EndRow(
         name=seat.name,
         avatar=seat.avatar,
@@ -105,9 +109,9 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
         out=hand.out,
         cards=held,
         none="left the game" if hand.left else "out by the mercy rule" if hand.out else "no cards left",
-        note=f"{cards(len(held))}, {counted(points, 'point')}"
+        note=f"{cards(len(held))}, {counted(points, unit)}"
         if held
-        else counted(view.options.mercy_points, "point")
+        else counted(view.options.mercy_points, unit)
         if hand.out and not hand.left
         else "",
         gained=gained,
@@ -119,9 +123,12 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
 
 
 def _lead(view: GameView, outcome: rules.Outcome) -> str:
-    """Return what the winner has scored and who leads: `+380 points. You lead with 861 of 1,000.`"""
-    gained = outcome.gained(outcome.winner)
-    scored = f"+{gained:,} {'point' if gained == 1 else 'points'}. " if view.options.scoring == "winner" else ""
+    """Return what the winner has scored and who leads: `+380 points. You lead with 861 of 1,000.`
+
+    Where the fewest points win, it says that they are penalty points: `Ann leads with 12 of 500 penalty points.`
+    """
+    gained, penalty = outcome.gained(outcome.winner), view.options.scoring == "penalty"
+    scored = "" if penalty else f"+{gained:,} {'point' if gained == 1 else 'points'}. "
     inside = [seat for seat in view.seats if not seat.left]
     best = (max if view.options.scoring == "winner" else min)(seat.score for seat in inside)
     first = [seat for seat in inside if seat.score == best]
@@ -129,7 +136,8 @@ def _lead(view: GameView, outcome: rules.Outcome) -> str:
     text = listed(names)
     verb = "leads" if len(first) == 1 and names != ["you"] else "lead"
     of = f" of {view.target:,}" if view.target else ""
-    return f"{scored}{'You' + text[3:] if names[0] == 'you' else text} {verb} with {best:,}{of}."
+    unit = f" {points_unit(view.options)}s" if penalty else ""
+    return f"{scored}{'You' + text[3:] if names[0] == 'you' else text} {verb} with {best:,}{of}{unit}."
 
 
 def _happened(view: GameView, moments: Sequence[rules.KeyMoment]) -> list[str]:

@@ -27,6 +27,25 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
+def points_unit(options: rules.Options) -> str:
+    """Return `point`, or `penalty point` where the fewest points win (SCORE-3)."""
+    return "point" if options.scoring == "winner" else "penalty point"
+
+
+def of_bot(names: Sequence[str], seat: int, reader: int | None) -> tuple[list[str], int | None]:
+    """Return the names for a sentence about a move that a bot made for the owner of `seat`, and whom it calls "you"."""
+    named = list(names)
+    named[seat] = "your bot" if seat == reader else f"{possessive(names[seat])} bot"
+    return named, None if seat == reader else reader
+
+
+def who_wins(names: Sequence[str], seat: int, reader: int | None, *, bot: bool) -> str:
+    """Return the beginning of `You win the game`. `bot`: a bot made the win for the owner of the seat."""
+    if seat == reader:
+        return "Your bot wins" if bot else "You win"
+    return f"{possessive(names[seat])} bot wins" if bot else f"{names[seat]} wins"
+
+
 def cards(count: int) -> str:
     """Return `1 card` or `4 cards`."""
     return counted(count, "card")
@@ -188,9 +207,9 @@ def _result(view: GameView) -> str:
         winner, what = view.winner, "the match" if view.options.is_match else "the game"
     if winner is None:
         return f"Round {view.round} is over."
-    name = "You win" if winner == view.you else f"{view.names[winner]} wins"
-    points = f" with {view.seats[winner].score:,} points" if view.seats[winner].score else ""
-    return f"{name} {what}{points}."
+    seat = view.seats[winner]
+    points = f" with {seat.score:,} {points_unit(view.options)}{'' if seat.score == 1 else 's'}" if seat.score else ""
+    return f"{who_wins(view.names, winner, view.you, bot=seat.owner)} {what}{points}."
 
 
 def _race_task(view: GameView, race: rules.Buzz) -> str:

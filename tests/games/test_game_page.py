@@ -16,11 +16,13 @@ from accounts.actions import create_guest
 from accounts.models import User
 from games import queries, rules
 from games.actions import lobby
+from games.actions.commit import commit
 from games.actions.next_round import deal_next
 from games.actions.rematch import ask_rematch
 from games.models import Game, Move, Round, Seat
 from games.queries import Table, Viewer
 from games.render.page import LOG_LINES
+from games.rules import Move as RuleMove
 from games.web.game import READ_LINES
 from tests.conftest import logged_in
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
@@ -396,6 +398,19 @@ def test_the_result_of_a_round_stays_until_the_reader_moves(
     post(as_bob, table, "draw")
     assert "Round 1: " not in text_of(as_bob.get(address(table)))
     assert "Round 1: " in text_of(as_alice.get(address(table)))
+
+
+def test_a_round_that_the_readers_bot_won_says_so_after_they_took_the_seat_back(
+    alice: User, bob: User, as_alice: Client
+) -> None:
+    position = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}
+    table = table_at(position, [alice, bob], target=1000)
+    seat = Seat.objects.filter(game=table.game, index=0)
+    seat.update(bot="careful")
+    commit(now_of(table), 0, [RuleMove("play", "r5")], now=NOON, by_person=False)
+    seat.update(bot="")
+    deal_next(game_id=table.game.pk, now=NOON)
+    assert "Round 1: Your bot wins the round and scores 57 points." in text_of(as_alice.get(address(table)))
 
 
 def test_a_page_with_the_end_of_a_round_announces_the_next_deal(alice: User, bob: User, as_bob: Client) -> None:

@@ -356,6 +356,17 @@ def test_a_player_who_ends_the_game_by_leaving_is_told_the_result(alice: User, b
     assert set(Notice.objects.values_list("state", flat=True)) == {"waiting"}
 
 
+@pytest.mark.parametrize(("target", "text"), [(0, "the game."), (1000, "the round and scores 57 points.")])
+def test_a_notice_of_a_win_says_that_the_readers_bot_made_it(alice: User, bob: User, target: int, text: str) -> None:
+    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=target)
+    Seat.objects.filter(game=table.game, index=0).update(bot="careful")
+    commit(now_of(table), 0, [Move("play", "r5")], now=NOON, by_person=False)
+
+    said = dict(Notice.objects.filter(channel="site").values_list("user__username", "text"))
+    start = "Round 1: " if target else ""
+    assert said == {"alice": f"{start}Your bot wins {text}", "bob": f"{start}alice’s bot wins {text}"}
+
+
 def test_a_player_who_left_earlier_is_not_told_the_result(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE, [alice, bob, charlie])
     play(table, alice, "leave")

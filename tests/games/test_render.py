@@ -18,6 +18,7 @@ from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
 from games.render import GamePage, LastRound, PageRequest, words
+from games.render.key_moments import moment_sentence
 from games.render.move import Chooser
 from games.render.table import ScoreRow
 from games.rules import Event
@@ -261,6 +262,41 @@ def test_a_finished_game_names_its_winner_to_every_reader() -> None:
     assert words.headline(seen(OVER, 1, status="over", winner=0, target=500), NOW) == "Ann wins the match."
     assert words.headline(seen(OVER, 1, target=500), NOW) == "Ann wins round 1."
     assert words.headline(seen(PLAIN, 1, status="void"), NOW) == "This game was called off."
+
+
+def with_seats(view: GameView, **changes: Any) -> GameView:
+    """Return the same view with other values in its first seat."""
+    return replace(view, seats=(replace(view.seats[0], **changes), *view.seats[1:]))
+
+
+def test_a_win_that_a_bot_made_for_the_owner_of_its_seat_says_so() -> None:
+    mine, others = (
+        with_seats(seen(OVER, reader, status="over", winner=0, target=5), bot="careful", owner=True)
+        for reader in (0, 1)
+    )
+    assert words.headline(mine, NOW) == "Your bot wins the match."
+    assert words.headline(others, NOW) == "Ann’s bot wins the match."
+    ended = there(page(mine).ended)
+    assert (ended.title, ended.result) == (
+        "Your bot wins round 1",
+        "Round 1: Your bot wins the round and scores 10 points.",
+    )
+    assert there(page(others).ended).result == "Round 1: Ann’s bot wins the round and scores 10 points."
+
+
+def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
+    fewest = {"preset": "house-party", "target": 500}
+    over = {**OVER, "points": [0, 7, 3]}
+    view = with_seats(seen(over, 0, status="over", winner=0, **fewest), score=12)
+    assert words.headline(view, NOW) == "You win the match with 12 penalty points."
+    assert page(view).about_points == "Penalty points: the fewest win."
+    assert page(seen(OVER, target=500)).about_points == ""
+    ended = there(page(view).ended)
+    assert ended.lead == "Bob and Chen lead with 0 of 500 penalty points."
+    assert ended.unit == "penalty points"
+    assert [row.note for row in ended.rows] == ["", "2 cards, 7 penalty points", "2 cards, 3 penalty points"]
+    moment = rules.KeyMoment(1, 1, "lead", 1, 7)
+    assert moment_sentence(view, moment) == "Bob takes the lead with 7 penalty points."
 
 
 def test_a_finished_round_shows_its_result_and_all_hands() -> None:
