@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final, cast
 
@@ -171,7 +170,7 @@ class PersonAdmin(ReadOnlyAdmin):
     search_fields = ("username", "display_name", "neutral_name")
     ordering = ("username",)
 
-    def get_search_fields(self, request: HttpRequest) -> Sequence[str]:
+    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         """Let only those who see addresses find people by one: an answer tells whose address it is."""
         return (*self.search_fields, "=email") if request.user.has_perm("accounts.see_address") else self.search_fields
 

@@ -401,12 +401,12 @@ def test_a_browser_is_stored_once_per_table(alice: User, django_assert_max_num_q
 
 
 def test_the_api_makes_the_mark_of_two_accounts_in_one_browser_the_same(alice: User, bob: User) -> None:
-    browser, json = logged_in(alice), {"content_type": "application/json"}
-    code = browser.post("/api/v1/games", {"players": 2}, **json).json()["id"]
+    browser = logged_in(alice)
+    code = browser.post("/api/v1/games", {"players": 2}, content_type="application/json").json()["id"]
     assert BrowserMark.objects.get().user == alice
     again = logged_in(bob)
     again.cookies["browser"] = browser.cookies["browser"].value
-    assert again.post(f"/api/v1/games/{code}/join", {}, **json).status_code == 200
+    assert again.post(f"/api/v1/games/{code}/join", {}, content_type="application/json").status_code == 200
     assert {(row.user, row.game.code) for row in BrowserMark.objects.all()} == {(alice, code), (bob, code)}
     assert len(set(BrowserMark.objects.values_list("mark", flat=True))) == 1
 
