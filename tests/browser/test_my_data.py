@@ -43,7 +43,7 @@ def test_an_account_is_deleted_and_kept_by_logging_in(new_page: NewPage, alice: 
     page.goto("/accounts/me/")
     page.get_by_role("link", name="Delete the account").click()
     confirm(page)
-    page.get_by_role("button", name="Delete alice in 14 days").click()
+    page.get_by_role("button", name="Delete alice in 14 to 30 days").click()
     expect(page.get_by_text("You are logged out, and your account will be deleted within 30 days")).to_be_visible()
     alice.refresh_from_db()
     assert alice.deletes_at is not None
