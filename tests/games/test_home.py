@@ -409,9 +409,8 @@ def test_the_front_page_asks_until_the_user_answers(guest: User, alice: User, bo
 
 def test_the_page_of_a_former_guest_stays_until_the_user_answers(guest: User, alice: User, bob: User) -> None:
     """Otherwise it would reload, and say that there is no such page also after the seats have moved."""
-    games = [
-        table_at(TWO_HANDS, people, is_public=False).game for people in ([guest, bob], [bob, guest], [bob, "careful"])
-    ]
+    seated: list[list[User | str]] = [[guest, bob], [bob, guest], [bob, "careful"]]
+    games = [table_at(TWO_HANDS, people, is_public=False).game for people in seated]
     browser = logged_in(guest)
     log_in(browser, "alice")
 

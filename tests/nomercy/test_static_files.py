@@ -17,6 +17,7 @@ from django.utils.module_loading import import_string
 @pytest.mark.parametrize("file", ["js/live.js", "css/base.css", "vendor/bricolage-grotesque-subset-5.3.0.woff2"])
 def test_a_file_of_a_site_from_the_sources_is_checked_before_its_next_use(client: Client, file: str) -> None:
     first = client.get(f"/static/{file}")
+    first.close()
     assert (first.status_code, first["Cache-Control"]) == (200, "no-cache")
     again = client.get(f"/static/{file}", headers={"If-Modified-Since": first["Last-Modified"]})
     assert (again.status_code, again["Cache-Control"]) == (304, "no-cache")
@@ -33,6 +34,8 @@ def test_only_a_collected_file_with_a_hash_in_its_name_is_kept_for_ever(settings
     call_command("collectstatic", interactive=False, verbosity=0)
     serve = import_string("whitenoise.middleware.WhiteNoiseMiddleware")(lambda _: HttpResponse(status=404))
     kept = {url: serve(RequestFactory().get(url)) for url in ("/static/a.js", staticfiles_storage.url("a.js"))}
+    for answer in kept.values():
+        answer.close()
     assert [answer.status_code for answer in kept.values()] == [200, 200]
     assert [answer["Cache-Control"] for answer in kept.values()] == [
         "no-cache",
