@@ -381,7 +381,9 @@ def test_the_log_is_a_panel_or_a_drawer(new_page: NewPage, cast: Cast, scripts: 
         if scripts:
             page.goto(url)
         expect(page.locator("#log-all")).to_be_hidden()
+        expect(page.locator("#show-log > summary")).to_have_text("Log", use_inner_text=True)
         page.locator("#show-log > summary").click()
+        expect(page.locator("#show-log > summary")).to_have_text(re.compile("^Close"), use_inner_text=True)
         expect(page.locator("#log-all")).to_be_visible()
         page.locator("#show-log > summary").click()
         expect(page.locator("#log-all")).to_be_hidden()
