@@ -12,7 +12,6 @@ from typing import Any, Final
 from allauth.account.views import LogoutView
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -35,7 +34,7 @@ from games.refusals import Denied
 from games.render.log_out import LossPage, loss_page_of
 from games.render.words import counted
 from games.web.http import SeeOther
-from games.web.viewer import BACKEND, person
+from games.web.viewer import person
 
 CLOSED: Final = "you looked at hands there as staff, or staff removed you from the table."
 NO_PROGRAMS: Final = "no programs play there, and a program plays for your account."
@@ -63,9 +62,8 @@ def time_zone_of(request: HttpRequest) -> str:
     return zone_of_browser(request.POST.get("browser_zone", ""))
 
 
-def log_guest_in(request: HttpRequest, guest: User) -> None:
-    """Log a new guest in. Ask for the time zone if the browser did not name one that people live in."""
-    login(request, guest, backend=BACKEND)
+def ask_for_time_zone(request: HttpRequest) -> None:
+    """Ask a new guest for the time zone on the next page, if the browser has not named one that people live in."""
     if is_no_place(request.POST.get("browser_zone", "")):
         messages.info(request, format_html(NO_ZONE, reverse("me")))
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from django.conf import settings
+from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.csrf import csrf_failure
@@ -15,9 +16,9 @@ from accounts.limits import TooManyTries
 from games.actions.create_once import Created, create_table_once, find_created
 from games.actions.lobby import TableOptions
 from games.queries import Table
-from games.web.guests import guest_allowed, log_guest_in, time_zone_of
+from games.web.guests import ask_for_time_zone, guest_allowed, time_zone_of
 from games.web.http import SeeOther
-from games.web.viewer import person
+from games.web.viewer import BACKEND, person
 
 MAX_TOKEN_LENGTH: Final = 64
 MADE: Final = "made_by_form"
@@ -40,7 +41,8 @@ def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: s
         return create_table_once(user=user, options=options, form=form, now=now, give_up=give_up).table
     made = _create_for_visitor(request, options, form, now, name)
     if made.guest is not None:
-        log_guest_in(request, made.guest)
+        login(request, made.guest, backend=BACKEND)
+        ask_for_time_zone(request)
         request.session[MADE] = [request.POST.get("form", ""), made.table.game.code]
     return made.table
 

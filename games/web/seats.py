@@ -7,6 +7,7 @@ from functools import partial, wraps
 from typing import Concatenate, ParamSpec, Protocol, cast
 
 from django.contrib import messages
+from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
@@ -30,9 +31,9 @@ from games.render.resign import may_leave, resign_page_of
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.browser_marks import marks
-from games.web.guests import guest_allowed, log_guest_in, log_in_first, time_zone_of
+from games.web.guests import ask_for_time_zone, guest_allowed, log_in_first, time_zone_of
 from games.web.http import SeeOther, form_status
-from games.web.viewer import person, remember_link, table_for, viewer, viewer_as
+from games.web.viewer import BACKEND, person, remember_link, table_for, viewer, viewer_as
 
 P = ParamSpec("P")
 
@@ -79,7 +80,8 @@ def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
         return _refused(request, code, denied)
     except ValidationError as why:
         return _name_refused(request, code, why, key)
-    log_guest_in(request, guest)
+    login(request, guest, backend=BACKEND)
+    ask_for_time_zone(request)
     return SeeOther.to("game", table.game.code)
 
 
