@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from accounts import actions
 from accounts.models import User
+from tests.browser.checks import TOO_WIDE
 from tests.browser.game_page import NewPage
-from tests.browser.test_layout import TOO_WIDE
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def ten_seats(position: Mapping[str, Any], query: str = "", *, bots: int = 0, **
     def open_ten(page: Page, cast: Cast) -> None:
         names = ["Wilhelmina", "Maximilian B", "Ann", "Sly Lemur 95 Junior", "Jo", "Konstantina"][bots:]
         more = [User.objects.create_user(username=f"player{n}", display_name=name) for n, name in enumerate(names)]
-        people = [cast.alice, cast.bob, cast.charlie, cast.mo, *more, *["careful"] * bots]
+        people: list[User | str] = [cast.alice, cast.bob, cast.charlie, cast.mo, *more, *["careful"] * bots]
         hands = [position["hands"][0], *position["hands"][1:4] * 3]
         deadline = timezone.now() + timedelta(hours=14)
         table = table_at({**position, "hands": hands}, people, deadline=deadline, bot_pause=60.0, **fields)

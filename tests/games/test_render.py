@@ -285,7 +285,7 @@ def test_a_win_that_a_bot_made_for_the_owner_of_its_seat_says_so() -> None:
 
 
 def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
-    fewest = {"preset": "house-party", "target": 500}
+    fewest: dict[str, Any] = {"preset": "house-party", "target": 500}
     over = {**OVER, "points": [0, 7, 3]}
     view = with_seats(seen(over, 0, status="over", winner=0, **fewest), score=12)
     assert words.headline(view, NOW) == "You win the match with 12 penalty points."
