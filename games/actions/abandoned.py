@@ -13,6 +13,7 @@ from games.batch import for_each_game
 from games.locks import lock_game
 from games.models import AuditEntry, Game, Move, Report, Seat
 from games.notices.preferences import KEPT as NOTICES_KEPT
+from games.queries.profiles import OF_PEOPLE
 
 IDLE: Final = timedelta(days=7)
 """A game that all people have left is called off after this long without a move or a staff act (decision 105)."""
@@ -70,11 +71,8 @@ def _unplayed(now: datetime) -> QuerySet[Game]:
     These are tables that closed before they started, and games that all people left before making a move. Games with a
     result are left out, because they count in the players' profiles.
     """
-    # A deleted guest's seat has no user. Earlier versions left it to the bot that played for the guest. Ordinary bots
-    # never leave.
-    of_people = Q(user__isnull=False) | Q(bot="") | Q(left=True)
-    stayed = Seat.objects.filter(of_people, game=OuterRef("pk"), left=False)
-    by_a_person = Seat.objects.filter(of_people, game=OuterRef("game"), index=OuterRef("seat"))
+    stayed = Seat.objects.filter(OF_PEOPLE, game=OuterRef("pk"), left=False)
+    by_a_person = Seat.objects.filter(OF_PEOPLE, game=OuterRef("game"), index=OuterRef("seat"))
     moved = Move.objects.filter(Exists(by_a_person), game=OuterRef("pk")).exclude(text=LEAVE)
     latest = now - NOTICES_KEPT
     called_off = Game.objects.filter(

@@ -12,6 +12,9 @@ from games.queries import conduct
 
 SHOWN: Final = 20
 """How many tables of each kind are listed."""
+OF_PEOPLE: Final = Q(user__isnull=False) | Q(bot="") | Q(left=True)
+"""The seats of people. A deleted person's seat has no user, and earlier versions left a guest's to the bot that played
+for the guest. Ordinary bots never leave."""
 
 
 class PlayerStats(NamedTuple):
@@ -27,7 +30,7 @@ def stats_of(person: User) -> PlayerStats:
     A win counts if another person played and each person made at least two moves: not the clock, nor a bot for them.
     """
     played = Seat.objects.filter(user=person, game__status=Game.Status.OVER)
-    people = Seat.objects.filter(Q(user__isnull=False) | Q(bot=""), game=OuterRef("game"))  # without a user: deleted
+    people = Seat.objects.filter(OF_PEOPLE, game=OuterRef("game"))
     moves = Move.objects.filter(game=OuterRef("game"), seat=OuterRef("index"), by_bot=False)
     second_move = moves.exclude(Q(text="leave") | Q(text__startswith="clock "))[1:2]
     counts = Exists(people.exclude(index=OuterRef("index"))) & ~Exists(people.exclude(Exists(second_move)))
