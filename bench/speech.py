@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.game_page import pause
 from tests.browser.speech import record_speech, spoken
 from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
 
@@ -157,6 +158,7 @@ def press(page: Page, state: dict[str, Any]) -> int:
             keys += ["Shift+Tab", "Enter"]
         else:
             keys.append("x")
+    pause(page)
     for key in keys:
         page.keyboard.press(key)
     return went + len(keys)

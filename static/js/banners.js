@@ -1,4 +1,5 @@
 // Banners over the pile for what concerns the reader. They go after 2.5 s, or stay until they are closed.
+import { markNew } from "./presses.js";
 import { recall } from "./store.js";
 
 const STAY = 2500; // ms
@@ -57,6 +58,7 @@ function next() {
     timer = setTimeout(close, Math.max(STAY, Math.min(seconds, LONGEST) * 1000));
   }
   document.body.append(shown);
+  shown.querySelectorAll(".say-it").forEach((made) => markNew(made));
 }
 
 // `kept`: nobody may miss it, so it does not wait for routine news, which may no longer be true when it is shown.

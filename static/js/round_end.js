@@ -2,6 +2,7 @@
 // and the button says if it is the reader's turn. events.js loads this module when the first round ends.
 import { dismiss } from "./banners.js";
 import { still } from "./motion.js";
+import { markAllNew } from "./presses.js";
 import { recall } from "./store.js";
 
 const STAY = 10; // s
@@ -52,6 +53,7 @@ export function show() {
   if (stays === "off") return;
   open = roundShown();
   openedAt = performance.now();
+  markAllNew();
   left = stays === "brief" ? STAY : 0;
   apply();
   dismiss();
@@ -61,6 +63,7 @@ export function show() {
 
 function close() {
   open = left = 0;
+  markAllNew();
   const inside = section()?.contains(document.activeElement) || document.activeElement === document.body;
   if (section()) apply();
   else for (const part of covered()) part.inert = false;

@@ -17,6 +17,8 @@ from tests.support.tables import now_of
 
 NewPage = Callable[..., Page]
 """The type of the fixture `new_page`, which is called with a user and options of a Playwright context."""
+BETWEEN_PRESSES: Final = 600
+"""Milliseconds after another press, or after a change of what is pressed, from which a press counts."""
 MOST_MOVES: Final = 400
 """After this many moves of people, a round that has not ended is an error."""
 
@@ -92,6 +94,11 @@ def first_choice(page: Page) -> Locator:
     return page.locator("#draw")
 
 
+def pause(page: Page) -> None:
+    """Wait as long as people do before a press: what comes sooner is taken for a part of the press before."""
+    page.wait_for_timeout(BETWEEN_PRESSES)
+
+
 def press(page: Page) -> None:
     """Click the first choice. Choose again if the page was updated before the click."""
     for _ in range(10):
@@ -104,7 +111,8 @@ def press(page: Page) -> None:
 
 
 def after(page: Page, do: Callable[[], object]) -> None:
-    """Do something, and wait until the page shows the result: a new version, or another chooser."""
+    """Pause, do something, and wait until the page shows the result: a new version, or another chooser."""
+    pause(page)
     before = version(page)
     page.evaluate("document.getElementById('chooser')?.setAttribute('data-seen', '')")  # an update removes it
     do()

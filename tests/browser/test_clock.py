@@ -16,7 +16,7 @@ from games.actions import seating
 from games.locks import lock_game
 from games.models import Game
 from games.queries import Table
-from tests.browser.game_page import NewPage
+from tests.browser.game_page import NewPage, pause
 from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.times_left import TIMES_LEFT
 
@@ -37,6 +37,7 @@ def test_two_players_pause_and_one_resumes(new_page: NewPage, alice: User, bob: 
     other.get_by_role("button", name="Agree to pause").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("Paused: alice’s turn.")
     expect(one.get_by_role("heading", level=1)).to_have_text("Paused: your turn.")
+    pause(one)
     one.get_by_role("button", name="Resume").click()
     expect(one.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
 
@@ -65,6 +66,7 @@ def test_an_owner_takes_their_seat_back(new_page: NewPage, alice: User, bob: Use
         seating.replace_by_bot(here, seat=0, now=timezone.now())
     expect(page.locator("#clock-note")).to_contain_text("A bot plays for you.")
     expect(page.get_by_text("bot plays for you", exact=True)).to_be_visible()
+    pause(page)
     page.get_by_role("button", name="Take your seat back").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
 

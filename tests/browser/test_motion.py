@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, load_game, play, shows
+from tests.browser.game_page import NewPage, load_game, pause, play, shows
 from tests.browser.speech import MOST_WAITING
 from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, now_of, table_at
@@ -217,6 +217,7 @@ def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob
     page = watched(new_page, bob, table)
     play(table, alice, "play r5")
     assert_banner(page, "alice forgot UNO: catch! (U)")
+    pause(page)
     page.locator(".banner .say-it").click()
     assert_banner(page, "alice caught! +2")
     assert now_of(table).game.version == 2

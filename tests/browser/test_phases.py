@@ -11,7 +11,7 @@ from games.actions import pauses
 from games.models import Game
 from games.queries import Viewer
 from games.staff import tables
-from tests.browser.game_page import NewPage, load_game
+from tests.browser.game_page import NewPage, load_game, pause
 from tests.browser.speech import hears, record_speech, spoken
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -46,6 +46,7 @@ def test_heading_title_and_announcements_agree_during_play(pages: tuple[Game, Pa
     agrees(one, "bob’s turn: play or draw", said="You play Red 5.")
     other.get_by_role("button", name="Wild Draw Six").click()
     expect(other.locator("#chooser")).to_be_visible()
+    pause(other)
     other.locator("#choose-g").click()
     agrees(
         other,

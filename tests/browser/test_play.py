@@ -27,6 +27,7 @@ from tests.browser.game_page import (
     open_game,
     open_page,
     over,
+    pause,
     press,
     shows,
     version,
@@ -179,8 +180,10 @@ def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(new_page: NewPage,
     page.locator("#chooser-cancel").press("Enter")
     expect(page.locator("#chooser")).to_have_count(0)
     expect(page.locator("#card-3")).to_be_focused()
+    pause(page)
     page.keyboard.press("Enter")
     expect(page.locator("#choose-r")).to_be_focused()
+    pause(page)
     page.keyboard.press("g")
     expect(page.locator("#card-2")).to_be_focused()
     expect(page.locator("#table dd").first).to_contain_text("Green")
@@ -225,6 +228,7 @@ def test_every_shortcut_does_what_the_help_says(new_page: NewPage, alice: User, 
     expect(page.locator("#headline")).to_be_visible()
     shows(page, 1, within=SOON)
     expect(page.locator("#seat-1 .count")).to_contain_text("3")
+    pause(page)
     page.keyboard.press("u")
     expect(page.locator("#uno")).to_be_checked()
     page.locator("#card-1").focus()
@@ -249,6 +253,7 @@ def test_u_chooses_purple_and_shift_u_calls_uno(new_page: NewPage, alice: User, 
     page.goto(table_at(dark, [alice, bob], preset="flip").game.get_absolute_url())
     page.get_by_role("button", name="Wild").click()
     expect(page.locator("#chooser")).to_be_visible()
+    pause(page)
     page.keyboard.press("Shift+U")
     expect(page.locator("#uno")).to_be_checked()
     page.keyboard.press("u")
@@ -348,6 +353,7 @@ def test_a_finished_games_page_shows_a_rematch_request(new_page: NewPage, alice:
     page.locator("#rematch").click()
     expect(other.locator("#rematch-note")).to_have_text("alice wants a rematch.")
     expect(other.locator("#rematch")).to_have_text("Join the rematch")
+    pause(other)
     other.locator("#rematch").click()
     other.locator("#hand").wait_for()
     page.locator("#hand").wait_for()
@@ -362,6 +368,7 @@ def test_refusals_are_shown_without_a_page_inside_the_page(new_page: NewPage, al
     expect(page.locator("#refusal")).to_contain_text("That is not a move of this game.")
     expect(page.locator("#draw")).to_have_attribute("value", "draw")
     page.evaluate("document.querySelector('#play [name=csrfmiddlewaretoken]').value = 'x'")
+    pause(page)
     page.locator("#draw").click()
     expect(page.locator("#trouble")).to_contain_text("Reload the page and try again.")
     expect(page.locator("main")).to_have_count(1)

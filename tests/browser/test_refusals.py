@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.conftest import Visitors
-from tests.browser.game_page import NewPage, load_game, play, shows, version
+from tests.browser.game_page import NewPage, load_game, pause, play, shows, version
 from tests.browser.places import MANY, Cast
 from tests.browser.test_axe import violations
 from tests.browser.test_connection import DESK, SAID
@@ -49,6 +49,7 @@ def is_spoken(page: Page, sentence: str) -> None:
 
 def press(control: Locator) -> None:
     """Press a control. A part of a card in the hand may be covered by the next card."""
+    pause(control.page)
     control.evaluate("(button) => button.click()")
 
 

@@ -16,7 +16,7 @@ from games.actions.next_round import deal_next
 from games.models import Game
 from games.queries import Table
 from tests.browser.checks import TOO_WIDE
-from tests.browser.game_page import NewPage, load_game, play, version
+from tests.browser.game_page import BETWEEN_PRESSES, NewPage, load_game, play, version
 from tests.browser.test_axe import violations
 from tests.browser.test_layout import SCHEMES
 from tests.support.tables import now_of, table_at
@@ -63,6 +63,7 @@ def page_at_round_end(page: Page, table: Table, alice: User) -> Page:
 def test_no_motion_covers_the_end_of_a_round(new_page: NewPage, table: Table, alice: User) -> None:
     page = page_at_round_end(new_page(alice), table, alice)
     expect(page.get_by_role("button", name="Continue")).to_be_visible()
+    page.clock.run_for(BETWEEN_PRESSES)
     page.evaluate("""() => document.body.append(Object.assign(document.createElement("i"), {className: "flying"}))""")
     assert page.evaluate("getComputedStyle(document.querySelector('.flying')).visibility") == "hidden"
     page.get_by_role("button", name="Continue").click()

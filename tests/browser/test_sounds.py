@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, load_game, play, shows
+from tests.browser.game_page import NewPage, load_game, pause, play, shows
 from tests.browser.speech import MOST_WAITING
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -146,6 +146,7 @@ def test_a_turn_that_goes_on_is_told_once(new_page: NewPage, alice: User, bob: U
     page.locator("#headline").click()
     play(table, bob, "play r4")
     wait_for(page, "window.vibrations.length === 1")
+    pause(page)
     page.locator("#draw").click()
     expect(page.locator("#play-drawn")).to_be_visible()
     page.wait_for_load_state("networkidle")

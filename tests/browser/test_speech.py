@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, load_game, play
+from tests.browser.game_page import NewPage, load_game, pause, play
 from tests.browser.speech import hears, record_speech, spoken
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -75,6 +75,7 @@ def test_a_call_by_key_is_said(new_page: NewPage, alice: User, bob: User) -> Non
     page = listener(new_page, alice, table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob]))
     page.keyboard.press("u")
     hears(page, "Call UNO: on.")
+    pause(page)
     page.keyboard.press("u")
     hears(page, "Call UNO: off.")
 

@@ -18,7 +18,7 @@ from games import randomness, rules
 from games.actions import lobby
 from games.models import Game
 from games.queries import Table, Viewer
-from tests.browser.game_page import MOST_MOVES, NewPage, after, load_game, my_turn, open_game, over
+from tests.browser.game_page import MOST_MOVES, NewPage, after, load_game, my_turn, open_game, over, pause
 from tests.browser.speech import hears, record_speech
 from tests.support.tables import log_of, now_of, table_at
 
@@ -50,6 +50,7 @@ def whose_turn(pages: Sequence[Page]) -> Page | None:
 
 def press_keys(page: Page) -> None:
     """Answer the chooser, or play the first card that can be played, or draw, with the keys of the help."""
+    pause(page)
     choice = page.locator("#chooser button").first
     if choice.is_visible():
         choice.press("Enter", timeout=2_000)
@@ -106,6 +107,8 @@ def test_a_wild_draw_four_is_challenged(
     table = challenged(alice, bob, bluff=bluff)
     one, other = two_pages(new_page, table.game, [alice, bob])
     one.get_by_role("button", name="Wild Draw Four").click()
+    expect(one.locator("#choose-y")).to_be_visible()
+    pause(one)
     one.locator("#choose-y").click()
     expect(other.locator("#headline")).to_contain_text("Your turn: you owe 4 cards, and can challenge alice")
     expect(one.locator("#challenge")).to_have_count(0)
@@ -159,8 +162,12 @@ def test_a_run_of_three_over_days_is_sent_in_one_piece(new_page: NewPage, alice:
     one, other = two_pages(new_page, table.game, [alice, bob])
     one.get_by_role("button", name="Red 4").click()
     for name in ("Red 5", "Red 6"):
-        one.get_by_role("button", name=f"And then {name}").click()
+        step = one.get_by_role("button", name=f"And then {name}")
+        expect(step).to_be_visible()
+        pause(one)
+        step.click()
     expect(one.locator("#chooser")).to_contain_text("Red 4, Red 5 and Red 6")
+    pause(one)
     one.locator("label.toggle").click()
     one.get_by_role("button", name="Play these 3 cards").click()
     expect(my_turn(other)).to_be_visible()
@@ -220,9 +227,11 @@ def test_a_play_out_of_turn_from_the_list_takes_a_second_press(new_page: NewPage
     page.keyboard.press("Enter")
     hears(page, "Press again to play Red 3 out of turn.")
     page.keyboard.press("ArrowRight")
+    pause(page)
     page.keyboard.press("Enter")
     hears(page, "Press again to play Green 3 out of turn.")
     assert log_of(table) == []
+    pause(page)
     page.keyboard.press("Enter")
     expect(my_turn(page)).to_be_visible()
     assert log_of(table) == ["1 play g3"]
@@ -239,6 +248,7 @@ def test_players_choose_how_many_presses_a_play_out_of_turn_takes(
     page.get_by_label("Playing out of turn").select_option(chosen)
     for _ in range(presses):
         assert log_of(table) == []
+        pause(page)
         page.get_by_role("button", name="Green 3").click()
     expect(my_turn(page)).to_be_visible()
     assert log_of(table) == ["1 play g3"]
@@ -250,6 +260,7 @@ def test_the_slowest_at_the_buzzer_draws(new_page: NewPage, alice: User, bob: Us
     after(one, one.get_by_role("button", name="Buzzer", exact=True).click)
     for page in (one, other):
         expect(page.get_by_role("button", name="Press the buzzer")).to_be_visible()
+    pause(other)
     other.keyboard.press("b")
     expect(one.locator("#log")).to_contain_text("You draw 2 cards")
     assert [len(hand) for hand in now_of(table).started.position.hands] == [4, 3]

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 from accounts.models import User
 from games.models import Game, Move
 from games.queries import Table
-from tests.browser.game_page import NewPage, focused, load_game, open_page, play, shows
+from tests.browser.game_page import NewPage, focused, load_game, open_page, pause, play, shows
 from tests.browser.test_round_end import look
 from tests.support.tables import now_of, table_after
 from tests.support.waiting import until
@@ -129,6 +129,7 @@ def test_bots_that_finish_without_a_pause_are_watched(new_page: NewPage, site: s
     until("the end", lambda: now_of(table).game.status == Game.Status.OVER)
     assert now_of(table).game.version > OUT_AT + 4
     one_a_second(page, OUT_AT, OUT_AT + 4)
+    pause(page)
     page.locator("#skip-to-end").click()
     expect(page.locator("#over")).to_be_visible()
 

@@ -1,0 +1,108 @@
+// One gesture makes one move. A press does nothing soon after another press, or soon after what it is on has changed: the
+// player has not seen the new page yet. So do a double click, a held key, and a press just when another player moves.
+
+const AGAIN = 550; // ms after a press in which the pointer, or the same key, presses nothing more
+const UNSEEN = 400; // ms after another press or a change, before a player can mean what is there now
+const CONTROLS = "#main :is([type=submit], button.card, #uno, #continue, a[hx-get], span[data-say]), .banner .say-it";
+
+let seen = new Map(); // of each control: its text, its box, and when the text and either of them changed
+// A press on the page before can have led here. Those who open or reload the page are looking at it.
+const [visit] = performance.getEntriesByType("navigation");
+let changedAt = visit?.type === "navigate" && document.referrer ? performance.now() : -Infinity;
+let last = { at: -Infinity };
+let down = {}; // the press that has begun
+let key = "";
+
+// A card stays what it is if it becomes playable.
+function textOf(control) {
+  const text = (control.labels?.[0] ?? control).textContent;
+  return control.matches(".card") ? text : text + control.value;
+}
+
+// A card stands higher if it becomes playable or is under the pointer.
+function isNear(a, b) {
+  return Math.abs(a.x - b.x) <= b.width / 8 && Math.abs(a.y - b.y) <= b.height / 2;
+}
+
+function look(control) {
+  const before = seen.get(control);
+  const now = { text: textOf(control), box: control.getBoundingClientRect() };
+  const same = before?.text === now.text;
+  now.changed = same ? before.changed : changedAt;
+  now.moved = same && isNear(before.box, now.box) ? before.moved : changedAt;
+  return now;
+}
+
+export function markNew(control) {
+  const now = performance.now();
+  seen.set(control, { ...look(control), changed: now, moved: now });
+}
+
+export function markAllNew() {
+  changedAt = performance.now();
+  seen.clear();
+}
+
+function isTooSoon(control, at, by) {
+  const since = at - last.at;
+  if (control.hidden) return by === last.by && since < UNSEEN; // it only says why a key does nothing
+  const { changed, moved } = look(control);
+  if (at - (by === "pointer" ? moved : changed) < UNSEEN) return true;
+  // To call UNO and play at once are two presses, because the first one sends nothing.
+  if (last.control?.id === "uno" && control !== last.control) return false;
+  return since < (by === last.by ? AGAIN : UNSEEN);
+}
+
+// On window, to be before all other listeners
+window.addEventListener(
+  "pointerdown",
+  (event) => {
+    const control = event.target.closest(CONTROLS);
+    down = { control, at: event.timeStamp };
+    // Otherwise it would end a motion and remove the reason of a refusal.
+    if (control && isTooSoon(control, event.timeStamp, "pointer")) event.stopImmediatePropagation();
+  },
+  { capture: true },
+);
+window.addEventListener(
+  "keydown",
+  (event) => {
+    const control = event.target.closest(CONTROLS);
+    if (!event.repeat) {
+      key = event.key;
+      down = { control, at: event.timeStamp };
+    } else if (control && [" ", "Enter"].includes(event.key)) {
+      event.preventDefault();
+    }
+  },
+  { capture: true },
+);
+window.addEventListener(
+  "click",
+  (event) => {
+    if (last.event?.eventPhase) return; // a script answers that press with another click, as the banner does
+    const control = event.target.closest(CONTROLS);
+    const by = event.detail ? "pointer" : key;
+    if (!control || (by !== "pointer" && control.matches("a"))) return; // by keyboard nobody follows a link by mistake
+    // A press means what was there when it began.
+    const at = down.control === control ? down.at : event.timeStamp;
+    down = {};
+    if (isTooSoon(control, at, by)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    } else if (!control.hidden) {
+      last = { event, control, by, at: event.timeStamp };
+    }
+  },
+  { capture: true },
+);
+
+document.body.addEventListener("htmx:beforeSwap", () => {
+  seen = new Map([...document.querySelectorAll(CONTROLS)].map((control) => [control, look(control)]));
+});
+document.body.addEventListener("htmx:afterSwap", (event) => {
+  if (event.target.id !== "main") return;
+  changedAt = performance.now();
+  // The same button means another move now.
+  if (event.detail.requestConfig.verb === "post") seen.delete(last.control);
+});

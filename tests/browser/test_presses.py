@@ -1,0 +1,301 @@
+"""One gesture makes one move: a press soon after another, or soon after a change of what is pressed, does nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from games.queries import Table
+from tests.browser.game_page import BETWEEN_PRESSES, NewPage, load_game, open_page, pause, play, shows, version
+from tests.support.tables import TWO_HANDS, log_of, table_at
+
+SKIPS: Final = ["r1", "r2", "r5", *["rS"] * 8, "b2"]
+"""A hand of twelve: with two players, whoever plays a Skip is on turn again."""
+APART: Final = (40, 150, 300, 500)
+"""Milliseconds between the two presses of one gesture."""
+TRIES: Final = 5
+"""A gesture is tried so often, because a busy machine may press too late."""
+
+Press = Callable[[], object]
+
+
+def at_a_table(people: list[User], hand: list[str] = SKIPS, **position: Any) -> Table:
+    return table_at({**TWO_HANDS, "hands": [hand, ["r+2", "g3", "r6"]], **position}, people)
+
+
+def middle(page: Page, control: str) -> tuple[float, float]:
+    """Return a place on a control where the next card does not cover it."""
+    box = page.locator(control).bounding_box()
+    assert box is not None
+    return box["x"] + 10, box["y"] + box["height"] / 2
+
+
+def by_pointer(press: Callable[[Page, float, float], object]) -> Callable[[Page, str], Press]:
+    def prepare(page: Page, control: str) -> Press:
+        x, y = middle(page, control)
+        return lambda: press(page, x, y)
+
+    return prepare
+
+
+def pen(page: Page, x: float, y: float) -> None:
+    client = page.context.new_cdp_session(page)
+    for kind in ("mousePressed", "mouseReleased"):
+        press = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1, "pointerType": "pen"}
+        client.send("Input.dispatchMouseEvent", press)
+
+
+def by_key(name: str) -> Callable[[Page, str], Press]:
+    def prepare(page: Page, control: str) -> Press:
+        page.locator(control).focus()
+        return lambda: page.keyboard.press(name)
+
+    return prepare
+
+
+def in_the_list(page: Page, control: str) -> Press:
+    page.locator("#hand-list").click()
+    page.keyboard.press("h")
+    page.keyboard.press("Home")
+    for _ in range(int(control.removeprefix("#card-"))):
+        page.keyboard.press("ArrowDown")
+    return lambda: page.keyboard.press("Enter")
+
+
+INPUTS: Final[dict[str, Callable[[Page, str], Press]]] = {
+    "mouse": by_pointer(lambda page, x, y: page.mouse.click(x, y)),
+    "touch": by_pointer(lambda page, x, y: page.touchscreen.tap(x, y)),
+    "pen": by_pointer(pen),
+    "Enter": by_key("Enter"),
+    "Space": by_key("Space"),
+    "the list": in_the_list,
+    "assistive technology": lambda page, control: lambda: page.locator(control).evaluate("(card) => card.click()"),
+}
+"""Each makes a function that presses the place of a control, whatever is there at the second press."""
+
+
+def press_twice(press: Press, apart: int) -> bool:
+    """Press again `apart` ms after a press. Return False if the machine was too slow for that."""
+    start = time.monotonic()
+    press()
+    time.sleep(max(0, apart / 1000 - (time.monotonic() - start)))
+    press()
+    return time.monotonic() - start < BETWEEN_PRESSES / 1000 - 0.05
+
+
+def note_changes(page: Page) -> None:
+    """Let the page remember when it changed, for `is_soon`."""
+    page.evaluate("() => document.addEventListener('htmx:afterSwap', () => { window.changedAt = performance.now(); })")
+
+
+def is_soon(page: Page) -> bool:
+    """Return True if the page has changed less than 350 ms ago."""
+    soon: bool = page.evaluate("performance.now() - window.changedAt < 350")
+    return soon
+
+
+def in_time(attempt: Callable[[], bool]) -> None:
+    """Make an attempt, which returns False if the machine was too busy, until it is in time."""
+    assert any(attempt() for _ in range(TRIES)), "The machine is too busy for a second press."
+
+
+def stays_at(page: Page, number: int) -> None:
+    """Wait until the page shows this version, and long enough for a further move."""
+    shows(page, number)
+    pause(page)
+    assert version(page) == number
+
+
+@pytest.mark.parametrize("by", INPUTS)
+def test_a_double_press_plays_one_card(new_page: NewPage, alice: User, bob: User, by: str) -> None:
+    def attempt(apart: int) -> bool:
+        page = open_page(new_page, alice, at_a_table([alice, bob]), has_touch=by == "touch")
+        press = INPUTS[by](page, "#card-5")
+        if not press_twice(press, apart):
+            return False
+        stays_at(page, 1)
+        press()
+        shows(page, 2)
+        return True
+
+    for apart in APART:
+        in_time(partial(attempt, apart))
+
+
+def test_a_held_key_plays_one_card(new_page: NewPage, alice: User, bob: User) -> None:
+    page = open_page(new_page, alice, at_a_table([alice, bob]))
+    page.locator("#card-5").focus()
+    for _ in range(20):
+        page.keyboard.down("Enter")
+        page.wait_for_timeout(50)
+    page.keyboard.up("Enter")
+    stays_at(page, 1)
+
+
+@pytest.mark.parametrize("by", ["mouse", "touch", "Enter"])
+def test_a_double_press_of_a_button_makes_one_move(new_page: NewPage, alice: User, bob: User, by: str) -> None:
+    def attempt() -> bool:
+        page = open_page(new_page, alice, at_a_table([alice, bob], ["b1", "b2", "y9"]), has_touch=by == "touch")
+        note_changes(page)
+        press = INPUTS[by](page, "#draw")
+        press()
+        expect(page.locator("#play-drawn")).to_be_visible()  # at the place of the other button
+        press()
+        if not is_soon(page):
+            return False
+        stays_at(page, 1)
+        INPUTS[by](page, "#play-drawn")()
+        shows(page, 2)
+        return True
+
+    in_time(attempt)
+
+
+def test_a_key_pressed_twice_makes_one_move_and_says_no_reason(new_page: NewPage, alice: User, bob: User) -> None:
+    def attempt() -> bool:
+        table = at_a_table([alice, bob], pending={"total": 2, "value": 2}, discard_pile=["r+2"])
+        page = open_page(new_page, alice, table)
+        if not press_twice(lambda: page.keyboard.press("x"), 300):
+            return False
+        stays_at(page, 1)
+        expect(page.locator("#live-polite")).not_to_contain_text("nothing to draw")
+        return True
+
+    in_time(attempt)
+
+
+def test_a_double_press_opens_a_chooser_and_chooses_nothing(new_page: NewPage, alice: User, bob: User) -> None:
+    def attempt() -> bool:
+        page = open_page(new_page, alice, at_a_table([alice, bob], ["W6", "b1", "b2"]))
+        note_changes(page)
+        page.get_by_role("button", name="Wild Draw Six").press("Enter")
+        expect(page.locator("#choose-r")).to_be_focused()
+        page.keyboard.press("Enter")
+        page.keyboard.press("g")
+        if not is_soon(page):
+            return False
+        stays_at(page, 0)
+        page.keyboard.press("g")
+        shows(page, 1)
+        expect(page.locator("#current-color dd")).to_contain_text("Green")
+        return True
+
+    in_time(attempt)
+
+
+def test_a_call_of_uno_and_a_play_follow_at_once(new_page: NewPage, alice: User, bob: User) -> None:
+    page = open_page(new_page, alice, at_a_table([alice, bob], ["r5", "b1"]))
+    page.locator("#card-0").focus()
+    page.keyboard.press("u")
+    page.keyboard.press("Enter")
+    shows(page, 1)
+    expect(page.locator("#seat-0")).to_contain_text("UNO")
+
+
+def test_a_button_that_has_just_come_under_the_pointer_does_nothing(new_page: NewPage, alice: User, bob: User) -> None:
+    owes = at_a_table([alice, bob], pending={"total": 2, "value": 2}, discard_pile=["r+2"])
+    page = open_page(new_page, alice, owes)
+    x, y = middle(page, "#draw")
+
+    def attempt() -> bool:
+        table = at_a_table([alice, bob], turn=1)
+        load_game(page, table.game)
+        note_changes(page)
+        expect(page.locator("#draw")).to_have_count(0)
+        play(table, bob, "play r+2")
+        expect(page.get_by_role("button", name="Take 2")).to_be_visible()
+        page.mouse.click(x, y)
+        if not is_soon(page):
+            return False
+        stays_at(page, 1)
+        page.mouse.click(x, y)
+        shows(page, 2)
+        return True
+
+    in_time(attempt)
+
+
+def test_another_players_move_does_not_stop_a_press_of_the_same_card(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_a_table([alice, bob], ["r5", "b1", "b2"], turn=1)
+    page = open_page(new_page, alice, table)
+    x, y = middle(page, "#card-0")
+    play(table, bob, "play r6")
+    shows(page, 1)
+    page.mouse.click(x, y)
+    shows(page, 2)
+    assert log_of(table)[-1] == "0 play r5"
+
+
+def test_a_card_that_sorting_has_brought_under_the_pointer_does_nothing(
+    new_page: NewPage, alice: User, bob: User
+) -> None:
+    def attempt() -> bool:
+        page = open_page(new_page, alice, at_a_table([alice, bob], ["b1", "b2", "r1", "r9"]))
+        note_changes(page)
+        x, y = middle(page, "#card-1")
+        expect(page.locator("#card-1 .sr")).to_have_text("Red 9")
+        page.keyboard.press("Shift+N")
+        expect(page.locator("#card-1 .sr")).to_have_text("Blue 1")
+        page.mouse.click(x, y)
+        if not is_soon(page):
+            return False
+        pause(page)
+        expect(page.locator("#refusal")).to_have_count(0)
+        page.mouse.click(x, y)
+        expect(page.locator("#refusal")).to_contain_text("Blue 1 does not match")
+        return True
+
+    in_time(attempt)
+
+
+def test_a_double_press_does_not_remove_the_reason_of_a_refusal(new_page: NewPage, alice: User, bob: User) -> None:
+    def attempt() -> bool:
+        page = open_page(new_page, alice, at_a_table([alice, bob], ["r1", "b2"]))
+        note_changes(page)
+        x, y = middle(page, "#card-1")
+        page.mouse.click(x, y)
+        expect(page.locator("#refusal")).to_be_visible()
+        page.mouse.click(x, y)
+        if not is_soon(page):
+            return False
+        pause(page)
+        expect(page.locator("#refusal")).to_be_visible()
+        return True
+
+    in_time(attempt)
+
+
+def test_a_page_that_a_press_has_led_to_takes_none_at_once(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_a_table([alice, bob])
+    page = new_page(alice)
+    page.add_init_script("""addEventListener("DOMContentLoaded", () => {
+        setTimeout(() => document.getElementById("card-5")?.click(), 50);
+    });""")
+    page.goto("/")
+    page.locator(".button.big").click()
+    expect(page.locator("#hand-cards")).to_be_visible()
+    stays_at(page, 0)
+    page.goto(table.game.get_absolute_url())  # by its address, so the player is looking at it
+    shows(page, 1)
+
+
+def test_a_page_without_scripts_takes_each_press(new_page: NewPage, alice: User, bob: User) -> None:
+    page = new_page(alice, java_script_enabled=False)
+    page.goto(at_a_table([alice, bob]).game.get_absolute_url())
+    for number in (1, 2):
+        page.locator("#card-5").click()
+        shows(page, number)
+
+
+def test_keys_that_only_speak_are_never_too_fast(new_page: NewPage, alice: User, bob: User) -> None:
+    page = open_page(new_page, alice, at_a_table([alice, bob], ["r5", "b1"]))
+    for key in "cve":
+        page.keyboard.press(key)
+    for said in ("Red 3.", "Red.", "alice 2 cards"):
+        expect(page.locator("#live-polite")).to_contain_text(said)
