@@ -75,6 +75,7 @@ class YourMove(NamedTuple):
 
 
 HOW_TO_SEND_A_STRAIGHT: Final = "All in one go: a straight can’t be continued later."
+DRAW_KEYS: Final = "space x"
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "f"
 BUZZ_KEY: Final = "b"
@@ -178,7 +179,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
 
 def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:
     # Drawing, taking and keeping are never offered together, so they share id and key.
-    return Button("draw", move, label, "primary" if primary else "", key="space x")
+    return Button("draw", move, label, "primary" if primary else "", key=DRAW_KEYS)
 
 
 def _calls(view: GameView, key: str) -> list[Button]:

@@ -17,6 +17,7 @@ from games.queries import GameView, LastHand, LogLine
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
+from games.render.idle_keys import IdleKey, idle_keys
 from games.render.key_moments import MomentList, moments_of
 from games.render.log_rows import LogNote, LogRow, log_of, new_cards, said_with_pause, since_your_move
 from games.render.lost_hand import ShownLoss, lost_hand_of
@@ -167,6 +168,7 @@ class GamePage:
     refusal_url: str
     commitment: str | None
     spoken_keys: Sequence[SpokenKey]
+    idle_keys: Sequence[IdleKey]
 
 
 def page_of(
@@ -251,6 +253,7 @@ def page_of(
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
         commitment=view.commitment,
         spoken_keys=_spoken_keys(view, headline, stage, hand, players, new_cards(view, lines)),
+        idle_keys=idle_keys(move, headline=headline, colors=stage.colors, races=view.options.buzzers == "race"),
     )
 
 

@@ -7,13 +7,21 @@ const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const hand = () => document.getElementById("hand-cards");
 const cards = () => [...(hand()?.querySelectorAll(".card") ?? [])];
 const asList = () => recall("hand", "buttons") === "list";
+const nameOf = (card) => card.querySelector(".sr").textContent;
+const fits = (card) => card.getAttribute("aria-disabled") !== "true";
+const inHand = () => hand()?.contains(document.activeElement);
 let slot = 0; // index of the card that the keyboard is on
+let chosen = null; // the name of that card and which of its kind it is, or null if the reader has not heard of it
+let placing = false; // the script moves the focus
 
-// Makes one card the roving tab stop, or in the list the active descendant.
-function moveTo(to, { focus = false } = {}) {
+// Makes one card the roving tab stop, or in the list the active descendant. Without `heard` the card only fills a gap.
+function moveTo(to, { focus = false, heard = true } = {}) {
   const all = cards();
   if (!all.length) return;
   slot = Math.max(0, Math.min(to, all.length - 1));
+  const name = nameOf(all[slot]);
+  chosen = heard ? { name, n: all.slice(0, slot).filter((card) => nameOf(card) === name).length } : null;
+  placing = true;
   const list = asList();
   all.forEach((card, n) => {
     card.tabIndex = !list && n === slot ? 0 : -1;
@@ -26,6 +34,26 @@ function moveTo(to, { focus = false } = {}) {
   } else if (focus) {
     all[slot].focus();
   }
+  placing = false;
+}
+
+// Stays on the card, wherever it is now. If it is gone, the first that fits is next once it is the reader's turn. `drawn`
+// comes before both. Returns true if the card is another one, which must be said.
+function follow(drawn = null) {
+  const all = cards();
+  const same = all.filter((card) => nameOf(card) === chosen?.name);
+  const kept = same[chosen?.n] ?? same.at(-1);
+  const next = drawn ?? (!kept && hand()?.classList.contains("on-turn") && all.find(fits));
+  if (next || kept) moveTo(all.indexOf(next || kept), { focus: inHand() });
+  else moveTo(slot, { heard: false });
+  return Boolean(next);
+}
+
+// Who uses a pointer needs no selected card.
+function tell() {
+  if (!inHand() || !(asList() || document.activeElement.matches(":focus-visible"))) return;
+  const { version, deal } = document.getElementById("main").dataset;
+  say(`Selected: ${chosen.name}.`, { version: `${version}.${deal}` });
 }
 
 // Runs after every swap, because the server sends the rendering that works without scripts.
@@ -50,7 +78,6 @@ function enhance() {
       card.removeAttribute("aria-selected");
     }
   }
-  moveTo(slot);
 }
 
 // Browsers scroll to what is focused, also if it stands in the bar of actions, which is always in view.
@@ -60,19 +87,17 @@ function focusInPlace(element) {
   if (top < 0 || bottom > innerHeight) element.scrollIntoView({ block: "nearest" });
 }
 
-// Focus the first of these: a chooser or the drawn card, the same slot of the hand, the headline.
+// Focus the first of these: a chooser, the hand, the headline.
 function focusAfterMove() {
   const asked = document.querySelector("#main [data-focus]");
   if (asked && !asked.classList.contains("card")) return focusInPlace(asked);
-  if (asked) return moveTo(cards().indexOf(asked), { focus: true });
-  if (cards().length) return moveTo(slot, { focus: true });
+  if (cards().length) return moveTo(slot, { focus: true, heard: Boolean(chosen) });
   document.getElementById("headline")?.focus();
 }
 
 // The next card that can be played, or the one before with `step` -1. Undefined if there is none. From a card that cannot
 // be played the search begins again at the other end of the hand.
 function playable(step) {
-  const fits = (card) => card.getAttribute("aria-disabled") !== "true";
   const all = step > 0 ? cards() : cards().reverse();
   const here = all.indexOf(cards()[slot]);
   const rest = all.slice(here + 1);
@@ -93,16 +118,18 @@ document.addEventListener("keydown", (event) => {
   }
   if (to !== null) {
     event.preventDefault();
+    const before = slot;
     moveTo(to, { focus: true });
+    if (slot === before && !event.repeat) say(slot ? "Last card." : "First card.", { first: true });
   } else if (event.key === "Enter" && event.target === hand()) {
     event.preventDefault();
-    cards()[slot]?.click();
+    if (!event.repeat) cards()[slot]?.click();
   }
 });
 
 document.addEventListener("focusin", (event) => {
   const at = cards().indexOf(event.target);
-  if (at >= 0) moveTo(at);
+  if (at >= 0 && !placing) moveTo(at);
 });
 
 document.addEventListener("click", (event) => {
@@ -110,24 +137,27 @@ document.addEventListener("click", (event) => {
   if (card && hand()?.contains(card)) moveTo(cards().indexOf(card));
   if (event.target.closest('a[href="#hand"]') && cards().length) {
     event.preventDefault();
-    moveTo(slot, { focus: true });
+    const first = fits(cards()[slot]) ? -1 : cards().findIndex(fits);
+    moveTo(first < 0 ? slot : first, { focus: true });
   }
   if (event.target.closest("#hand-list")) {
     remember("hand", asList() ? "buttons" : "list");
     enhance();
+    moveTo(slot, { heard: Boolean(chosen) });
   }
 });
 
 // Out of turn, a card that does not fit is locked, and one that fits is played by a second press if the player wants that.
 let asked = ""; // id of the card that was pressed once
 const asksFirst = () => ["always", asList() && "list"].includes(recall("second-press", "list"));
+const isUnheard = () => asList() && !chosen;
 document.addEventListener(
   "click",
   (event) => {
     const card = event.target.closest("[data-out-of-turn] .card");
     if (!card) return;
     const plays = card.type === "submit" && card.getAttribute("aria-disabled") !== "true";
-    if (plays && (card.id === asked || !asksFirst())) return;
+    if (plays && (card.id === asked || !(asksFirst() || isUnheard()))) return;
     if (card.type === "submit" && !plays) return; // the server says why it cannot be played
     event.preventDefault();
     asked = plays ? card.id : "";
@@ -156,6 +186,9 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   enhance();
   const mine = event.detail.requestConfig.verb === "post";
   const lost = before !== document.body && document.activeElement === document.body;
+  const another = follow(mine || lost ? document.querySelector("#hand-cards [data-focus]") : null);
   if (mine || lost) focusAfterMove();
+  if (another) tell();
 });
 enhance();
+follow();

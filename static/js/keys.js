@@ -1,11 +1,13 @@
 // One-letter shortcuts. A control names its keys in data-key, and a key clicks the first such control on the page. So G
-// is green while a colour is chosen, and says the stack otherwise. While U is purple, Shift+U calls UNO.
+// is green while a colour is chosen, and says the stack otherwise. While U is purple, Shift+U calls UNO. The last control
+// with a key is hidden and says why the key does nothing now (games/render/idle_keys.py).
 import { say } from "./announce.js";
 import { recall } from "./store.js";
 
 const scope = () => recall("keys", "game"); // off | game | page
 const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
 const PRESSED_BY_SPACE = "button, summary, input, a[href]";
+const UNFOLDED = ".switch[open], :popover-open"; // Escape closes these first
 
 function nameOf(event) {
   if (event.key === " ") return "space";
@@ -21,13 +23,19 @@ function listens(target) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.defaultPrevented) return;
   const key = nameOf(event);
-  if (key.length !== 1 && key !== "space" && !key.startsWith("shift+")) return;
-  if (key === "space" ? event.target.closest(PRESSED_BY_SPACE) : scope() === "off") return;
+  if (key.length !== 1 && !["space", "escape"].includes(key) && !key.startsWith("shift+")) return;
+  if (key === "space" && event.target.closest(PRESSED_BY_SPACE)) return;
+  if (key === "escape" ? document.querySelector(UNFOLDED) : key !== "space" && scope() === "off") return;
   if (!listens(event.target)) return;
-  const control = document.querySelector(`[data-key~="${CSS.escape(key)}"]`);
+  const all = [...document.querySelectorAll(`[data-key~="${CSS.escape(key)}"]`)];
+  const control = all.find(({ hidden, dataset }) => !hidden || dataset.say);
+  if (!control) return;
+  if (!control.hidden || event.target !== document.body) event.preventDefault(); // Space may scroll the page
   // What the end of a round covers is not pressed blindly, but its keys still speak.
-  if (!control || (control.closest("[inert]") && !control.dataset.say)) return;
-  event.preventDefault();
+  if (control.closest("[inert]") && !control.dataset.say) {
+    say("Press Enter to continue first.", { first: true });
+    return;
+  }
   control.click();
   if (control.matches("summary")) control.focus();
   if (control.matches("input")) say(`${control.labels[0].textContent.trim()}: ${control.checked ? "on" : "off"}.`, { first: true });

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from tests.browser.game_page import NewPage, focused, open_page, shows
-from tests.support.tables import TWO_HANDS, table_at
+from games.queries import Table
+from tests.browser.game_page import NewPage, focused, open_page, pause, play, shows, version
+from tests.browser.speech import hears, record_speech, spoken
+from tests.support.tables import TWO_HANDS, log_of, table_at
 
 pytestmark = pytest.mark.more
 
@@ -108,3 +112,154 @@ def test_parts_of_the_game_have_headings(new_page: NewPage, alice: User, bob: Us
     page.goto(table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]).game.get_absolute_url())
     for name in ("Your move", "Your hand", "Table", "Players", "Log"):
         expect(page.get_by_role("heading", level=2, name=name, exact=name != "Your hand")).to_have_count(1)
+
+
+def at_a_table(people: list[User], hand: list[str], others: list[str], **position: Any) -> Table:
+    return table_at({**TWO_HANDS, "hands": [hand, others], **position}, people)
+
+
+def listener(new_page: NewPage, user: User, table: Table, *, in_list: bool = True) -> Page:
+    """Open the game with the focus in the hand, in a browser that records what it says."""
+    page = new_page(user)
+    record_speech(page)
+    page.goto(table.game.get_absolute_url())
+    if in_list:
+        page.locator("#hand-list").click()
+    page.keyboard.press("h")
+    return page
+
+
+def is_on(page: Page, card: str) -> None:
+    """Wait until the keyboard is on this card of the list."""
+    expect(page.locator("#hand-cards [aria-selected='true'] .sr")).to_have_text(card)
+    selected = page.locator("#hand-cards [aria-selected='true']").get_attribute("id")
+    assert page.locator("#hand-cards").get_attribute("aria-activedescendant") == selected
+
+
+def test_a_drawn_card_is_selected_and_said_and_the_keys_say_what_to_do(
+    new_page: NewPage, alice: User, bob: User
+) -> None:
+    table = at_a_table([alice, bob], ["b1", "b2", "y9"], ["r4", "g3"], draw_pile=["r8"] * 9)
+    page = listener(new_page, alice, table)
+    page.keyboard.press("x")
+    hears(page, "Selected: Red 8.")
+    is_on(page, "Red 8")
+    page.keyboard.press("ArrowDown")
+    is_on(page, "Yellow 9")
+    for key in ("x", "Space"):
+        pause(page)
+        page.evaluate("window.spoken = []")
+        page.keyboard.press(key)
+        hears(page, "There is nothing to draw now. Your turn: play the Red 8 you drew.")
+    page.keyboard.press("h")
+    is_on(page, "Red 8")
+    page.keyboard.press("Enter")
+    shows(page, 2)
+
+
+@pytest.mark.parametrize("in_list", [True, False])
+def test_the_keyboard_stays_on_its_card_when_the_hand_changes(
+    new_page: NewPage, alice: User, bob: User, in_list: bool
+) -> None:
+    owed = {"draw_pile": ["r1"] * 9, "discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}
+    page = listener(
+        new_page, alice, at_a_table([alice, bob], ["b1", "b2", "y9"], ["r4", "g3"], **owed), in_list=in_list
+    )
+    page.keyboard.press("End")
+    page.keyboard.press("x")
+    shows(page, 1)
+    expect(page.locator("#hand-cards .card")).to_have_count(5)
+    if in_list:
+        is_on(page, "Blue 2")
+    else:
+        expect(page.locator("#hand-cards .card:focus .sr")).to_have_text("Blue 2")
+    page.keyboard.press("Shift+N")
+    expect(page.locator("#sort-number")).to_have_attribute("aria-current", "true")
+    expect(page.locator("#hand-cards .card").nth(3).locator(".sr")).to_have_text("Blue 2")
+    if in_list:
+        is_on(page, "Blue 2")
+    else:
+        expect(page.locator("#hand-cards .card:focus .sr")).to_have_text("Blue 2")
+
+
+@pytest.mark.parametrize("in_list", [True, False])
+def test_after_a_played_card_the_first_that_fits_is_selected_and_said(
+    new_page: NewPage, alice: User, bob: User, in_list: bool
+) -> None:
+    table = at_a_table([alice, bob], ["r5", "b1", "b2", "b9"], ["r2", "g3", "g6"])
+    page = listener(new_page, alice, table, in_list=in_list)
+    page.keyboard.press("Enter")
+    shows(page, 1)
+    play(table, bob, "play r2")
+    hears(page, "Selected: Blue 2.")
+    pause(page)
+    page.keyboard.press("Enter")
+    shows(page, 3)
+    assert log_of(table)[-1] == "0 play b2"
+
+
+def test_a_card_that_is_still_in_the_hand_is_not_said_again(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_a_table([alice, bob], ["b1", "b2", "y9"], ["r2", "g3", "g6"], turn=1)
+    page = listener(new_page, alice, table)
+    play(table, bob, "play r2")
+    hears(page, "Your turn.")
+    is_on(page, "Yellow 9")
+    pause(page)
+    assert "Selected" not in " ".join(spoken(page))
+
+
+@pytest.mark.parametrize("in_list", [True, False])
+def test_escape_closes_a_chooser(new_page: NewPage, alice: User, bob: User, in_list: bool) -> None:
+    table = at_a_table([alice, bob], ["r5", "b1", "W6"], ["r4", "g3"])
+    page = listener(new_page, alice, table, in_list=in_list)
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page.locator("#choose-r")).to_be_focused()
+    expect(page.locator(".htmx-settling")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator("#chooser")).to_have_count(0)
+    expect(page.locator("#hand-cards" if in_list else "#card-2")).to_be_focused()
+    assert version(page) == 0
+
+
+def test_escape_says_that_a_drawn_card_must_be_played(new_page: NewPage, alice: User, bob: User) -> None:
+    table = at_a_table([alice, bob], ["b1", "y9"], ["r4", "g3"], draw_pile=["W6"] * 9)
+    page = listener(new_page, alice, table)
+    page.keyboard.press("x")
+    expect(page.locator("#choose-r")).to_be_focused()
+    page.keyboard.press("Escape")
+    hears(page, "You cannot choose another card. Which colour for Wild Draw Six?")
+    expect(page.locator("#chooser")).to_have_count(1)
+
+
+def test_each_key_without_effect_says_why(new_page: NewPage, alice: User, bob: User) -> None:
+    page = listener(new_page, alice, at_a_table([alice, bob], ["r5", "b1"], ["r4", "g3"], turn=1))
+    for key, why in (
+        ("x", "There is nothing to draw now. bob’s turn: play or draw."),
+        ("u", "There is no UNO to call and nobody to catch now."),
+        ("f", "There is nothing to challenge now."),
+        ("r", "There is no colour to choose now."),
+        ("b", "There is no colour to choose now."),
+        ("Home", "First card."),
+        ("ArrowUp", "First card."),
+    ):
+        page.evaluate("window.spoken = []")
+        page.keyboard.press(key)
+        hears(page, why)
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
+    hears(page, "Last card.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#live-assertive")).to_contain_text("not your turn")
+
+
+def test_who_watches_hears_why_the_keys_of_the_hand_do_nothing(
+    new_page: NewPage, alice: User, bob: User, charlie: User
+) -> None:
+    page = new_page(charlie)
+    record_speech(page)
+    page.goto(at_a_table([alice, bob], ["r5", "b1"], ["r4", "g3"]).game.get_absolute_url())
+    for key in ("h", "Shift+N"):
+        page.evaluate("window.spoken = []")
+        page.keyboard.press(key)
+        hears(page, "You hold no cards.")

@@ -735,6 +735,22 @@ def test_each_key_announces_its_part_of_the_page() -> None:
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
 
 
+def reasons(view: GameView, **asked: Any) -> dict[str, str]:
+    """Return what each idle key of a page says. The first row with a key counts."""
+    return {key: item.why for item in reversed(page(view, **asked).idle_keys) for key in reversed(item.keys.split())}
+
+
+def test_each_key_of_a_move_says_why_it_does_nothing() -> None:
+    assert set(reasons(seen(PLAIN))) == {*"xufhrygb", "space", "shift+c", "shift+n"}
+    assert reasons(seen(PLAIN, 1))["x"] == "There is nothing to draw now. Ann’s turn: play or draw."
+    assert reasons(seen(DRAWN))["space"] == "There is nothing to draw now. Your turn: play the Red 5 you drew."
+    assert reasons(seen(PLAIN), choose="W6")["x"].endswith("Which colour for Wild Draw Six?")
+    assert "escape" not in reasons(seen(PLAIN), choose="W6")
+    assert reasons(seen(ROULETTE))["escape"].startswith("You cannot choose another card.")
+    assert reasons(seen(PLAIN, options={"buzzers": "race"}))["b"] == "There is no buzzer to press now."
+    assert reasons(seen(PLAIN))["b"] == "There is no colour to choose now."
+
+
 @pytest.mark.parametrize("pace", [pace for pace in PACES.values() if not pace.live], ids=lambda pace: pace.name)
 def test_a_pace_says_what_its_first_deadline_will_be(pace: Pace) -> None:
     seconds = (pace.bank, pace.increment, pace.turn_seconds(pace.bank), pace.cap)

@@ -1,0 +1,37 @@
+"""Keys of the game page that do nothing now, and why, for static/js/keys.js to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from games.render.move import BUZZ_KEY, CHALLENGE_KEY, DRAW_KEYS, UNO_KEY, YourMove
+
+NO_HAND: Final = "You hold no cards."
+
+
+class IdleKey(NamedTuple):
+    """Keys, separated by spaces, and the sentence that says why they do nothing if no control on the page has them."""
+
+    keys: str
+    why: str
+
+
+def idle_keys(move: YourMove | None, *, headline: str, colors: Sequence[str], races: bool) -> list[IdleKey]:
+    """Return a row for every key of a move or of the hand. The first row with a key counts.
+
+    `move` is the section "Your move", None without one. `headline` says who must do what, and `colors` are those of the
+    side in force. `races`: the table has buzzers that all players press.
+    """
+    chooser = move.chooser if move else None
+    rows = [
+        IdleKey(DRAW_KEYS, f"There is nothing to draw now. {chooser.question if chooser else headline}"),
+        IdleKey(UNO_KEY, "There is no UNO to call and nobody to catch now."),
+        IdleKey(CHALLENGE_KEY, "There is nothing to challenge now."),
+        IdleKey("h shift+c shift+n", NO_HAND),
+    ]
+    if races:
+        rows.append(IdleKey(BUZZ_KEY, "There is no buzzer to press now."))
+    if chooser and not chooser.cancel_url:
+        rows.append(IdleKey("escape", f"You cannot choose another card. {chooser.question}"))
+    return [*rows, IdleKey(" ".join(colors), "There is no colour to choose now.")]
