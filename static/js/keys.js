@@ -9,9 +9,15 @@ const TYPING = "input:not([type=checkbox], [type=radio]), textarea, select, [con
 const PRESSED_BY_SPACE = "button, summary, input, a[href]";
 const UNFOLDED = ".switch[open], :popover-open"; // Escape closes these first
 
+// On a keyboard without Latin letters (Cyrillic, Greek, Hebrew, Arabic) the place of the key says which letter it is.
+function letterOf({ key, code }) {
+  const isForeign = /[\p{L}\p{M}]/u.test(key) && !/\p{Script=Latin}/u.test(key);
+  return (isForeign && code.startsWith("Key") ? code.slice(3) : key).toLowerCase();
+}
+
 function nameOf(event) {
   if (event.key === " ") return "space";
-  const letter = event.key.toLowerCase();
+  const letter = letterOf(event);
   return event.shiftKey && /^[a-z]$/.test(letter) ? `shift+${letter}` : letter;
 }
 

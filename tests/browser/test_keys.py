@@ -263,3 +263,48 @@ def test_who_watches_hears_why_the_keys_of_the_hand_do_nothing(
         page.evaluate("window.spoken = []")
         page.keyboard.press(key)
         hears(page, "You hold no cards.")
+
+
+def type_on(page: Page, letter: str, code: str, *, shift: bool = False) -> None:
+    """Press a key of a keyboard on which the key with this code has this letter."""
+    client = page.context.new_cdp_session(page)
+    for kind in ("keyDown", "keyUp"):
+        client.send("Input.dispatchKeyEvent", {"type": kind, "key": letter, "code": code, "modifiers": 8 * shift})
+
+
+LAYOUTS = {
+    "Cyrillic": ("с", "п", "Т"),
+    "Greek": ("ψ", "γ", "Ν"),
+    "Hebrew": ("ב", "ע", "מ"),
+    "Arabic": ("ؤ", "ل", "آ"),
+    "Thai": ("แ", "เ", "์"),
+}
+"""The letters on the keys of C, G and Shift+N."""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_letters_work_on_a_keyboard_without_latin_letters(
+    new_page: NewPage, alice: User, bob: User, layout: str
+) -> None:
+    c, g, shift_n = LAYOUTS[layout]
+    page = listener(new_page, alice, at_a_table([alice, bob], ["W6", "b1", "b2"], ["r4", "g3"]), in_list=False)
+    type_on(page, c, "KeyC")
+    hears(page, "Red 3.")
+    type_on(page, shift_n, "KeyN", shift=True)
+    expect(page.locator("#sort-number")).to_have_attribute("aria-current", "true")
+    pause(page)
+    page.get_by_role("button", name="Wild Draw Six").press("Enter")
+    expect(page.locator("#choose-g")).to_be_visible()
+    pause(page)
+    type_on(page, g, "KeyG")
+    shows(page, 1)
+    expect(page.locator("#current-color")).to_contain_text("Green")
+
+
+def test_on_a_keyboard_with_latin_letters_the_letter_counts(new_page: NewPage, alice: User, bob: User) -> None:
+    page = listener(new_page, alice, at_a_table([alice, bob], ["r5", "b1", "b2"], ["r4", "g3"]))
+    for letter, code in (("j", "KeyC"), (".", "KeyE"), ("’", "KeyN"), ("é", "KeyD")):  # Dvorak, Bépo
+        type_on(page, letter, code)
+    type_on(page, "v", "Period")
+    hears(page, "Red.")
+    assert page.evaluate("window.spoken") == ["Red."]
