@@ -108,10 +108,6 @@ function connect() {
   });
 }
 
-document.body.addEventListener("htmx:beforeOnLoad", (event) => {
-  if (leaving()) event.preventDefault(); // polls fetch the page again if it stays
-});
-
 let told = 0; // when the last sign was that the server knows of. Loading the page is one.
 let telling = 0; // timer
 document.body.addEventListener("htmx:configRequest", (event) => {

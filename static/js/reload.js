@@ -47,6 +47,9 @@ setInterval(() => {
 document.addEventListener("submit", (event) => {
   if (!event.defaultPrevented) sentAt = performance.now(); // otherwise htmx sends it
 });
+document.body.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (leaving()) event.preventDefault(); // polls fetch the page again if it stays
+});
 // A press may also be on its way to another page.
 for (const name of ["pointerdown", "keydown", "scroll"]) {
   document.addEventListener(name, () => { touched = performance.now(); }, { capture: true, passive: true });

@@ -19,7 +19,7 @@ from tests.support.tables import TWO_HANDS, table_after, table_at
 STATIC: Final = Path(settings.CHECKOUT) / "static"
 LIMITS: Final = {"css": 75_000, "js": 60_000}
 LOADED: Final = re.compile(r'(?:src|href)="/static/((?:css|js)/[\w.-]+)"')
-IMPORTED: Final = re.compile(r'^import .* from "\./([\w.-]+)";$', re.MULTILINE)
+IMPORTED: Final = re.compile(r'^import (?:.* from )?"\./([\w.-]+)";$', re.MULTILINE)
 
 
 def with_imports(scripts: Iterable[str]) -> set[str]:
@@ -43,6 +43,7 @@ def weights(page: str) -> dict[str, int]:
 
 
 def test_imports_are_followed() -> None:
+    assert "js/reload.js" in with_imports(["js/my_games.js"])
     assert {"js/live.js", "js/motion.js", "js/store.js"} < with_imports(["js/live.js", "js/events.js"])
     assert "js/round_end.js" not in with_imports(["js/events.js"])
 
