@@ -1,4 +1,6 @@
-// For the installed app: registers the service worker, and shows on the icon how many games wait for the reader.
+// For the installed app: registers the service worker, and shows on the icon how many games wait for the reader. It is on
+// every page, so it also loads what speaks. A tag would load that once more where it is imported: under a name with a hash.
+import "./announce.js";
 
 // A browser may refuse both, for example in a private window.
 const log = (error) => console.info(error);

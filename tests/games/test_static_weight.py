@@ -18,6 +18,8 @@ from tests.support.tables import TWO_HANDS, table_after, table_at
 
 STATIC: Final = Path(settings.CHECKOUT) / "static"
 LIMITS: Final = {"css": 75_000, "js": 60_000}
+PAGES: Final = sorted((Path(settings.CHECKOUT) / "templates").rglob("*.html"))
+TAGGED: Final = re.compile(r"<script[^>]*\{% static 'js/([\w.-]+)' %\}")
 LOADED: Final = re.compile(r'(?:src|href)="/static/((?:css|js)/[\w.-]+)"')
 IMPORTED: Final = re.compile(r'^import (?:.* from )?"\./([\w.-]+)";$', re.MULTILINE)
 
@@ -46,6 +48,15 @@ def test_imports_are_followed() -> None:
     assert "js/reload.js" in with_imports(["js/my_games.js"])
     assert {"js/live.js", "js/motion.js", "js/store.js"} < with_imports(["js/live.js", "js/events.js"])
     assert "js/round_end.js" not in with_imports(["js/events.js"])
+
+
+def test_a_script_that_is_imported_has_no_tag() -> None:
+    """A tag has a name with a hash where files are collected, and an import has not: the script would run twice."""
+    tags = {name for page in PAGES for name in TAGGED.findall(page.read_text())}
+    imported = {name for script in (STATIC / "js").glob("*.js") for name in IMPORTED.findall(script.read_text())}
+    assert {"hand.js", "live.js"} < tags
+    assert {"announce.js", "presses.js"} < imported
+    assert tags & imported == set()
 
 
 @pytest.mark.parametrize("place", ["/", "game", "over", "replay", "lobby", "/tables/new/", "/accounts/me/", "/rules/"])
