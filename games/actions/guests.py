@@ -13,7 +13,7 @@ from games.actions.programs import may_sit
 from games.clocks import pausing
 from games.locks import lock_game
 from games.models import Game, Invitation, Seat
-from games.queries import conduct
+from games.queries import conduct, lists
 from games.refusals import Denied
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Moved(NamedTuple):
     """How many of a guest's games moved to the account, and how many stayed with the guest for each reason."""
 
     games: int
+    shared: int  # stayed because the account sits there too
     closed: int  # stayed because staff removed the account there, or it has viewed the hands
     no_programs: int  # stayed because a program plays for the account
     over_limit: int  # stayed because the account would have too many tables
@@ -48,6 +49,8 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
         locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
+        still = set(Seat.objects.filter(game__in=locked, user=guest).values_list("game", flat=True))
+        locked = [game for game in locked if game.pk in still]  # the first of two presses has moved the others
         if lock_person(guest.pk).suspended(now):
             raise Denied("forbidden", suspended_sentence(guest))
         closed = set(conduct.games_closed_to(user))  # under the games' locks, which staff need to view hands
@@ -70,7 +73,8 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
             if not game.ended:
                 announce.after_commit(game)
         _move_invitations(guest, user)
-        return Moved(len(moved), len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
+        shared = lists.games_to_keep(guest).filter(seats__user=user).count()
+        return Moved(len(moved), shared, len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
 
 
 def suspended_sentence(guest: User) -> str:

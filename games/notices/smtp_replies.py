@@ -6,11 +6,11 @@ import re
 from typing import Final
 
 _DETAIL: Final = re.compile(rb"(?<![\d.])[245]\.(\d{1,3}\.\d{1,3})(?!\.?\d)")
+"""The subject and detail of an enhanced status code (RFC 3463), anywhere in the reply."""
 _REPLY: Final = re.compile(rb"smtp\s*;\s*(\d{3})\b(.*)", re.IGNORECASE | re.DOTALL)
 """A reply to SMTP that a report quotes as its `Diagnostic-Code`."""
 _UNDEFINED: Final = b"0.0"
 """The detail that a report has if it quotes a reply without one."""
-"""The subject and detail of an enhanced status code (RFC 3463), anywhere in the reply."""
 _BAD_ADDRESS: Final = frozenset({b"1.0", b"1.1", b"1.2", b"1.3", b"1.4", b"1.6", b"1.10", b"2.1"})
 """No such mailbox or host, moved, or disabled. Leaves out bad sender addresses (1.7, 1.8), full mailboxes, policies."""
 _NOT_FOUND: Final = frozenset({550, 551, 553})

@@ -46,7 +46,7 @@ def loss_page_of(user: User, *, guest: User, games: int, now: datetime) -> LossP
     lost = [f"lose {what} for good"] if games else []
     if user.is_guest and user.suspended(now):
         lost.append("cannot appeal or read an answer")
-    remedy, keep, keep_url = _way_to_keep(user, them, now)
+    remedy, keep, keep_url = ("", "", "") if guest.suspended(now) else _way_to_keep(user, them, now)
     return LossPage(
         games=games,
         title=f"Keep your {what.partition(' ')[2]}?" if games else "Log out for good?",

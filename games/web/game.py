@@ -252,8 +252,11 @@ def _show(
 
 def _idle_seconds(request: HtmxRequest) -> int | None:
     """Return how many seconds ago the reader gave a sign; None if that is too long ago to look at the page."""
-    if not request.htmx or request.method == "POST":
-        return 0  # a page that they load, or a form that they send
+    if request.method == "POST":
+        return 0  # a form that they send
+    if not request.htmx:  # a page that they load, unless the browser says that a script or a refresh has loaded it
+        by_itself = request.headers.get("Sec-Fetch-Mode") == "navigate" and "Sec-Fetch-User" not in request.headers
+        return None if by_itself else 0
     idle = number(request.headers.get(IDLE_SECONDS))
     return idle if idle is not None and idle < presence.SECONDS else None
 

@@ -36,6 +36,7 @@ from games.render.words import counted
 from games.web.http import SeeOther
 from games.web.viewer import person
 
+SHARED: Final = "your account plays there too."
 CLOSED: Final = "you looked at hands there as staff, or staff removed you from the table."
 NO_PROGRAMS: Final = "no programs play there, and a program plays for your account."
 NO_ZONE: Final = (
@@ -134,12 +135,10 @@ def move_seats(request: HttpRequest) -> HttpResponse:
     user, guest = person(request), left_guest(request)
     if user is None or guest is None:
         return redirect("home")
-    if guest.suspended_now:
-        messages.warning(request, guests.suspended_sentence(guest))
-        return redirect("home")
     count = lists.games_to_keep(guest).count()
     if request.method != "POST":
-        context = {"guest": guest, "count": count, "ask_again": LOSE in request.GET}
+        suspended = guests.suspended_sentence(guest) if guest.suspended_now else ""
+        context = {"guest": guest, "count": count, "ask_again": LOSE in request.GET, "suspended": suspended}
         return render(request, "accounts/move_seats.html", context)
     answer = request.POST.get("answer")
     if answer == "move":
@@ -157,10 +156,15 @@ def _move(request: HttpRequest, guest: User, user: User) -> None:
     except Denied as denied:
         messages.warning(request, denied.message)
         return
-    if not (moved.no_programs or moved.over_limit):  # these can still be moved later
+    if not (moved.shared or moved.no_programs or moved.over_limit):  # nobody has been asked about these yet
         del request.session[LEFT_GUEST]
     messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
-    stayed = ((moved.closed, CLOSED), (moved.no_programs, NO_PROGRAMS), (moved.over_limit, OVER_LIMIT))
+    stayed = (
+        (moved.shared, SHARED),
+        (moved.closed, CLOSED),
+        (moved.no_programs, NO_PROGRAMS),
+        (moved.over_limit, OVER_LIMIT),
+    )
     for number, why in stayed:
         if number:
             messages.warning(request, f"{counted(number, 'game')} of {guest.name} stayed behind: {why}")

@@ -37,7 +37,7 @@ def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: s
     """
     user, form, now = person(request), form_key(request), timezone.now()
     if user is not None:
-        give_up = request.POST.get("give_up", "")
+        give_up = request.POST.get("give_up", "").replace("\0", "")
         return create_table_once(user=user, options=options, form=form, now=now, give_up=give_up).table
     made = _create_for_visitor(request, options, form, now, name)
     if made.guest is not None:

@@ -66,7 +66,8 @@ def delete_account(request: HttpRequest) -> HttpResponse:
 @_confirmed  # type: ignore[untyped-decorator]  # allauth ships no types
 def _delete_account(request: HttpRequest) -> HttpResponse:
     user, now = cast("User", request.user), timezone.now()
-    if (guest := left_guest(request)) is not None:  # the log-out would lose them
+    guest = left_guest(request)
+    if guest is not None and not guest.suspended(now):  # the log-out would lose them
         messages.info(request, f"Decide first what happens to the games of {guest.name}.")
         return SeeOther.to("move-seats")
     refusal = deletion.objection_to_deletion(user, now)

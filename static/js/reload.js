@@ -47,8 +47,9 @@ setInterval(() => {
 document.addEventListener("submit", (event) => {
   if (!event.defaultPrevented) sentAt = performance.now(); // otherwise htmx sends it
 });
+window.addEventListener("pageshow", () => { sentAt = -ANSWERED; }); // also by Back, after the form
 document.body.addEventListener("htmx:beforeOnLoad", (event) => {
-  if (leaving()) event.preventDefault(); // polls fetch the page again if it stays
+  if (leaving() && event.detail.requestConfig.verb === "get") event.preventDefault(); // polls fetch the page again if it stays
 });
 // A press may also be on its way to another page.
 for (const name of ["pointerdown", "keydown", "scroll"]) {

@@ -31,5 +31,7 @@ export function onSign(then) {
     if (event.persisted) handle(event); // by Back or Forward, without a request
   });
   new ResizeObserver(() => { changedAt = performance.now(); }).observe(document.body);
+  // In some browsers this clock stands still while the computer sleeps.
+  document.addEventListener("woke-up", () => { lastSign = -Infinity; });
   document.body.addEventListener("htmx:beforeSwap", () => { changedAt = performance.now(); });
 }

@@ -51,5 +51,28 @@ def test_a_guest_finds_the_way_to_sign_up_and_logs_out_in_three_presses(
     expect(page.get_by_role("heading", level=1)).to_have_text("Keep your games")
     page.goto("/accounts/logout/")
     page.get_by_role("link", name="Log out and lose 1 game").click()
-    page.get_by_role("button", name="Log out and lose 1 game").click()
+    lose = page.get_by_role("button", name="Log out and lose 1 game")
+    lose.click()
+    page.get_by_role("checkbox", name="Yes, I am sure").check()
+    lose.click()
     expect(page.get_by_role("button", name="Play now")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_second_press_on_the_way_out_loses_nothing(
+    new_page: NewPage, site: str, width: int, settings: Settings
+) -> None:
+    settings.REGISTRATION = "closed"  # so that both buttons to lose the game stand in the same place
+    page = new_page(viewport={"width": width, "height": 720})
+    play_now(page, "Play now")
+    page.locator("#hand").wait_for()
+    page.goto("/accounts/logout/")
+    box = page.get_by_role("link", name="Log out and lose 1 game").bounding_box()
+    assert box is not None
+    for part in (0.1, 0.5, 0.9):
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] * part)
+        page.wait_for_url("**/logout/?lose=1")
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] * part)
+        page.goto("/")
+        expect(page.get_by_text("You are playing as a guest.")).to_be_visible()
+        page.goto("/accounts/logout/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings as site
 from django.contrib.auth import get_user
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -20,7 +22,7 @@ from accounts.actions import create_guest
 from accounts.adapter import LEFT_GUEST
 from accounts.models import Session, User
 from accounts.reset_tokens import ResetTokens
-from games.actions import lobby, table_limits
+from games.actions import guests, lobby, table_limits
 from games.models import Game, Seat
 from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser
@@ -69,6 +71,31 @@ def buttons(page: Any) -> list[tuple[str, str]]:
     """Return the classes and the words of the buttons on a page, in their order."""
     found = re.findall(r'<(?:a|button) class="(button[^"]*)"[^>]*>(.*?)</', page.content.decode(), re.DOTALL)
     return [(classes.removeprefix("button").strip(), " ".join(words.split())) for classes, words in found]
+
+
+def test_games_that_the_account_plays_too_are_told_and_asked_about(as_guest: Client, guest: User, alice: User) -> None:
+    table_at(TWO_HANDS, [guest, alice])
+    log_in(as_guest, "alice")
+    page = text_of(as_guest.post(MOVE, {"answer": "move"}, follow=True))
+    assert f"1 game of {guest.name} stayed behind: your account plays there too." in page
+    assert as_guest.session[LEFT_GUEST] == guest.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_presses_at_once_that_move_the_games_the_second_moves_none(guest: User, alice: User) -> None:
+    def move(_: int) -> int:
+        try:
+            return guests.move_seats(guest=guest, user=alice, now=timezone.now()).games
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(3) as presses:
+        assert sorted(presses.map(move, range(3))) == [0, 0, 2]
+
+
+def test_a_control_character_gives_no_game_up(as_guest: Client) -> None:
+    assert as_guest.post("/play-now/", {"give_up": "\0abc"}).status_code == 303
+    assert Game.objects.filter(status="playing").count() == 3
 
 
 # Logging out

@@ -237,6 +237,22 @@ def test_loading_a_page_marks_a_player_as_viewing(
 
 
 @pytest.mark.parametrize(
+    ("headers", "marks"),
+    [
+        ({"Sec-Fetch-Mode": "navigate", "Sec-Fetch-User": "?1"}, True),
+        ({"Sec-Fetch-Mode": "navigate"}, False),
+    ],
+    ids=["by a person", "by itself"],
+)
+def test_a_page_that_is_loaded_by_itself_marks_nobody(
+    table: Table, alice: User, as_alice: Client, headers: dict[str, str], marks: bool
+) -> None:
+    """Scripts reload a page after an upgrade or an outage, and a refresh without scripts."""
+    as_alice.get(table.game.get_absolute_url(), headers=headers)
+    assert looks(table, alice) == marks
+
+
+@pytest.mark.parametrize(
     ("idle", "marks"),
     [
         (0, True),
