@@ -201,7 +201,7 @@ def test_fetching_the_list_takes_few_queries_and_shows_nobody(
     game = table_at(TWO_HANDS, [alice, bob]).game
     browser = logged_in(alice)
     for etag in ("", fetched(browser)["ETag"]):
-        with django_assert_max_num_queries(5):
+        with django_assert_max_num_queries(6):
             fetched(browser, etag)
     assert presence.viewing([(game.pk, alice.pk)]) == set()
 
@@ -420,7 +420,7 @@ def test_the_page_of_a_former_guest_stays_until_the_user_answers(guest: User, al
         return [answer.headers.get("HX-Refresh") == "true" for answer in answers]
 
     assert reloads() == [False, False, True]
-    browser.post("/move-seats/", {"answer": "leave"})
+    browser.post("/move-seats/", {"answer": "leave", "lose": "3"})
     assert reloads() == [True, True, True]
 
 
