@@ -420,7 +420,7 @@ def test_the_page_of_a_former_guest_stays_until_the_user_answers(guest: User, al
         return [answer.headers.get("HX-Refresh") == "true" for answer in answers]
 
     assert reloads() == [False, False, True]
-    browser.post("/move-seats/", {"answer": "leave", "lose": "3"})
+    browser.post("/move-seats/", {"answer": "leave", "lose": "2"})
     assert reloads() == [True, True, True]
 
 
