@@ -13,7 +13,7 @@ from games.actions.programs import may_sit
 from games.clocks import pausing
 from games.locks import lock_game
 from games.models import Game, Invitation, Seat
-from games.queries import conduct, lists
+from games.queries import conduct
 from games.refusals import Denied
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ class Moved(NamedTuple):
     """How many of a guest's games moved to the account, and how many stayed with the guest for each reason."""
 
     games: int
-    shared: int  # stayed because the account sits there too
     closed: int  # stayed because staff removed the account there, or it has viewed the hands
     no_programs: int  # stayed because a program plays for the account
     over_limit: int  # stayed because the account would have too many tables
@@ -73,8 +72,7 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
             if not game.ended:
                 announce.after_commit(game)
         _move_invitations(guest, user)
-        shared = lists.games_to_keep(guest).filter(seats__user=user).count()
-        return Moved(len(moved), shared, len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
+        return Moved(len(moved), len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
 
 
 def suspended_sentence(guest: User) -> str:

@@ -131,6 +131,11 @@ def games_to_keep(user: User) -> QuerySet[Game]:
     return Game.objects.filter(seats__user=user).exclude(status=Game.Status.VOID, round=None)
 
 
+def shared_games(guest: User, user: User) -> QuerySet[Game]:
+    """Return the tables of `games_to_keep` where both of these people have a seat."""
+    return games_to_keep(guest).filter(pk__in=Seat.objects.filter(user=user).values("game"))
+
+
 def games_to_act_in(user: User, *, now: datetime) -> QuerySet[Game]:
     """Return the games in which a person must move or can catch somebody who has not called UNO, most urgent first."""
     open_windows = Hand.objects.filter(round=OuterRef("round"), callout_until__gt=now).exclude(seat__user=user)

@@ -28,7 +28,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def points_unit(options: rules.Options) -> str:
-    """Return `point`, or `penalty point` where the fewest points win (SCORE-3)."""
+    """Return `point`, or `penalty point` where the fewest points win (SCORE-4)."""
     return "point" if options.scoring == "winner" else "penalty point"
 
 

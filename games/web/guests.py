@@ -156,11 +156,12 @@ def _move(request: HttpRequest, guest: User, user: User) -> None:
     except Denied as denied:
         messages.warning(request, denied.message)
         return
-    if not (moved.shared or moved.no_programs or moved.over_limit):  # nobody has been asked about these yet
+    shared = lists.shared_games(guest, user).count()
+    if not (shared or moved.no_programs or moved.over_limit):  # nobody has been asked about these yet
         del request.session[LEFT_GUEST]
     messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
     stayed = (
-        (moved.shared, SHARED),
+        (shared, SHARED),
         (moved.closed, CLOSED),
         (moved.no_programs, NO_PROGRAMS),
         (moved.over_limit, OVER_LIMIT),
