@@ -1,6 +1,7 @@
 // The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
 import { say } from "./announce.js";
 import { show } from "./banners.js";
+import { markNew } from "./presses.js";
 import { recall, remember } from "./store.js";
 
 const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -44,6 +45,7 @@ function follow(drawn = null) {
   const same = all.filter((card) => nameOf(card) === chosen?.name);
   const kept = same[chosen?.n] ?? same.at(-1);
   const next = drawn ?? (!kept && hand()?.classList.contains("on-turn") && all.find(fits));
+  if (next) markNew(next); // Enter means another card now, which the reader has not heard of yet
   if (next || kept) moveTo(all.indexOf(next || kept), { focus: inHand() });
   else moveTo(slot, { heard: false });
   return Boolean(next);

@@ -47,6 +47,8 @@ function isTooSoon(control, at, by) {
   const since = at - last.at;
   if (control.hidden) return by === last.by && since < UNSEEN; // it only says why a key does nothing
   const { changed, moved } = look(control);
+  // The switch to call UNO sends nothing. Without it, the card of the same turn would be played alone.
+  if (control.id === "uno") return control === last.control && since < AGAIN;
   if (at - (by === "pointer" ? moved : changed) < UNSEEN) return true;
   // To call UNO and play at once are two presses, because the first one sends nothing.
   if (last.control?.id === "uno" && control !== last.control) return false;
@@ -104,5 +106,6 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.target.id !== "main") return;
   changedAt = performance.now();
   // The same button means another move now.
-  if (event.detail.requestConfig.verb === "post") seen.delete(last.control);
+  const { verb, triggeringEvent } = event.detail.requestConfig;
+  if (verb === "post") seen.delete(triggeringEvent?.submitter ?? last.control);
 });

@@ -74,6 +74,7 @@ def plain(text: str, *names: str) -> str:
     for name in names:
         text = text.replace(name, "…")
     text = re.sub(r"avatars\.svg#\w+", "", text)  # goes by the number of the account
+    text = re.sub(r'(data-now|data-reader)="[^"]*"', "", text)  # when the list of games was made, and for whom
     return re.sub(r'(name="(?:csrfmiddlewaretoken|form)" value=")[^"]*', r"\1", text)
 
 

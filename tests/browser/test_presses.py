@@ -198,6 +198,46 @@ def test_a_call_of_uno_and_a_play_follow_at_once(new_page: NewPage, alice: User,
     expect(page.locator("#seat-0")).to_contain_text("UNO")
 
 
+def test_uno_is_called_also_when_the_turn_has_just_come(new_page: NewPage, alice: User, bob: User) -> None:
+    """The card counts at once, because it has not changed, so it would be played without the call."""
+
+    def attempt() -> bool:
+        table = at_a_table([alice, bob], ["r5", "b1"], turn=1)
+        page = open_page(new_page, alice, table)
+        note_changes(page)
+        play(table, bob, "play r6")
+        shows(page, 1)
+        page.keyboard.press("u")
+        if not is_soon(page):
+            return False
+        expect(page.locator("#uno")).to_be_checked()
+        return True
+
+    in_time(attempt)
+
+
+def test_enter_plays_no_card_that_has_just_been_selected(new_page: NewPage, alice: User, bob: User) -> None:
+    """The card has not changed, but Enter would have played another one before."""
+
+    def attempt() -> bool:
+        table = at_a_table([alice, bob], ["r5", "y9", "g4", "b6"])
+        page = open_page(new_page, alice, table)
+        page.locator("#card-0").focus()
+        page.keyboard.press("Enter")
+        shows(page, 1)
+        pause(page)
+        note_changes(page)
+        play(table, bob, "play r6")
+        shows(page, 2)
+        page.keyboard.press("Enter")
+        if not is_soon(page):
+            return False
+        stays_at(page, 2)
+        return True
+
+    in_time(attempt)
+
+
 def test_a_button_that_has_just_come_under_the_pointer_does_nothing(new_page: NewPage, alice: User, bob: User) -> None:
     owes = at_a_table([alice, bob], pending={"total": 2, "value": 2}, discard_pile=["r+2"])
     page = open_page(new_page, alice, owes)
