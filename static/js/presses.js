@@ -33,9 +33,10 @@ function look(control) {
   return now;
 }
 
-export function markNew(control) {
+export function markNew(control, { onlyByKey = false } = {}) {
   const now = performance.now();
-  seen.set(control, { ...look(control), changed: now, moved: now });
+  const before = look(control);
+  seen.set(control, { ...before, changed: now, moved: onlyByKey ? before.moved : now });
 }
 
 export function markAllNew() {
