@@ -45,7 +45,7 @@ function follow(drawn = null) {
   const same = all.filter((card) => nameOf(card) === chosen?.name);
   const kept = same[chosen?.n] ?? same.at(-1);
   const next = drawn ?? (!kept && hand()?.classList.contains("on-turn") && all.find(fits));
-  if (next) markNew(next, { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
+  if (next && chosen) markNew(next, { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
   if (next || kept) moveTo(all.indexOf(next || kept), { focus: inHand() });
   else moveTo(slot, { heard: false });
   return Boolean(next);

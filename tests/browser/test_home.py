@@ -160,6 +160,7 @@ ON_TOP: Final = """(count) => {
     const { left, right, top, bottom } = count.getBoundingClientRect();
     const row = count.closest(".opponents");
     row.style.pointerEvents = "auto";
+    for (const one of row.querySelectorAll(".count")) one.style.pointerEvents = "auto";
     const there = [left + 3, right - 3].map((x) => document.elementFromPoint(x, (top + bottom) / 2));
     row.style.pointerEvents = "";
     return there.every((element) => element === count);

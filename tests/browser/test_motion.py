@@ -230,6 +230,7 @@ def test_a_move_takes_older_banners_away(new_page: NewPage, alice: User, bob: Us
     page = watched(new_page, bob, table)
     play(table, alice, "play W10 color g")
     assert_banner(page, "+10 on you")
+    pause(page)
     page.keyboard.press("x")
     assert_banner(page, "No mercy: you’re out")
 
