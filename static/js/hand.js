@@ -45,7 +45,6 @@ function follow(drawn = null) {
   const same = all.filter((card) => nameOf(card) === chosen?.name);
   const kept = same[chosen?.n] ?? same.at(-1);
   const next = drawn ?? (!kept && hand()?.classList.contains("on-turn") && all.find(fits));
-  if (next && chosen) markNew(next, { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
   if (next || kept) moveTo(all.indexOf(next || kept), { focus: inHand() });
   else moveTo(slot, { heard: false });
   return Boolean(next);
@@ -190,7 +189,9 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   const lost = before !== document.body && document.activeElement === document.body;
   const another = follow(mine || lost ? document.querySelector("#hand-cards [data-focus]") : null);
   if (mine || lost) focusAfterMove();
-  if (another) tell();
+  if (!another) return;
+  markNew(cards()[slot], { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
+  tell();
 });
 enhance();
 follow();
