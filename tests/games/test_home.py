@@ -184,7 +184,8 @@ def test_an_open_list_fetches_what_has_changed(as_alice: Client, alice: User, bo
 def test_an_equal_list_is_not_sent_again(
     as_alice: Client, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = timezone.now()
+    now = timezone.now().replace(hour=12)  # not around midnight: another day makes another list
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
     table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(minutes=50))
     open_table(bob)
     before = fetched(as_alice)
