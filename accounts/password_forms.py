@@ -19,7 +19,6 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import actions, log_ins, mails, queries, tries, try_keys
-from accounts.adapter import LEFT_GUEST
 from accounts.forms import check_addresses, revoke_tokens_field, use_sentence_case
 from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
@@ -231,8 +230,5 @@ class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ship
             raise actions.AccountChanged
         if context.request.user == self.user:
             # The row of the session is deleted below, and saving it after that would fail.
-            guest = context.request.session.get(LEFT_GUEST)
             get_adapter().logout(context.request)
-            if guest is not None:  # whose games the next log-in can bring along
-                context.request.session[LEFT_GUEST] = guest
         replace_password(user=self.user, password=self.cleaned_data["password1"], mailed_to=mailed_to)

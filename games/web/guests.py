@@ -44,6 +44,9 @@ NO_ZONE: Final = (
     '<a href="{}">Choose your time zone</a>'
 )
 OVER_LIMIT: Final = "you would have too many tables."
+COOKIE: Final = "__Host-left-guest" if settings.HTTPS else "left-guest"
+SALT: Final = "games.web.guests"
+SECONDS: Final = 365 * 86_400
 LOSE: Final = "lose"
 """In an address: the page that asks once more. In its form: the number of games that it says are lost."""
 
@@ -78,11 +81,40 @@ def log_in_first(request: HtmxRequest, page: str) -> HttpResponse | None:
 
 def left_guest(request: HttpRequest) -> User | None:
     """Return the guest that this browser was before its user logged in, if that guest has games."""
-    number = request.session.get(LEFT_GUEST)
-    guest = guest_with_id(number) if isinstance(number, int) else None
-    if guest is None or not lists.games_to_keep(guest).exists():
-        return None
-    return guest
+    for number in (request.session.get(LEFT_GUEST), _in_cookie(request)):
+        guest = guest_with_id(number) if isinstance(number, int) else None
+        if guest is not None and lists.games_to_keep(guest).exists():
+            return guest
+    return None
+
+
+def _in_cookie(request: HttpRequest) -> int | None:
+    """Return the number of the guest in the cookie, or None if there is none, or another account was logged in then."""
+    value = request.get_signed_cookie(COOKIE, default="", salt=SALT, max_age=SECONDS) or ""
+    guest, _, account = value.partition(".")
+    user = person(request)
+    return int(guest) if user is not None and account == str(user.pk) else None
+
+
+def _remember(request: HttpRequest, response: HttpResponse, *, guest: User, user: User) -> None:
+    """Remember in a signed cookie which guest this browser was, because the session may be ended from elsewhere.
+
+    The cookie also names the account, so that it is of no use to a thief whose copy of the session the owner has ended.
+    A guest that it names already stays.
+    """
+    if _in_cookie(request) is None:
+        value = f"{guest.pk}.{user.pk}"
+        response.set_signed_cookie(
+            COOKIE, value, salt=SALT, max_age=SECONDS, secure=settings.HTTPS, httponly=True, samesite="Lax"
+        )
+
+
+def _forget(request: HttpRequest, response: HttpResponse, guest: User) -> None:
+    """Forget this guest in the session and in the cookie. Either may name another one."""
+    if request.session.get(LEFT_GUEST) == guest.pk:
+        del request.session[LEFT_GUEST]
+    if _in_cookie(request) == guest.pk:
+        response.delete_cookie(COOKIE)
 
 
 def loss_by_log_out(request: HttpRequest) -> LossPage | None:
@@ -121,7 +153,10 @@ class LogOut(LogoutView):  # type: ignore[misc]  # allauth ships no types
         loss = loss_by_log_out(request)
         if loss is not None and not _is_sure(request, loss.games):
             return SeeOther.to("account_logout")
+        lost, in_cookie = left_guest(request), _in_cookie(request)
         answer: HttpResponse = super().post(request, *args, **kwargs)
+        if lost is not None and lost.pk == in_cookie:
+            answer.delete_cookie(COOKIE)
         return answer
 
 
@@ -139,26 +174,28 @@ def move_seats(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         suspended = guests.suspended_sentence(guest) if guest.suspended_now else ""
         context = {"guest": guest, "count": count, "ask_again": LOSE in request.GET, "suspended": suspended}
-        return render(request, "accounts/move_seats.html", context)
-    answer = request.POST.get("answer")
+        page = render(request, "accounts/move_seats.html", context)
+        _remember(request, page, guest=guest, user=user)
+        return page
+    answer, home = request.POST.get("answer"), SeeOther.to("home")
     if answer == "move":
-        _move(request, guest, user)
+        if _move(request, guest, user):
+            _forget(request, home, guest)
     elif answer == "leave" and _is_sure(request, count):
-        del request.session[LEFT_GUEST]
+        _forget(request, home, guest)
     else:
         return SeeOther(f"{reverse('move-seats')}?{LOSE}=1" if answer == "leave" else reverse("move-seats"))
-    return SeeOther.to("home")
+    return home
 
 
-def _move(request: HttpRequest, guest: User, user: User) -> None:
+def _move(request: HttpRequest, guest: User, user: User) -> bool:
+    """Move the guest's games. Return False if some stayed that the user can still decide about."""
     try:
         moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
     except Denied as denied:
         messages.warning(request, denied.message)
-        return
+        return False
     shared = lists.shared_games(guest, user).count()
-    if not (shared or moved.no_programs or moved.over_limit):  # nobody has been asked about these yet
-        del request.session[LEFT_GUEST]
     messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
     stayed = (
         (shared, SHARED),
@@ -169,3 +206,4 @@ def _move(request: HttpRequest, guest: User, user: User) -> None:
     for number, why in stayed:
         if number:
             messages.warning(request, f"{counted(number, 'game')} of {guest.name} stayed behind: {why}")
+    return not (shared or moved.no_programs or moved.over_limit)  # nobody has been asked about these yet

@@ -13,6 +13,7 @@ from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings as site
 from django.contrib.auth import get_user
+from django.contrib.auth.hashers import make_password
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -51,8 +52,8 @@ def as_guest(guest: User) -> Client:
 
 @pytest.fixture
 def after_log_in(as_guest: Client, alice: User) -> Client:
-    """Return the guest's browser after it has logged in to Alice's account."""
-    log_in(as_guest, "alice")
+    """Return the guest's browser after it has logged in to Alice's account, at the page that the log-in leads to."""
+    as_guest.get(log_in(as_guest, "alice").headers["Location"])
     return as_guest
 
 
@@ -241,14 +242,6 @@ def test_the_second_of_two_clicks_on_log_in_keeps_the_guest(as_guest: Client, gu
     assert second.session[LEFT_GUEST] == guest.pk
 
 
-def test_a_new_password_by_a_link_keeps_the_guest(after_log_in: Client, guest: User, alice: User) -> None:
-    form = after_log_in.get(reset_link(alice), follow=True).redirect_chain[-1][0]
-    after_log_in.post(form, {"password1": WORD, "password2": WORD})
-    assert not get_user(after_log_in).is_authenticated
-    after_log_in.post("/accounts/login/", {"login": "alice", "password": WORD})
-    assert after_log_in.session[LEFT_GUEST] == guest.pk
-
-
 def test_deleting_the_account_asks_about_the_games_of_the_guest_first(guest: User, alice: User) -> None:
     browser = confirmed_browser(alice)
     session = browser.session
@@ -258,6 +251,75 @@ def test_deleting_the_account_asks_about_the_games_of_the_guest_first(guest: Use
     assert answer.redirect_chain == [(MOVE, 303)]
     assert f"Decide first what happens to the games of {guest.name}." in text_of(answer)
     assert User.objects.get(pk=alice.pk).deletes_at is None
+
+
+# When the session of the account has ended from elsewhere
+
+
+def by_log_out_elsewhere(browser: Client, alice: User) -> None:
+    confirmed_browser(alice).post("/accounts/me/sessions/", {"end": "others"})
+
+
+def by_another_password(browser: Client, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(password=make_password("alice"))  # with another salt
+
+
+def by_a_reset_link_in_the_same_browser(browser: Client, alice: User) -> None:
+    form = browser.get(reset_link(alice), follow=True).redirect_chain[-1][0]
+    browser.post(form, {"password1": WORD, "password2": WORD})
+    User.objects.filter(pk=alice.pk).update(password=make_password("alice"))
+
+
+def end_session(browser: Client) -> None:
+    Session.objects.all().delete()
+    assert not get_user(browser).is_authenticated
+
+
+@pytest.mark.parametrize("end", [by_log_out_elsewhere, by_another_password, by_a_reset_link_in_the_same_browser])
+def test_the_next_log_in_to_the_account_finds_the_guest(
+    after_log_in: Client, guest: User, alice: User, end: Callable[[Client, User], None]
+) -> None:
+    end(after_log_in, alice)
+    assert "Log in" in text_of(after_log_in.get("/"))
+    log_in(after_log_in, "alice")
+    assert f"You have played here as the guest {guest.name}." in text_of(after_log_in.get("/"))
+    after_log_in.post(MOVE, {"answer": "move"})
+    assert Seat.objects.filter(user=alice).count() == 2
+
+
+def test_the_next_log_in_to_another_account_does_not(after_log_in: Client, guest: User) -> None:
+    """A thief with a copy of all cookies, whose session the owner has ended, logs in to an account of their own."""
+    end_session(after_log_in)
+    person("zoe")
+    log_in(after_log_in, "zoe")
+    assert guest.name not in text_of(after_log_in.get("/"))
+    after_log_in.post(MOVE, {"answer": "move"})
+    assert Seat.objects.filter(user=guest).count() == 2
+    log_in(after_log_in, "alice")
+    assert guest.name in text_of(after_log_in.get("/"))
+
+
+def test_a_second_guest_in_that_browser_does_not_replace_the_first(after_log_in: Client, guest: User) -> None:
+    end_session(after_log_in)
+    after_log_in.post("/play-now/")
+    second = User.objects.get(is_guest=True, pk__gt=guest.pk)
+    assert second.name in text_of(after_log_in.get(log_in(after_log_in, "alice").headers["Location"]))
+    after_log_in.post(MOVE, {"answer": "move"})
+    assert guest.name in text_of(after_log_in.get("/"))
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [(MOVE, {"answer": "move"}), (MOVE, {"answer": "leave", "lose": "2"}), (LOG_OUT, {"lose": "2"})],
+)
+def test_no_log_in_finds_a_guest_whose_games_were_brought_along_or_lost(
+    after_log_in: Client, guest: User, bob: User, url: str, form: dict[str, str]
+) -> None:
+    after_log_in.post(url, form)
+    table_at(TWO_HANDS, [guest, bob])  # so that there is something to find
+    end_session(after_log_in)
+    log_in(after_log_in, "alice")
+    assert guest.name not in text_of(after_log_in.get("/"))
 
 
 # What a guest can press besides

@@ -44,7 +44,10 @@ def main() -> None:
         sorting = world.browsers["seated"].get(f"/games/{world.arguments['code']}/?sort=color", secure=True)
         cookies += cookies_of(sorting)
         credentials = {"login": "alice", "password": "alice"}
-        cookies += cookies_of(Client().post("/accounts/login/", credentials, secure=True))
+        guest = Client()
+        guest.post("/play-now/", secure=True)
+        cookies += cookies_of(guest.post("/accounts/login/", credentials, secure=True))
+        cookies += cookies_of(guest.get("/move-seats/", secure=True))
         transaction.set_rollback(True)
     plain, health = Client().get("/rules/?a=1"), Client().get("/healthz")
     told = {
