@@ -162,9 +162,17 @@ def set_first_address(*, user: User, address: str) -> None:
     address = canonical(address)
     if queries.holder_of(address) is not None:
         raise ValidationError("Another account has confirmed this address.", code="address_taken")
+    replace_unconfirmed(user=user, old=None, address=address)
+
+
+def replace_unconfirmed(*, user: User, old: EmailAddress | None, address: str) -> EmailAddress:
+    """Replace the primary address `old`, which is not confirmed, by a valid one, and return the new row."""
+    if old is not None:
+        old.delete()  # and not changed, because the links that were mailed to it name this row
     user.email = address
     user.save(update_fields=["email"])
-    EmailAddress.objects.create(user=user, email=address, primary=True, verified=False)
+    new: EmailAddress = EmailAddress.objects.create(user=user, email=address, primary=True, verified=False)
+    return new
 
 
 def mark_address_verified(*, username: str) -> None:

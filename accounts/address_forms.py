@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
+from allauth.account.forms import AddEmailForm, LoginForm, PasswordField, ReauthenticateForm, SignupForm
 from allauth.account.models import EmailAddress
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -96,3 +96,16 @@ class AddAddressForm(AddEmailForm):  # type: ignore[misc]  # allauth ships no ty
         except TooManyTries as many:
             raise ValidationError(many.message, code="too_many") from None
         return address
+
+
+class CorrectAddressForm(AddAddressForm):
+    """Asks somebody who must confirm their address for another one, and for the password if they have one."""
+
+    password = PasswordField(label="Password", autocomplete="current-password")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.user is None or not self.user.has_usable_password():
+            del self.fields["password"]
+
+    clean_password = ReauthenticateForm.clean_password

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from http import HTTPStatus
 from typing import Any, Final, cast
 
+from allauth.account import app_settings
 from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.email_verification import (
     add_email_verification_sent_message,
@@ -18,13 +20,19 @@ from django.conf import settings
 from django.contrib.auth import logout
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
+from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_POST
+from django.views.generic import FormView
 
 from accounts import actions, invitations, queries
 from accounts.adapter import AFTER_CONFIRMATION, BEGUN_WITH, HELD
+from accounts.address_forms import CorrectAddressForm
+from accounts.changes import NotAfterEnd
 from accounts.models import User
 from accounts.tokens import digest_of
 from common import secret_pages
@@ -126,6 +134,52 @@ class Addresses(EmailView):  # type: ignore[misc]  # allauth ships no types
             actions.lock_unchanged(user)
             answer: HttpResponse = super().post(request, *args, **kwargs)
         return answer
+
+
+class ConfirmationSent(NotAfterEnd, FormView):  # type: ignore[type-arg]  # generic only in its stubs
+    """The page for people who must confirm their address to log in, who can correct it there.
+
+    Logging in leads there again. allauth changes an address there only if a code confirms it.
+    """
+
+    form_class = CorrectAddressForm
+    template_name = "account/verification_sent.html"
+    success_url = reverse_lazy("account_email_verification_sent")
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        self.user = _who_may_correct(request)
+        if self.user is None and request.method == "POST":
+            return redirect("account_login")
+        return super().dispatch(request, *args, **kwargs)
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "user": self.user}
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        return super().get_context_data(**more, address=get_address_for_user(self.user) if self.user else None)
+
+    def make_change(self, form: Any) -> HttpResponse:
+        old = get_address_for_user(form.user)
+        if old is None or not old.verified:  # it can have been confirmed while this request waited for the lock
+            address = actions.replace_unconfirmed(user=form.user, old=old, address=form.cleaned_data["email"])
+            get_adapter().queue_confirmation(self.request, address)
+            add_email_verification_sent_message(self.request, address.email, signup=False)
+        return super().make_change(form)
+
+
+def _who_may_correct(request: HttpRequest) -> User | None:
+    """Return the person who has signed up or begun to log in in this session, if they may correct the address.
+
+    Not if they have a second factor, which they have not shown here yet, or a newer password than the session. People
+    without a password, of whom nothing more can be asked, must have come from the OpenID provider a moment ago.
+    """
+    stage = LoginStageController.enter(request, EmailVerificationStage.key)
+    user: User | None = stage.login.user if stage is not None else None
+    if user is None or not user.is_active or queries.confirmed_addresses(user) or queries.has_second_factor(user):
+        return None
+    just_now = stage.login.initiated_at > time.time() - app_settings.REAUTHENTICATION_TIMEOUT
+    newest = constant_time_compare(str(request.session.get(BEGUN_WITH, "")), user.get_session_auth_hash())
+    return user if newest and (just_now or user.has_usable_password()) else None
 
 
 @require_POST

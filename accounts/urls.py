@@ -43,6 +43,7 @@ urlpatterns = [
     # The same URLs as in allauth.account.urls and allauth.mfa.urls, which are tried after these.
     path("email/", sign_up.Addresses.as_view(), name="account_email"),
     path("signup/", sign_up.SignUp.as_view(), name="account_signup"),
+    path("confirm-email/", sign_up.ConfirmationSent.as_view(), name="account_email_verification_sent"),
     re_path(r"^confirm-email/(?P<key>[-:\w]+)/$", views.ConfirmAddress.as_view(), name="account_confirm_email"),
     path("password/change/", views.ChangeOwnPassword.as_view(), name="account_change_password"),
     path("password/set/", views.SetFirstPassword.as_view(), name="account_set_password"),

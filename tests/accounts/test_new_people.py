@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.totp.internal.auth import TOTP
+from django.contrib.auth.hashers import make_password
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -15,7 +19,7 @@ from accounts.models import User
 from accounts.zones import zone_of_browser
 from games.notices import outbox
 from tests.conftest import logged_in
-from tests.support.pages import CHOICES, open_table
+from tests.support.pages import CHOICES, open_table, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -138,3 +142,59 @@ def test_the_confirmation_leads_to_no_other_site_and_in_another_browser_to_the_l
     link = confirmation_link()
     assert "after_confirmation" not in browser.session
     assert Client().post(link).headers["Location"] == "/accounts/login/"
+
+
+# A wrong address where the confirmation is mandatory
+
+SENT = "/accounts/confirm-email/"
+TYPO = FORM | {"email": "dora@exmaple.org"}
+RIGHT = {"email": "dora@example.org", "password": PASSWORD}
+
+
+@pytest.fixture
+def with_typo(settings: Settings) -> Client:
+    """Return the browser of a guest who has signed up with a wrong address."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    browser = logged_in(actions.create_guest())
+    browser.post("/accounts/signup/", TYPO)
+    return browser
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_wrong_address_can_be_corrected(with_typo: Client, later: bool) -> None:
+    to_stranger, browser = confirmation_link(), Client() if later else with_typo
+    if later:
+        browser.post("/accounts/login/", {"login": "dora", "password": PASSWORD})
+    assert "We are sending an email to dora@exmaple.org." in text_of(browser.get(SENT))
+    assert browser.post(SENT, RIGHT).headers["Location"] == SENT
+    assert Client().post(to_stranger).status_code == 404
+    browser.post(confirmation_link())
+    assert mail.outbox[-1].to == ["dora@example.org"]
+    assert browser.post("/accounts/login/", {"login": "dora", "password": PASSWORD}).headers["Location"] == "/"
+    assert User.objects.get().email == "dora@example.org"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: Client().post(confirmation_link()),
+        lambda _: User.objects.update(password=make_password(PASSWORD)),
+        lambda _: TOTP.activate(User.objects.get(), "JBSWY3DPEHPK3PXP"),
+        lambda _: User.objects.update(is_active=False),
+        lambda browser: browser.cookies.clear(),
+    ],
+    ids=["confirmed", "another password", "second factor", "closed", "another browser"],
+)
+def test_only_a_session_that_may_change_it_can(with_typo: Client, change: Callable[[Client], object]) -> None:
+    change(with_typo)
+    assert '<input type="email"' not in with_typo.get(SENT).content.decode()
+    assert with_typo.post(SENT, RIGHT).headers["Location"] == "/accounts/login/"
+    assert EmailAddress.objects.get().email == TYPO["email"]
+
+
+@pytest.mark.parametrize("wrong", [{"email": "dora@"}, {"email": TYPO["email"]}, {"password": "dora"}])
+def test_a_refused_correction_changes_nothing(with_typo: Client, wrong: dict[str, str]) -> None:
+    answer = with_typo.post(SENT, RIGHT | wrong)
+    assert list(answer.context["form"].errors) == list(wrong)
+    assert "We are sending an email to dora@exmaple.org." in text_of(answer)
+    assert EmailAddress.objects.get().email == TYPO["email"]

@@ -435,7 +435,7 @@ def test_a_guest_who_signs_up_keeps_the_games(client: Client, provider: Provider
     assert Seat.objects.filter(user=stored).exists()
 
 
-def test_a_guest_who_has_to_confirm_the_address_is_logged_out(
+def test_a_guest_who_has_to_confirm_the_address_is_logged_out_and_can_correct_it_at_once(
     client: Client, provider: Provider, settings: Any
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION, settings.MAIL_NEEDS_VERIFIED = "mandatory", True
@@ -445,6 +445,12 @@ def test_a_guest_who_has_to_confirm_the_address_is_logged_out(
     assert client.post(SIGN_UP, FORM)["Location"] == "/accounts/confirm-email/"
     assert who(client) == ""
     assert User.objects.get().username == "dora"
+    assert client.post("/accounts/confirm-email/", {"email": "right@example.org"})["Location"].endswith(
+        "/confirm-email/"
+    )
+    assert EmailAddress.objects.get().email == "right@example.org"
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 0  # the same session a few minutes later
+    assert client.post("/accounts/confirm-email/", {"email": "thief@example.org"})["Location"] == "/accounts/login/"
 
 
 # What a log-in by password asks for, this one asks for too
