@@ -133,8 +133,8 @@ def loss_by_log_out(request: HttpRequest) -> LossPage | None:
     return loss_page_of(user, guest=guest, games=games, now=now)
 
 
-def _is_sure(request: HttpRequest, games: int) -> bool:
-    """Return True if the form is that of the second page, and named this number of games there."""
+def _was_asked_again(request: HttpRequest, games: int) -> bool:
+    """Return True if the form is that of the page that asks once more, and that page named this number of games."""
     return request.POST.get(LOSE) == str(games)
 
 
@@ -151,7 +151,7 @@ class LogOut(LogoutView):  # type: ignore[misc]  # allauth ships no types
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         loss = loss_by_log_out(request)
-        if loss is not None and not _is_sure(request, loss.games):
+        if loss is not None and not _was_asked_again(request, loss.games):
             return SeeOther.to("account_logout")
         lost, in_cookie = left_guest(request), _in_cookie(request)
         answer: HttpResponse = super().post(request, *args, **kwargs)
@@ -181,7 +181,7 @@ def move_seats(request: HttpRequest) -> HttpResponse:
     if answer == "move":
         if _move(request, guest, user):
             _forget(request, home, guest)
-    elif answer == "leave" and _is_sure(request, count):
+    elif answer == "leave" and _was_asked_again(request, count):
         _forget(request, home, guest)
     else:
         return SeeOther(f"{reverse('move-seats')}?{LOSE}=1" if answer == "leave" else reverse("move-seats"))
