@@ -173,7 +173,10 @@ def decline(request: HttpRequest, number: int) -> HttpResponse:
     if invitation.state == Invitation.State.JOINED:
         messages.info(request, "You have sat down at this table already. You can leave it here.")
         return SeeOther.to("game", invitation.game.code)
-    messages.info(request, "You said no to the invitation.")
+    if invitation.state == Invitation.State.EXPIRED:
+        messages.info(request, "The invitation has ended, because the table has started or closed.")
+    else:
+        messages.info(request, "You said no to the invitation.")
     return SeeOther.to("home")
 
 

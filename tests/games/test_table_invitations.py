@@ -208,6 +208,9 @@ def test_a_late_no_to_a_started_table_changes_nothing(as_alice: Client, invited:
     start(invited)
     assert decline(as_alice, invited).headers["Location"] == "/"
     assert state(invited) == "expired"
+    page = text_of(as_alice.get("/"))
+    assert "The invitation has ended, because the table has started or closed." in page
+    assert "You said no" not in page
 
 
 def test_somebody_who_said_no_can_still_sit_down_by_the_old_game(as_alice: Client, alice: User, bob: User) -> None:
