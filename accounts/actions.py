@@ -91,24 +91,31 @@ class TooManyTokens(Exception):
     """The user has `TOKENS_A_USER` API tokens already."""
 
 
-def create_guest(*, name: str | None = None, time_zone: str = "UTC") -> User:
+def create_guest(*, name: str | None = None, time_zone: str = "UTC", username: str | None = None) -> User:
     """Create a guest, who has no password. Without a `name` they get a friendly one that nobody else has.
 
     :param time_zone: the name of a zone that exists.
+    :param username: one of `names.guest_username`, or None for a random one.
     :raises GuestsAreOff: the site has no guests.
     :raises ValidationError: the name is not allowed, or not free.
     """
     if not settings.GUESTS:
         raise GuestsAreOff
     if name is not None:
-        return _create_named_guest(name, time_zone)
+        return _create_named_guest(name, time_zone, username)
     for _ in range(GUEST_NAME_TRIES):
-        guest = User(username=guest_username(), display_name=guest_display_name(), is_guest=True, time_zone=time_zone)
+        guest = User(
+            username=username or guest_username(),
+            display_name=guest_display_name(),
+            is_guest=True,
+            time_zone=time_zone,
+        )
         guest.set_unusable_password()
         try:
             with transaction.atomic():
                 guest.save(force_insert=True)
         except IntegrityError:
+            username = None
             continue
         return guest
     guest.display_name = ""  # every name tried is taken: the random username will do
@@ -116,11 +123,11 @@ def create_guest(*, name: str | None = None, time_zone: str = "UTC") -> User:
     return guest
 
 
-def _create_named_guest(typed: str, time_zone: str) -> User:
+def _create_named_guest(typed: str, time_zone: str, username: str | None) -> User:
     # Before anything is done with it: composing a character can make it 18 times as long.
     MaxLengthValidator(DISPLAY_NAME_LENGTH)(typed)
     name = clean_display_name(typed)
-    guest = User(username=guest_username(), display_name=name, is_guest=True, time_zone=time_zone)
+    guest = User(username=username or guest_username(), display_name=name, is_guest=True, time_zone=time_zone)
     guest.set_unusable_password()
     validate_display_name(name)  # also an empty one, which the field allows
     guest.clean_fields()

@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
+from django.utils.crypto import salted_hmac
 
 from accounts import staff_words
 from accounts.lookalikes import INVISIBLE, mixes_scripts, plain_letters, skeleton, stacks_marks, words
@@ -99,8 +100,14 @@ def is_username(name: str) -> bool:
     return True
 
 
-def guest_username() -> str:
-    return f"{GUEST_USERNAME_PREFIX}{secrets.token_hex(8)}"
+def guest_username(form: str | None = None) -> str:
+    """Return a username for a new guest.
+
+    :param form: the key of the form that makes the guest, for a username by which its second submission finds them.
+        Nobody else can make a form with this username, because its hash has the site's key.
+    """
+    made = secrets.token_hex(8) if form is None else salted_hmac("accounts.names.guest_username", form).hexdigest()[:16]
+    return f"{GUEST_USERNAME_PREFIX}{made}"
 
 
 def random_neutral_name() -> str:

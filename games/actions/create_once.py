@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from accounts.actions import create_guest
 from games import queries
 from games.actions import lobby
+from games.actions.lobby import REPEAT_WINDOW
 from games.actions.play import play_move
 from games.locks import lock_game
 from games.models import Game
@@ -19,9 +20,6 @@ from games.refusals import Denied
 
 if TYPE_CHECKING:
     from accounts.models import User
-
-REPEAT_WINDOW: Final = timedelta(minutes=1)
-"""After this time the same form creates another table: the person has gone back to the page and wants one more."""
 
 
 class Created(NamedTuple):

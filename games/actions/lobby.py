@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import transaction
 
 from accounts.actions import create_guest
-from accounts.names import BOT_NAMES, name_skeletons
+from accounts.names import BOT_NAMES, guest_username, name_skeletons
 from games import announce, bots, queries, randomness, rules
 from games.actions import invitations, rounds, seating, table_limits
 from games.actions.programs import may_sit
@@ -31,6 +31,8 @@ MAX_PAUSE: Final = 10.0
 MOST_MISSES: Final = 10
 """The most missed turns in a row that a table can allow."""
 
+REPEAT_WINDOW: Final = timedelta(minutes=1)
+"""After this time a form that is sent again makes another table or guest: the person has gone back to the page."""
 TAKEN_OFF: Final = "Staff removed you from this table, so you can’t join it again."
 
 
@@ -249,18 +251,40 @@ def join(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         return table
 
 
+class Joined(NamedTuple):
+    """The table at which a visitor has sat down, and the guest to log them in as."""
+
+    table: Table
+    guest: User
+    new: bool  # False if an earlier submission of the form made the guest
+
+
 def join_as_guest(
-    *, code: str, now: datetime, links: Collection[str] = (), name: str | None = None, time_zone: str = "UTC"
-) -> tuple[Table, User]:
+    *,
+    code: str,
+    now: datetime,
+    links: Collection[str] = (),
+    name: str | None = None,
+    time_zone: str = "UTC",
+    form: str | None = None,
+) -> Joined:
     """Create a guest for a visitor and seat the guest, in this time zone, or do neither.
 
+    :param form: the key of the submitted form (`games.web.idempotent_forms.form_key`), or None if it is unknown. The
+        same form makes one guest, as long as that guest has the seat and for `REPEAT_WINDOW`.
     :raises Denied: `not_found`, `over`, `full`.
     :raises ValidationError: the `name` is not allowed, or not free.
     """
     with transaction.atomic():
-        _free_seat(_open_table(code, Viewer(None, links)))
-        guest = create_guest(name=name, time_zone=time_zone)
-        return join(code=code, viewer=Viewer(guest, links), now=now), guest
+        table = _open_table(code, Viewer(None, links))  # of two requests at once, the second waits here for the first
+        username = None if form is None else guest_username(form)
+        for seat in table.seats:
+            earlier = seat.user if username and seat.username == username else None
+            if earlier is not None and earlier.is_guest and earlier.date_joined > now - REPEAT_WINDOW:
+                return Joined(table, earlier, new=False)
+        _free_seat(table)
+        guest = create_guest(name=name, time_zone=time_zone, username=username)
+        return Joined(join(code=code, viewer=Viewer(guest, links), now=now), guest, new=True)
 
 
 def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.csrf import csrf_failure
 
 from accounts.limits import TooManyTries
+from accounts.models import User
 from games.actions.create_once import Created, create_table_once, find_created
 from games.actions.lobby import TableOptions
 from games.queries import Table
@@ -22,7 +23,7 @@ from games.web.viewer import BACKEND, person
 
 MAX_TOKEN_LENGTH: Final = 64
 MADE: Final = "made_by_form"
-"""The session key for the token of the form that made this guest, and for the code of its table."""
+"""The session key for the token of the form that made this guest, and for the code of the guest's table."""
 
 
 def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: str | None = None) -> Table:
@@ -41,10 +42,15 @@ def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: s
         return create_table_once(user=user, options=options, form=form, now=now, give_up=give_up).table
     made = _create_for_visitor(request, options, form, now, name)
     if made.guest is not None:
-        login(request, made.guest, backend=BACKEND)
-        ask_for_time_zone(request)
-        request.session[MADE] = [request.POST.get("form", ""), made.table.game.code]
+        log_in_as_made(request, made.guest, made.table)
     return made.table
+
+
+def log_in_as_made(request: HttpRequest, guest: User, table: Table) -> None:
+    """Log a visitor in as the guest that this form has made, and remember the form and its table."""
+    login(request, guest, backend=BACKEND)
+    ask_for_time_zone(request)
+    request.session[MADE] = [request.POST.get("form", ""), table.game.code]
 
 
 def refuse_outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -7,7 +7,6 @@ from functools import partial, wraps
 from typing import Concatenate, ParamSpec, Protocol, cast
 
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
@@ -31,9 +30,10 @@ from games.render.resign import may_leave, resign_page_of
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.browser_marks import marks
-from games.web.guests import ask_for_time_zone, guest_allowed, log_in_first, time_zone_of
+from games.web.guests import guest_allowed, log_in_first, time_zone_of
 from games.web.http import SeeOther, form_status
-from games.web.viewer import BACKEND, person, remember_link, table_for, viewer, viewer_as
+from games.web.idempotent_forms import form_key, log_in_as_made
+from games.web.viewer import person, remember_link, table_for, viewer, viewer_as
 
 P = ParamSpec("P")
 
@@ -74,15 +74,17 @@ def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
     try:
         with guest_allowed(request) as one:
             zone, links, name = time_zone_of(request), viewer(request).links, request.POST.get("name")
-            table, guest = lobby.join_as_guest(code=code, now=now, links=links, name=name, time_zone=zone)
-            one.count()
+            joined = lobby.join_as_guest(
+                code=code, now=now, links=links, name=name, time_zone=zone, form=form_key(request)
+            )
+            if joined.new:
+                one.count()
     except Denied as denied:
         return _refused(request, code, denied)
     except ValidationError as why:
         return _name_refused(request, code, why, key)
-    login(request, guest, backend=BACKEND)
-    ask_for_time_zone(request)
-    return SeeOther.to("game", table.game.code)
+    log_in_as_made(request, joined.guest, joined.table)
+    return SeeOther.to("game", joined.table.game.code)
 
 
 @get_shows_table

@@ -244,6 +244,59 @@ def test_simultaneous_forms_never_log_in_as_the_new_host(alice: User) -> None:
     assert alice.pk not in {get_user(client).pk for client in clients}
 
 
+# Sitting down
+
+
+def table_of(host: User, **options: Any) -> Game:
+    return lobby.create_table(user=host, options=lobby.TableOptions(**options), now=timezone.now()).game
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", [{}, {"name": "Anna"}])
+def test_a_visitor_who_sits_down_twice_at_one_instant_takes_one_seat(alice: User, name: dict[str, str]) -> None:
+    game = table_of(alice, players=2)
+
+    def click(wait: Callable[[], object]) -> int:
+        client = browser()
+        wait()
+        assert client.post(f"/games/{game.code}/join/", {"form": "one", **name}).status_code == 303
+        return int(get_user(client).pk or 0)
+
+    (guest,) = set(at_once([click] * 3))
+    assert [seat.user_id for seat in game.seats.order_by("index")] == [alice.pk, guest]
+
+
+@pytest.mark.django_db
+def test_the_second_click_on_sit_down_leads_to_the_table_although_the_csrf_token_changed(alice: User) -> None:
+    game = table_of(alice, players=2)
+    client = Client(enforce_csrf_checks=True)
+    page = client.get(game.get_absolute_url()).content.decode()
+    sent = {name: hidden(page, name) for name in ("csrfmiddlewaretoken", "form")}
+    for _ in range(2):
+        answer = client.post(f"/games/{game.code}/join/", sent)
+        assert (answer.status_code, answer.headers.get("Location")) == (303, game.get_absolute_url())
+    assert get_user(client).pk == game.seats.get(index=1).user_id
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("made", ["a minute ago", "by another form", "by another browser", "signed up since"])
+def test_sitting_down_again_logs_in_only_as_the_guest_that_the_form_has_made(alice: User, made: str) -> None:
+    game = table_of(alice, players=4)
+    join = f"/games/{game.code}/join/"
+    browser("b" * 32 if made == "by another browser" else "a" * 32).post(
+        join, {"form": "two" if made == "by another form" else "one"}
+    )
+    guest = game.seats.get(index=1).user
+    assert guest is not None
+    if made == "a minute ago":
+        User.objects.filter(pk=guest.pk).update(date_joined=timezone.now() - timedelta(minutes=1))
+    if made == "signed up since":
+        User.objects.filter(pk=guest.pk).update(is_guest=False)
+    client = browser()
+    assert client.post(join, {"form": "one"}).status_code == 303
+    assert get_user(client).pk == game.seats.get(index=2).user_id
+
+
 @pytest.mark.django_db
 def test_every_such_form_has_its_own_token(alice: User) -> None:
     pages = [(Client(), "/"), (Client(), "/tables/new/"), (logged_in(alice), "/"), (logged_in(alice), "/tables/new/")]
