@@ -32,7 +32,7 @@ from nomercy.launcher.place import CHECKOUT
 from tests.support.ports import free_port
 from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
 
-VISIT_BYTES: Final = 90_000
+VISIT_BYTES: Final = 105_000
 MOVE_BYTES: Final = 8_000
 LCP_SECONDS: Final = 1.8
 SLOW_CPU: Final = 4

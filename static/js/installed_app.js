@@ -1,6 +1,8 @@
 // For the installed app: registers the service worker, and shows on the icon how many games wait for the reader. It is on
-// every page, so it also loads what speaks. A tag would load that once more where it is imported: under a name with a hash.
+// every page, so it also loads what speaks, and what sends forms once. A tag would load what speaks once more where it is
+// imported: under a name with a hash.
 import "./announce.js";
+import "./send_once.js";
 
 // A browser may refuse both, for example in a private window.
 const log = (error) => console.info(error);

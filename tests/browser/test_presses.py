@@ -8,9 +8,11 @@ from functools import partial
 from typing import Any, Final
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
+from games.actions import lobby
 from games.queries import Table
 from tests.browser.game_page import BETWEEN_PRESSES, NewPage, load_game, open_page, pause, play, shows, version
 from tests.support.tables import TWO_HANDS, log_of, table_at
@@ -323,6 +325,33 @@ def test_a_page_that_a_press_has_led_to_takes_none_at_once(new_page: NewPage, al
     stays_at(page, 0)
     page.goto(table.game.get_absolute_url())  # by its address, so the player is looking at it
     shows(page, 1)
+
+
+def test_next_game_goes_one_game_on_by_two_presses(new_page: NewPage, alice: User, bob: User) -> None:
+    first, *_ = (at_a_table([alice, bob]).game for _ in range(3))
+    page = new_page(alice)
+    page.add_init_script("""addEventListener("DOMContentLoaded", () => setTimeout(() => {
+        const press = new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 });
+        document.getElementById("next-game").dispatchEvent(press);
+    }, 50));""")
+    page.goto(first.get_absolute_url())
+    page.wait_for_url(lambda url: first.code not in url)
+    second = page.url
+    pause(page)
+    assert page.url == second
+
+
+def test_two_presses_send_a_form_that_leads_to_another_page_once(new_page: NewPage, alice: User) -> None:
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=timezone.now())
+    page, sent = new_page(), list[str]()
+    page.goto(table.game.get_absolute_url())
+    page.get_by_label("Your name").fill("Ann")
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.get_by_role("button", name="Sit down").evaluate(
+        "(button) => { button.click(); setTimeout(() => button.click(), 20); }"
+    )
+    expect(page.get_by_role("button", name="Leave the table")).to_be_visible()
+    assert len(sent) == 1
 
 
 def test_a_page_without_scripts_takes_each_press(new_page: NewPage, alice: User, bob: User) -> None:
