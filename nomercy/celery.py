@@ -155,14 +155,19 @@ def keep_what_is_loaded(**_: object) -> None:
 @worker_ready.connect
 def log_worker_start(sender: Any, **_: object) -> None:
     """Log the start of a worker, with its queues. `sender` is its consumer."""
-    log_start("worker", queues=sorted(sender.app.amqp.queues.consume_from))
-    log_state_of_database()
+    _log_start("worker", queues=sorted(sender.app.amqp.queues.consume_from))
 
 
 @beat_init.connect
 def log_beat_start(**_: object) -> None:
-    log_start("beat")
-    log_state_of_database()
+    _log_start("beat")
+
+
+def _log_start(process: str, **details: object) -> None:
+    """Log the start of this process. Do nothing in a thread: `script/run` runs workers and beat in threads."""
+    if threading.current_thread() is threading.main_thread():
+        log_start(process, **details)
+        log_state_of_database()
 
 
 @task_received.connect

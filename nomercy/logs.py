@@ -4,7 +4,6 @@ No event contains a card, a seed or a token. Requests are logged by route, becau
 """
 
 import logging
-import threading
 from typing import Any, Final
 
 import structlog
@@ -23,8 +22,9 @@ QUIET = {
     "urllib3": "ERROR",  # it logs each retry of an error report; nomercy.error_reports logs if one does not arrive
     "channels_redis.pubsub": "CRITICAL",  # a traceback a second while Redis is down; the poller of the sockets says so
     "uvicorn": "WARNING",
-    "uvicorn.error": "WARNING",  # lower levels repeat paths
+    "uvicorn.error": "WARNING",  # lower levels repeat addresses and paths
     "uvicorn.access": "WARNING",
+    "gunicorn.error": "WARNING",
 }
 LONGEST_VALUE: Final = 1_000
 """How many characters of a value are logged."""
@@ -34,7 +34,7 @@ LONGEST_REFUSAL: Final = 150
 """How many characters of Django's message about a suspicious request are logged. It can repeat the Host header."""
 FILTERS = ["refusals", "faults", "storms"]
 NO_HANDSHAKE = "ASGI callable returned without completing handshake."
-SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
+SERVERS = ("uvicorn", "uvicorn.error", "uvicorn.access", "gunicorn.error")
 
 
 def as_a_refusal(record: logging.LogRecord) -> bool:
@@ -71,8 +71,7 @@ def shorten_values(log: object, method: str, event: structlog.typing.EventDict) 
 
 def log_start(process: str, **details: object) -> None:
     """Log that this process has started, with its version. `process` is its name in docs/operations.md."""
-    if threading.current_thread() is threading.main_thread():  # `script/run` runs workers and beat in threads
-        structlog.get_logger("nomercy").info("started", process=process, version=nomercy.__version__, **details)
+    structlog.get_logger("nomercy").info("started", process=process, version=nomercy.__version__, **details)
 
 
 def final_processors(form: str) -> list[structlog.typing.Processor]:

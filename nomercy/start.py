@@ -1,7 +1,5 @@
 """What a process of a site does at its start, when it has logged that it has started."""
 
-import threading
-
 from django.db import Error
 from structlog import get_logger
 
@@ -15,10 +13,9 @@ log = get_logger(__name__)
 def log_state_of_database() -> None:
     """Log one line if the database of `DATABASE_URL` cannot be used, or was used by newer code.
 
-    The process stays up: the database may be away for a moment, and older code may fit well enough. Does nothing in a
-    thread: `script/run` runs workers and beat in threads, and has connected already.
+    The process stays up: the database may be away for a moment, and older code may fit well enough.
     """
-    if threading.current_thread() is not threading.main_thread() or not Environment().text(NAME):
+    if not Environment().text(NAME):
         return
     reason = why_unusable()
     if reason:
