@@ -37,7 +37,7 @@ LONGEST: Final = 262_144
 AT_ONCE: Final = 5
 """The most threads of a process that make a call to the provider, or wait for the call of another thread, at once.
 
-A slow provider blocks no more than these, half of the threads that serve pages (`nomercy.asgi.HTTP_THREADS`).
+A slow provider blocks no more than these, half of the threads that serve pages (`HTTP_THREADS`).
 """
 LONGEST_WAIT: Final = 1.0
 """The longest that a thread waits for the call of another, in seconds."""

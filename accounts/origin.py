@@ -1,7 +1,7 @@
 """The network addresses that limits count requests by."""
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final
 
@@ -22,14 +22,6 @@ def address_of_scope(scope: Mapping[str, Any]) -> str:
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
     client = scope.get("client")  # None on a Unix socket
     return _counted(forwarded.decode("latin-1"), client[0] if client else "")
-
-
-def address_of_peer(peer: Sequence[Any] | None) -> str:
-    """Return the address that a connection counts for before it has sent anything.
-
-    :param peer: its other end, as `getpeername` returns it; None if there is none.
-    """
-    return _counted("", peer[0] if peer else "")
 
 
 def _counted(forwarded: str, peer: str) -> str:

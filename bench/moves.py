@@ -23,7 +23,6 @@ import random
 import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -268,7 +267,7 @@ def serve_and_load(replicas: list[Replica], seconds: int) -> Load:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, *COMMANDS["web"][1:], "--bind", f"127.0.0.1:{port}"]
+    command = [*COMMANDS["web"], "--bind", f"127.0.0.1:{port}"]
     environment = os.environ | {
         "LOG_LEVEL": "WARNING",
         "PORT": str(port),

@@ -3,8 +3,8 @@
     .venv/bin/python -m bench.siege [--site run|stack|both] [--seconds 30] [--apart]
 
 Starts `script/run` and then `script/stack` on their own databases, as real processes with all limits on. A player at
-127.0.0.2 moves, first alone and then while an attacker at 127.0.0.3 does all of this at once, from one process that is
-pinned to one core:
+127.0.0.2 moves, first alone and then while an attacker at 127.0.0.3 sends 24 requests to `script/run` whose bodies do
+not arrive, and does all of this at once to `script/stack`, from one process that is pinned to one core:
 
 - 50 requests whose bodies do not arrive, sent again as soon as they are refused;
 - 1,500 connections with half a request, opened again when they are closed;
@@ -39,14 +39,15 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from bench.moves import Replica, bench_database, cookies_of, move_request, new_replica, request_bytes
+from nomercy.launcher.listening import raise_file_limit
 from nomercy.launcher.place import CHECKOUT, place_for, secret_key
-from nomercy.server.listening import raise_file_limit
 
 PLAYER: Final = "127.0.0.2"
 ATTACKER: Final = "127.0.0.3"
 APART: Final = {"slow body": ATTACKER, "half a request": "127.0.0.4", "socket": "127.0.0.5", "junk token": "127.0.0.6"}
 TOGETHER: Final = dict.fromkeys(APART, ATTACKER)
 SLOW_BODIES: Final = 50
+FEW_SLOW_BODIES: Final = 24
 IDLE: Final = 1_500
 BROKEN_SOCKETS: Final = 40
 JUNK_A_SECOND: Final = 300
@@ -68,20 +69,27 @@ STACK: Final = "nomercy.launcher.stack"
 class Attack:
     """All attacks at once, until it is stopped. `seen` counts the reactions of the site."""
 
-    def __init__(self, host: str, port: int, origin: str, sources: Mapping[str, str]) -> None:
+    def __init__(self, host: str, port: int, origin: str, sources: Mapping[str, str], *, proxied: bool) -> None:
         """Attack from these addresses, by the kind of attack."""
+        self._proxied = proxied
         self._host, self._port, self._origin, self._sources = host, port, origin, sources
         self.seen: Counter[str] = Counter()
 
     async def run(self, seconds: float) -> None:
-        tasks = [asyncio.create_task(self._again("slow body", self._slow_body)) for _ in range(SLOW_BODIES)]
-        tasks += [asyncio.create_task(self._again("half a request", self._half_a_request)) for _ in range(IDLE)]
-        tasks += [asyncio.create_task(self._again("socket", self._broken_socket)) for _ in range(BROKEN_SOCKETS)]
-        tasks.append(asyncio.create_task(self._junk()))
+        """Attack for this long. Without a proxy, only by slow bodies."""
+        number = SLOW_BODIES if self._proxied else FEW_SLOW_BODIES
+        tasks = [asyncio.create_task(self._again("slow body", self._slow_body)) for _ in range(number)]
+        if self._proxied:
+            tasks += self._more()
         await asyncio.sleep(seconds)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _more(self) -> list[asyncio.Task[None]]:
+        tasks = [asyncio.create_task(self._again("half a request", self._half_a_request)) for _ in range(IDLE)]
+        tasks += [asyncio.create_task(self._again("socket", self._broken_socket)) for _ in range(BROKEN_SOCKETS)]
+        return [*tasks, asyncio.create_task(self._junk())]
 
     async def _again(self, name: str, attack: Any) -> None:
         while True:
@@ -135,12 +143,12 @@ class Attack:
         self.seen[f"junk token: {answer or 'closed'}"] += 1
 
 
-def attack(url: str, seconds: float, sources: Mapping[str, str]) -> None:
+def attack(url: str, seconds: float, sources: Mapping[str, str], *, proxied: bool) -> None:
     """Run the attacker (`--attack`). Print what was seen as JSON."""
     raise_file_limit()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     address = urlsplit(url)
-    found = Attack(address.hostname or "", address.port or 80, url, sources)
+    found = Attack(address.hostname or "", address.port or 80, url, sources, proxied=proxied)
     asyncio.run(found.run(seconds))
     print(json.dumps(found.seen))
 
@@ -230,7 +238,18 @@ def besiege(module: str, seconds: float, *more: str) -> bool:
         alone = player.play(seconds)
         logged = site.log.stat().st_size
         attacker = subprocess.Popen(
-            [sys.executable, "-m", "bench.siege", "--attack", site.url, "--seconds", str(seconds + 2 * SETTLE), *more],
+            [
+                sys.executable,
+                "-m",
+                "bench.siege",
+                "--attack",
+                site.url,
+                "--site",
+                "run" if module == RUN else "stack",
+                "--seconds",
+                str(seconds + 2 * SETTLE),
+                *more,
+            ],
             cwd=CHECKOUT,
             stdout=subprocess.PIPE,
             text=True,
@@ -265,7 +284,8 @@ def main() -> int:
     parser.add_argument("--attack", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.attack:
-        attack(arguments.attack, arguments.seconds, APART if arguments.apart else TOGETHER)
+        sources = APART if arguments.apart else TOGETHER
+        attack(arguments.attack, arguments.seconds, sources, proxied=arguments.site == "stack")
         return 0
     raise_file_limit()
     with bench_database() as database:

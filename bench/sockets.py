@@ -66,8 +66,8 @@ class Fault:
 FAULTS: Final = (
     Fault("Redis killed", "redis-server", signal.SIGKILL, again=False),
     Fault("Redis hangs", "redis-server", signal.SIGSTOP, again=False, end=signal.SIGCONT),
-    Fault("sockets killed", "nomercy.server sockets", signal.SIGKILL, again=False),
-    Fault("pages killed", "nomercy.server pages", signal.SIGKILL, again=True),
+    Fault("sockets killed", "uvicorn", signal.SIGKILL, again=False),
+    Fault("pages killed", "gunicorn", signal.SIGKILL, again=True),
 )
 
 

@@ -1,6 +1,6 @@
 """Metrics for Prometheus: how long requests take and why they are refused, and what waits in the database.
 
-Requests are counted by the processes for pages. With several of them, `nomercy.server.command` makes a folder where
+Requests are counted by the processes for pages. With several of them, `gunicorn.conf.py` makes a folder where
 each keeps its counts, and any of them answers for all. What is read from the database is of the whole site.
 """
 

@@ -37,10 +37,16 @@ from nomercy.uploads import FileRefused
 Handler = Callable[[HttpRequest], HttpResponseBase]
 SAFE = ("GET", "HEAD")
 METHODS = frozenset(HTTPMethod)
+PAGES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+"""The refusals of a request that have a page of their own."""
 CODE = re.compile(r"[a-z0-9]{10}")
 GAME_ROUTES = ("games/<slug:code>/", "api/v1/games/")
 NUL = "\0"
 QUOTED_NUL = "%00"
+BODY_SECONDS = 10.0
+"""How long a body may take to arrive where no proxy reads it first."""
+LATE = "nomercy.late"
+"""The key of an ASGI scope that says whether the body took longer."""
 log = structlog.get_logger("nomercy.request")
 
 
@@ -50,6 +56,14 @@ class NullCharacter(SuspiciousOperation):
 
 class OtherEncoding(SuspiciousOperation):
     """A request says that its text is not in UTF-8."""
+
+
+class LateBody(SuspiciousOperation):
+    """The body did not arrive in time."""
+
+
+class NoLength(SuspiciousOperation):
+    """A body in chunks, of which Django would read nothing."""
 
 
 class RequestLog:
@@ -173,12 +187,16 @@ def last_seen(get_response: Handler) -> Handler:
 
 
 def short_bodies(get_response: Handler) -> Handler:
-    """Refuse a body longer than `DATA_UPLOAD_MAX_MEMORY_SIZE` before it is parsed."""
-    # The server has already refused bodies longer than `LIMITS.body_bytes`.
+    """Refuse, before it is parsed, a body over `DATA_UPLOAD_MAX_MEMORY_SIZE`, a late one, and one of unknown length."""
 
     def handle(request: HttpRequest) -> HttpResponseBase:
-        if int(request.META.get("CONTENT_LENGTH") or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        length = request.META.get("CONTENT_LENGTH")
+        if int(length or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             return bad_request(request, RequestDataTooBig())
+        if request.META.get("asgi.scope", {}).get(LATE):
+            return bad_request(request, LateBody())
+        if not length and "HTTP_TRANSFER_ENCODING" in request.META:
+            return bad_request(request, NoLength())
         return get_response(request)
 
     return handle
@@ -259,13 +277,20 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
     if isinstance(exception, RequestDataTooBig):
         denied = too_large()
+    elif isinstance(exception, LateBody):
+        denied = Denied("timed_out", f"The request did not arrive within {BODY_SECONDS:.0f} seconds: send it again.")
+    elif isinstance(exception, NoLength):
+        denied = Denied(
+            "length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."
+        )
     elif isinstance(exception, (FileRefused, OtherEncoding)):
         denied = Denied("malformed", str(exception))
     if request.path.startswith(API):
         return error_object(denied)
-    sentence = denied.message if isinstance(exception, (FileRefused, OtherEncoding)) else ""
-    context = {"sentence": sentence, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE}
-    return HttpResponse(loader.get_template(f"{denied.status}.html").render(context), status=denied.status)
+    sentence = denied.message if isinstance(exception, (FileRefused, NoLength, OtherEncoding)) else ""
+    context = {"sentence": sentence, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "seconds": BODY_SECONDS}
+    page = denied.status if denied.status in PAGES else HTTPStatus.BAD_REQUEST
+    return HttpResponse(loader.get_template(f"{page:d}.html").render(context), status=denied.status)
 
 
 def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:

@@ -42,7 +42,8 @@ SITE_URL = f"{SITE.scheme}://{SITE.netloc}"
 HTTPS = SITE.scheme == "https"
 TRUSTED_PROXIES = environment.number("BEHIND_PROXY", 0, highest=5)
 BEHIND_PROXY = TRUSTED_PROXIES > 0
-WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, lowest=1, highest=64)  # processes of nomercy.server
+WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, lowest=1, highest=64)  # processes for pages
+HTTP_THREADS = 10  # of each of them
 DEBUG = environment.flag("DEBUG")
 check_debug(debug=DEBUG, site=SITE)
 ALLOWED_HOSTS = [host_of(SITE), *environment.hosts("ALLOWED_HOSTS")]
@@ -51,7 +52,6 @@ if host_of(SITE) in LOCAL_HOSTS:
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 ROOT_URLCONF = "nomercy.urls"
 WSGI_APPLICATION = "nomercy.wsgi.application"
-ASGI_APPLICATION = "nomercy.asgi.application"
 
 # Name and texts
 SITE_NAME = environment.site_name("SITE_NAME", "No Mercy")

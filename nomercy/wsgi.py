@@ -1,4 +1,4 @@
-"""The WSGI application: pages and the API. `nomercy.server.bridge` runs it."""
+"""The WSGI application: pages and the API."""
 
 import os
 from importlib import import_module

@@ -1,7 +1,7 @@
 """Waiting calls: they answer as soon as there is something new, or after 25 seconds.
 
-A view always answers at once. While it has nothing new, the server of nomercy/server/waits.py gets an answer that names
-groups of the channel layer. It runs the view again after a message to one of them, so no thread is held meanwhile.
+A view always answers at once. While it has nothing new, nomercy/waiting_calls.py gets an answer that names groups of
+the channel layer. It runs the view again after a message to one of them, so no thread is held meanwhile.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from django.http import HttpRequest, HttpResponse
 
 from games.announce import person_group
 
+PATH: Final = "/api/v1/wait/"
+"""How the paths of waiting calls begin. A proxy passes them on to the server for websockets."""
 KNOWN: Final = "nomercy.known"
 """The key of the WSGI environment by which a server says that it can wait. Its value is the mark of the answer that it
 has had for this call, or empty at first. Clients cannot set it: their headers have other keys."""

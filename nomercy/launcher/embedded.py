@@ -24,6 +24,7 @@ from nomercy.checks import LOCAL_HOSTS, Environment, check_static_files, host_of
 from nomercy.launcher import postgres
 from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.given import require_reachable, require_redis_log_in
+from nomercy.launcher.listening import listen, raise_file_limit
 from nomercy.launcher.place import (
     CHECKOUT,
     STOP_SIGNALS,
@@ -35,12 +36,12 @@ from nomercy.launcher.place import (
 )
 from nomercy.launcher.processes import QUEUES
 from nomercy.logs import log_start
-from nomercy.server.listening import listen, raise_file_limit
 
 if TYPE_CHECKING:
     from celery.worker import WorkController
 
-    from nomercy.server.front import FrontServer
+    from nomercy.asgi import Application
+    from nomercy.launcher.quiet_server import QuietServer
 
 GOODBYE_SECONDS = 3
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -177,8 +178,8 @@ def _serve(stack: ExitStack) -> None:
     if not settings.EMBEDDED:
         require_reachable()
     require_redis_log_in()
-    if wrong := _wrong_port():
-        _say(wrong)
+    for sentence in filter(None, (_wrong_port(), no_proxy())):
+        _say(sentence)
     stack.enter_context(_only_one(address))
     listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
     # The pages are loaded while PostgreSQL starts. A signal must come to the main thread, which can hold it back.
@@ -186,7 +187,7 @@ def _serve(stack: ExitStack) -> None:
         loading = ThreadPoolExecutor(1, thread_name_prefix="loading").submit(import_module, "nomercy.asgi")
     if settings.EMBEDDED:
         stack.enter_context(postgres.kept_up(place_for(), _say))
-    application = loading.result().application
+    loading.result()
     gc.enable()
     _migrate()
 
@@ -196,7 +197,7 @@ def _serve(stack: ExitStack) -> None:
         await asyncio.to_thread(stack.enter_context, Workers())
         log_start("site", queues=sorted(QUEUES))
 
-    asyncio.run(_run(_server(application, ready=ready), listening))
+    asyncio.run(_run(server(whole_site(), ready=ready), listening))
 
 
 def _only_one(address: str) -> IO[str]:
@@ -247,17 +248,50 @@ def _migrate() -> None:
     connection.close()
 
 
-def _server(application: Any, *, ready: Callable[[], Awaitable[None]]) -> "FrontServer":
-    from nomercy.server.config import config
-    from nomercy.server.front import FrontServer
+def whole_site() -> "Application":
+    """Return the ASGI application of pages, the API and websockets."""
+    from a2wsgi import WSGIMiddleware
+    from django.conf import settings
 
-    return FrontServer(config(application, stop_seconds=GOODBYE_SECONDS), ready=ready)
+    from nomercy.asgi import Application
+    from nomercy.launcher.whole_requests import WholeRequests
+    from nomercy.wsgi import application
+
+    # The queue of an answer has no limit, so that no thread waits for a client.
+    pages: Any = WSGIMiddleware(application, workers=settings.HTTP_THREADS, send_queue_size=0)  # type: ignore[arg-type]  # its types are narrower than PEP 3333
+    return Application(WholeRequests(pages))
 
 
-async def _run(server: "FrontServer", listening: socket.socket) -> None:
+def server(application: "Application", *, ready: Callable[[], Awaitable[None]]) -> "QuietServer":
+    """Return uvicorn with this application. It awaits `ready` as soon as requests are answered."""
+    from django.conf import settings
+    from uvicorn import Config
+
+    from nomercy.launcher.quiet_server import QuietServer
+
+    configuration = Config(
+        application,
+        http="h11",
+        loop="asyncio",
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # accounts/origin.py reads them
+        server_header=False,
+        h11_max_incomplete_event_size=16_384,
+        ws_max_size=1024,
+        ws_per_message_deflate=False,
+        timeout_keep_alive=75 if settings.BEHIND_PROXY else 5,  # a proxy closes an idle connection first
+        timeout_graceful_shutdown=GOODBYE_SECONDS,
+    )
+    return QuietServer(configuration, stopping=application.waiting_calls.stopping, ready=ready)
+
+
+async def _run(running: "QuietServer", listening: socket.socket) -> None:
     ServerLoopLayer.loop = asyncio.get_running_loop()
     try:
-        await server.serve(sockets=[listening])
+        await running.serve(sockets=[listening])
     finally:
         ServerLoopLayer.loop = None
 
@@ -272,6 +306,18 @@ def _wrong_port() -> str:
     return (
         f"SITE_URL is {settings.SITE_URL}, but No Mercy listens on port {settings.PORT}, so links in mails lead to the"
         f" wrong port. Set PORT={port}, or change SITE_URL."
+    )
+
+
+def no_proxy() -> str:
+    """Return what to do if other machines reach this site without a proxy, else ""."""
+    from django.conf import settings
+
+    if settings.HOST in LOCAL_HOSTS or settings.HOST == "::1" or settings.BEHIND_PROXY:
+        return ""
+    return (
+        f"HOST is {settings.HOST}, so other machines reach No Mercy without a proxy. That is for a network of your own."
+        " On the internet, put nginx in front and set BEHIND_PROXY=1 (docs/operations.md, Behind a proxy)."
     )
 
 

@@ -1,7 +1,7 @@
 """`script/stack`: the production processes on one machine.
 
-It also starts PostgreSQL and Redis, unless `DATABASE_URL` and `REDIS_URL` name others. A process that ends is started
-again. If it ends too often, everything is stopped with one sentence. Nothing is left running.
+It also starts nginx, and PostgreSQL and Redis unless `DATABASE_URL` and `REDIS_URL` name others. A process that ends is
+started again. If it ends too often, everything is stopped with one sentence. Nothing is left running.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, ExitStack, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -26,12 +26,9 @@ from nomercy.checks import Environment, refuse
 from nomercy.launcher import postgres
 from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.given import require_reachable, require_redis_log_in
+from nomercy.launcher.listening import listen, raise_file_limit
 from nomercy.launcher.place import CHECKOUT, STOP_SIGNALS, EmbeddedError, place_for
-from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, redis_command
-from nomercy.launcher.proxy import Proxy
-from nomercy.server.limits import LIMITS
-from nomercy.server.listening import raise_file_limit
-from nomercy.server.waiting import waiting_for
+from nomercy.launcher.processes import COMMANDS, STOP_SECONDS, nginx_command, nginx_program, redis_command
 
 READY_SECONDS: Final = 120
 RESTARTS: Final = 5
@@ -145,6 +142,8 @@ def prepare(exit_stack: ExitStack) -> dict[str, str]:
         refuse("script/stack serves only http on this machine. docs/operations.md says how to run a site with https.")
     if not given.text("REDIS_URL") and not shutil.which("redis-server"):
         refuse("redis-server is not installed. Install it (on Debian: apt-get install redis-server) or set REDIS_URL.")
+    if not nginx_program():
+        refuse("nginx is not installed. Install it (on Debian: apt-get install nginx-light).")
     require_redis_log_in()
     if given.text("DATABASE_URL"):
         require_reachable()
@@ -178,15 +177,17 @@ class Stack:
         :raises Stopped: a stop signal came.
         """
         self._loop = asyncio.get_running_loop()
-        proxy = Proxy(web=folder / "web.sock", ws=folder / "ws.sock", waiting=waiting_for(LIMITS))
+        host, port = environment["HOST"], int(environment["PORT"])
+        _check_free(host, port)
         async with AsyncExitStack() as exit_stack:
-            await exit_stack.enter_async_context(_listening(proxy, environment["HOST"], int(environment["PORT"])))
             exit_stack.push_async_callback(self._stop)
             if not Environment().text("REDIS_URL"):
                 environment["REDIS_URL"] = await self._start_redis(environment, folder)
             environment["STATIC_ROOT"] = str(folder / "static")
             await self._until_stopped(self._prepare_site(environment))
-            await self._start_site(environment, proxy)
+            await self._start_site(environment, folder)
+            nginx = nginx_command(folder, host=host, port=port, per_cent=settings.RATE_LIMITS)
+            await self._start(Watched("nginx", nginx, environment))
             await self._until_stopped(_ready(environment))
             say(f"No Mercy is running at {environment['SITE_URL']}. Ctrl-C stops everything.")
             await self._until_stopped(asyncio.Event().wait())
@@ -204,11 +205,11 @@ class Stack:
             raise StackError(f"{watched.name} failed. Its output is above.")
         self._watched.remove(watched)
 
-    async def _start_site(self, environment: dict[str, str], proxy: Proxy) -> None:
-        listening = {"web": ("--bind", f"unix:{proxy.web}"), "ws": ("--bind", f"unix:{proxy.ws}")}
+    async def _start_site(self, environment: dict[str, str], folder: Path) -> None:
         for name, (program, *arguments) in COMMANDS.items():
-            path = str(Path(sys.executable).with_name(program))
-            await self._start(Watched(name, [path, *arguments, *listening.get(name, ())], environment))
+            path = program if "/" in program else str(Path(sys.executable).with_name(program))
+            listening = ("--bind", f"unix:{folder}/{name}.sock") if name in ("web", "ws") else ()
+            await self._start(Watched(name, [path, *arguments, *listening], environment))
 
     async def _start(self, watched: Watched) -> None:
         self._watched.append(watched)
@@ -239,20 +240,21 @@ class Stack:
         for task in self._watchers:
             task.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
-        redis = [watched for watched in self._watched if watched.name == "redis"]
-        await asyncio.gather(*(watched.stop() for watched in self._watched if watched not in redis))
-        for watched in redis:  # last, because workers use it to the end
+        last = [watched for watched in self._watched if watched.name in ("redis", "nginx")]
+        await asyncio.gather(*(watched.stop() for watched in self._watched if watched not in last))
+        for watched in last:  # they are used to the end
             await watched.stop()
 
 
-@asynccontextmanager
-async def _listening(proxy: Proxy, host: str, port: int) -> AsyncIterator[None]:
+def _check_free(host: str, port: int) -> None:
+    """Check that nginx can listen there.
+
+    :raises StackError: it cannot.
+    """
     try:
-        server = proxy.listen(host, port)
+        listen(host, port).close()
     except OSError as error:
         raise StackError(f"it cannot listen on {host} port {port}: {error.strerror}.") from None
-    async with server:
-        yield
 
 
 async def _ready(environment: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ from django.test import Client
 from accounts import openid_provider
 from accounts.models import Session, User
 from accounts.openid_provider import ProviderFailed
-from nomercy.asgi import HTTP_THREADS
+from nomercy.settings import HTTP_THREADS
 from tests.support.openid import (
     CALLBACK,
     LOG_IN,

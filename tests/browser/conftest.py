@@ -29,7 +29,6 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import User
 from games import announce
 from games.models import Game
-from nomercy.asgi import application
 from nomercy.launcher import embedded
 from nomercy.layer import GroupLayer
 from tests.browser.places import Cast
@@ -66,6 +65,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if not item.get_closest_marker("smoke"):
                 item.add_marker(pytest.mark.long)
             if STACK:
+                item.add_marker(pytest.mark.nginx)
                 item.add_marker(pytest.mark.redis)
                 if item.get_closest_marker("in_process"):
                     item.add_marker(pytest.mark.skip(reason="reaches into the server's process"))
@@ -139,7 +139,7 @@ def _embedded() -> Iterator[Embedded]:
         async def be_ready() -> None:
             ready.set()
 
-        uvicorn = embedded._server(application, ready=be_ready)
+        uvicorn = embedded.server(embedded.whole_site(), ready=be_ready)
         thread = threading.Thread(target=lambda: asyncio.run(embedded._run(uvicorn, listening)), name="site")
         with embedded.Workers():
             thread.start()

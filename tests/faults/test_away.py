@@ -33,7 +33,7 @@ from tests.support import waiting
 from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
 
-pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = [pytest.mark.nginx, pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 CSRF = "b" * 32
 PATIENCE = 60.0

@@ -175,6 +175,7 @@ def test_the_scan_finds_a_hand_and_a_seed_in_a_log(line: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.nginx
 @pytest.mark.redis
 def test_crashes_neither_lose_nor_double_a_move(
     place: Place, django_db_blocker: DjangoDbBlocker, figure: Figure

@@ -232,6 +232,7 @@ class Visitor:
 
 
 @pytest.mark.more
+@pytest.mark.nginx
 @pytest.mark.redis
 @needs_mount
 @pytest.mark.django_db(transaction=True)

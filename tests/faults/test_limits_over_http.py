@@ -31,7 +31,6 @@ from games.queries import Viewer
 from games.rules import TURN_MOVES
 from games.web.forms import NewTableForm
 from nomercy import limits
-from nomercy.server.limits import LIMITS
 from tests.conftest import Figure, api_token, logged_in, person
 from tests.support.database import emptied_afterwards
 from tests.support.stack import RunningStack, stack
@@ -39,12 +38,12 @@ from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.waiting import until
 from tests.support.web import CSRF, Request, exchange, page_move, program_move
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.redis, pytest.mark.long]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.nginx, pytest.mark.redis, pytest.mark.long]
 
 AT_ONCE: Final = 32
 PERCENT: Final = int(os.environ.get("PERCENT", "1"))
-FROM_ONE: Final = LIMITS.new_connections // 2
-"""How many requests come from one address. More than the limit are refused before they are read."""
+FROM_ONE: Final = 250
+"""How many requests come from one address. nginx refuses more than 400 at once."""
 WINDOW: Final = 60.0
 OVERRUN: Final = 1.2
 TOO_MANY: Final = 429

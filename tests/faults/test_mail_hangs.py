@@ -20,7 +20,7 @@ from tests.support.mail import MailServer, serve
 from tests.support.stack import stack
 from tests.support.tables import TWO_HANDS, table_at
 
-pytestmark = [pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = [pytest.mark.nginx, pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 PATIENCE = 45.0
 HOUR = timedelta(hours=1)

@@ -36,7 +36,7 @@ from tests.support.tables import TWO_HANDS, table_at
 
 __all__ = ["on_the_stack"]  # the fixture of that module
 
-pytestmark = [pytest.mark.long, pytest.mark.redis, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.long, pytest.mark.nginx, pytest.mark.redis, pytest.mark.django_db(transaction=True)]
 
 BROKEN: Final = 40
 RESET: Final = struct.pack("ii", 1, 0)

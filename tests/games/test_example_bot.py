@@ -18,12 +18,10 @@ from django.utils import timezone
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
+from nomercy.asgi import Application
+from nomercy.launcher import embedded
 from nomercy.launcher.embedded import ServerLoopLayer
 from nomercy.launcher.place import CHECKOUT
-from nomercy.server.admission import Admission
-from nomercy.server.bridge import Bridge
-from nomercy.server.limits import Limits
-from nomercy.wsgi import application
 from tests.conftest import api_token
 from tests.faults.state import faulty_games
 from tests.support.server import serving
@@ -38,19 +36,19 @@ def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def site() -> Iterator[str]:
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of a server for pages and the API. Moves are announced in its event loop."""
-    bridge = Bridge(application, threads=1)
-    admission = Admission(bridge, Limits())
+    # A connection that outlived its request would keep the test database from being emptied.
+    monkeypatch.setitem(connections.settings["default"], "CONN_MAX_AGE", 0)
+    application = embedded.whole_site()
 
-    async def announced(scope: Any, receive: Any, send: Any) -> None:
-        ServerLoopLayer.loop = asyncio.get_running_loop()
-        await admission(scope, receive, send)
+    class Announced(Application):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            ServerLoopLayer.loop = asyncio.get_running_loop()
+            await application(scope, receive, send)
 
-    with serving(announced, Limits()) as port:
+    with serving(Announced()) as port:
         yield f"http://127.0.0.1:{port}"
-    bridge._pool.submit(connections.close_all).result()
-    bridge._pool.shutdown()
 
 
 def _example() -> ModuleType:

@@ -35,9 +35,8 @@ from games.live.socket_limits import (
 )
 from games.models import Game
 from games.queries import Viewer
-from nomercy.asgi import application
 from nomercy.launcher.embedded import ServerLoopLayer
-from tests.support.sockets import Socket, run, thread_of_channels
+from tests.support.sockets import Socket, application, run, thread_of_channels
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -259,8 +258,7 @@ async def serve(
             left -= 1
             told()
 
-    # asgiref's types allow only ASGI's own keys in a scope.
-    await asyncio.wait_for(application(Socket(code).scope, incoming.get, send), 20)  # type: ignore[arg-type]
+    await asyncio.wait_for(application(Socket(code).scope, incoming.get, send), 20)
 
 
 @pytest.mark.parametrize("error", [ConnectionResetError, RuntimeError])

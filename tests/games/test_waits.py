@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -25,20 +26,15 @@ from games.live.polling import poller
 from games.models import Game
 from games.queries import Table, Viewer
 from games.staff import people
+from nomercy import waiting_calls
 from nomercy.launcher.embedded import ServerLoopLayer
-from nomercy.server import waits
-from nomercy.server.admission import Admission
-from nomercy.server.bridge import Bridge
-from nomercy.server.connections import connections as connections_of
-from nomercy.server.limits import Limits
+from nomercy.waiting_calls import WaitingCalls
 from nomercy.wsgi import application
 from tests.conftest import api_token
 from tests.support.sockets import run, thread_of_channels
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-ONE_THREAD = 1
 
 
 @pytest.fixture(autouse=True)
@@ -47,25 +43,29 @@ def _thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 class Site:
-    """The HTTP side of the ASGI app, with a thread of its own."""
+    """The app for waiting calls, with threads of its own."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.bridge = Bridge(application, threads=ONE_THREAD)
-        self.app = Admission(self.bridge, limits or Limits())
+    def __init__(self) -> None:
+        self.app = WaitingCalls(answer_and_disconnect)
 
     def call(self, path: str, token: str) -> Call:
         """Begin a call of the API."""
         return Call(self.app, path, token)
 
-    def close(self) -> None:
-        self.bridge._pool.submit(connections.close_all).result()
-        self.bridge._pool.shutdown()
+
+def answer_and_disconnect(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """Run the site. The test database cannot be emptied while the thread has a connection."""
+    try:
+        with closing(application(environ, start_response)) as response:
+            return list(response)
+    finally:
+        connections.close_all()
 
 
 class Call:
     """A call that may take a while."""
 
-    def __init__(self, app: Admission, path: str, token: str) -> None:
+    def __init__(self, app: WaitingCalls, path: str, token: str, **headers: str) -> None:
         path, _, query = path.partition("?")
         scope = {
             "type": "http",
@@ -75,7 +75,10 @@ class Call:
             "path": f"/api/v1/{path}",
             "raw_path": f"/api/v1/{path}".encode(),
             "query_string": query.encode(),
-            "headers": [(b"host", b"127.0.0.1:8000"), (b"authorization", f"Bearer {token}".encode())],
+            "headers": [
+                *[(b"host", b"127.0.0.1:8000"), (b"authorization", f"Bearer {token}".encode())],
+                *[(name.encode(), value.encode()) for name, value in headers.items()],
+            ],
             "client": ["127.0.0.1", 50_000],
             "server": ["127.0.0.1", 8000],
         }
@@ -92,9 +95,11 @@ class Call:
     async def answer(self) -> tuple[int, Any]:
         """Return the status and the JSON of the answer."""
         start = await self._app.receive_output(10)
-        body = await self._app.receive_output(1)
+        body = b""
+        while (message := await self._app.receive_output(1)).get("more_body", False):
+            body += message["body"]
         assert b"x-wait-for" not in dict(start["headers"])
-        return int(start["status"]), json.loads(body["body"])
+        return int(start["status"]), json.loads(body + message["body"])
 
     async def hang_up(self) -> None:
         await self._app.send_input({"type": "http.disconnect"})
@@ -102,10 +107,8 @@ class Call:
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    site = Site()
-    yield site
-    site.close()
+def site() -> Site:
+    return Site()
 
 
 @pytest.fixture
@@ -176,7 +179,7 @@ def test_without_a_change_the_call_is_answered_when_its_time_is_over(
     site: Site, table: Table, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = api_token(bob)
-    monkeypatch.setattr(waits, "WAIT_SECONDS", 0.4)
+    monkeypatch.setattr(waiting_calls, "WAIT_SECONDS", 0.4)
 
     async def scenario() -> None:
         call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
@@ -188,7 +191,7 @@ def test_without_a_change_the_call_is_answered_when_its_time_is_over(
 
 
 def test_a_call_takes_less_than_25_seconds() -> None:
-    assert waits.WAIT_SECONDS < 25
+    assert waiting_calls.WAIT_SECONDS < 25
 
 
 def test_a_move_between_the_first_look_and_the_groups_is_not_missed(
@@ -220,7 +223,7 @@ def test_a_call_finds_a_move_while_the_channel_layer_is_down(
         raise ConnectionError("refused")
 
     monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
-    monkeypatch.setattr(waits, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(waiting_calls, "POLL_SECONDS", 0.1)
 
     async def scenario() -> None:
         call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
@@ -234,7 +237,7 @@ def test_a_call_finds_a_move_while_the_channel_layer_is_down(
 
 def test_a_revoked_token_ends_the_call(site: Site, table: Table, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     token = api_token(bob)
-    monkeypatch.setattr(waits, "WAIT_SECONDS", 3)  # a busy machine takes a second to delete the token
+    monkeypatch.setattr(waiting_calls, "WAIT_SECONDS", 3)  # a busy machine takes a second to delete the token
 
     async def scenario() -> None:
         call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
@@ -332,34 +335,27 @@ def test_events_since_an_older_mark_are_told_at_once(site: Site, table: Table, b
     run(scenario())
 
 
-def test_waiting_calls_hold_no_thread_and_are_counted_apart(
-    table: Table, alice: User, bob: User, settings: Settings
-) -> None:
-    settings.RATE_LIMITS = 100
-    site = Site(Limits(open_requests=2, waiting_calls=3))
-    tokens = [api_token(alice), api_token(bob)]
+def test_more_calls_wait_than_there_are_threads(site: Site, table: Table, alice: User, bob: User) -> None:
+    token, other = api_token(bob), api_token(alice)
     path = f"wait/games/{table.game.code}?after=0"
 
     async def scenario() -> None:
-        calls = [await site.call(path, tokens[1]).begin()]
-        for _ in range(2):
-            assert await calls[-1].waits()
-            calls.append(await site.call(path, tokens[1]).begin())
-        assert await calls[-1].waits()
-        status, error = await (await site.call(path, tokens[1]).begin()).answer()
-        assert (status, error["error"]) == (429, "too_many_requests")
-        assert (await (await site.call("me", tokens[0]).begin()).answer())[0] == 200
+        calls = [await site.call(path, token).begin() for _ in range(waiting_calls.THREADS + 2)]
+        for call in calls:
+            assert await call.waits()
+        assert (await (await site.call("me", other).begin()).answer())[0] == 200
         await move(table, alice)
-        assert [(await call.answer())[1]["version"] for call in calls] == [1, 1, 1]
-        assert site.app.addresses == {}
+        assert [(await call.answer())[1]["version"] for call in calls] == [1] * len(calls)
+        assert not site.app.waiting
 
     run(scenario())
-    site.close()
 
 
-def test_a_person_has_few_waiting_calls(table: Table, alice: User, bob: User, settings: Settings) -> None:
+def test_a_person_has_few_waiting_calls(
+    site: Site, table: Table, alice: User, bob: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.RATE_LIMITS = 100
-    site = Site(Limits(waiting_calls_of_one=1))
+    monkeypatch.setattr(waiting_calls, "MOST_OF_ONE", 1)
     tokens = [api_token(alice), api_token(bob)]
     path = f"wait/games/{table.game.code}?after=0"
 
@@ -367,13 +363,31 @@ def test_a_person_has_few_waiting_calls(table: Table, alice: User, bob: User, se
         calls = [await site.call(path, token).begin() for token in tokens]
         for call in calls:
             assert await call.waits()
-        assert (await (await site.call(path, tokens[0]).begin()).answer())[0] == 429
+        status, error = await (await site.call(path, tokens[0]).begin()).answer()
+        assert (status, error["error"]) == (429, "too_many_requests")
         for call in calls:
             await call.hang_up()
-        assert not site.app.waits
+        assert not site.app.waiting
 
     run(scenario())
-    site.close()
+
+
+def test_a_header_with_an_underscore_is_ignored(bob: User) -> None:
+    seen: list[str] = []
+
+    def note(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        seen.extend(environ)
+        return answer_and_disconnect(environ, start_response)
+
+    headers = {"x_forwarded_for": "192.0.2.9", "x-forwarded-proto": "https"}
+
+    async def scenario() -> None:
+        call = Call(WaitingCalls(note), "me", "no-such-token", **headers)
+        assert (await (await call.begin()).answer())[0] == 401
+
+    run(scenario())
+    assert "HTTP_X_FORWARDED_PROTO" in seen
+    assert "HTTP_X_FORWARDED_FOR" not in seen
 
 
 def test_changes_that_are_nothing_new_are_looked_at_more_and_more_seldom(
@@ -402,7 +416,7 @@ def test_a_caller_who_hangs_up_leaves_nothing_behind(site: Site, table: Table, b
         call = await site.call(f"wait/games/{table.game.code}", token).begin()
         assert await call.waits()
         await call.hang_up()
-        assert site.app.addresses == {}
+        assert not site.app.waiting
         layer: Any = get_channel_layer()
         assert not layer.groups
         assert not layer.channels
@@ -436,7 +450,7 @@ def test_a_stopping_server_answers_the_calls(
     async def scenario() -> None:
         call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
         assert await call.waits()
-        connections_of(site.app.limits).stopping.set()
+        site.app.stopping.set()
         assert (await call.answer())[0] == 200
 
     run(scenario())

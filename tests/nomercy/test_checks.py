@@ -286,7 +286,7 @@ def test_with_a_mail_server_addresses_are_confirmed(variables: dict[str, str], a
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("module", ["nomercy.server pages", "nomercy.launcher.embedded"])
+@pytest.mark.parametrize("module", ["gunicorn --config gunicorn.conf.py", "nomercy.launcher.embedded"])
 def test_pages_are_not_served_without_the_collected_files(module: str, tmp_path: Path) -> None:
     services = {"DATABASE_URL": "postgres://u:p@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
     own = {"SECRET_KEY": "k" * 40, "NOMERCY_ENV_FILE": "", "STATIC_ROOT": str(tmp_path)}

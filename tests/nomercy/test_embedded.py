@@ -318,6 +318,20 @@ def test_a_local_site_url_with_another_port_is_said(settings: Settings, site: st
     assert "Listens    on 127.0.0.1 port 8000" in embedded._welcome(site, "127.0.0.1 port 8000", "")
 
 
+@pytest.mark.parametrize(
+    ("host", "behind", "warned"),
+    [("127.0.0.1", False, False), ("::1", False, False), ("0.0.0.0", True, False), ("0.0.0.0", False, True)],  # noqa: S104
+)
+def test_a_site_that_others_reach_without_a_proxy_says_so(
+    settings: Settings, host: str, behind: bool, warned: bool
+) -> None:
+    settings.HOST, settings.BEHIND_PROXY = host, behind
+    assert (
+        embedded.no_proxy().startswith("HOST is 0.0.0.0, so other machines reach No Mercy without a proxy.") is warned
+    )
+    assert bool(embedded.no_proxy()) is warned
+
+
 def programs_on(data: Path) -> list[str]:
     """Return the names of the programs that run with this data folder as an argument."""
     found = []

@@ -203,7 +203,8 @@ COMMANDS = {
     "manage.py": ("manage.py", "migrate"),
     "script/run": ("-m", "nomercy.launcher.embedded"),
     "script/stack": ("-m", "nomercy.launcher.stack"),
-    "nomercy.server": ("-m", "nomercy.server", "pages"),
+    "script/serve web": ("-m", "gunicorn", "--config", "gunicorn.conf.py"),
+    "script/serve ws": ("-m", "uvicorn", "--factory", "nomercy.asgi:sockets"),
     "celery worker": ("-m", "celery", "-A", "nomercy", "worker"),
     "celery beat": ("-m", "celery", "-A", "nomercy", "beat"),
 }
@@ -244,7 +245,7 @@ def test_a_worker_for_a_queue_that_does_not_exist_ends_with_one_sentence(option:
 @pytest.mark.parametrize(
     ("command", "given", "missing"),
     [
-        ("nomercy.server", {}, "DATABASE_URL"),
+        *[(name, {}, "DATABASE_URL") for name in COMMANDS if name.startswith("script/serve")],
         *[(name, {}, "DATABASE_URL") for name in COMMANDS if name.startswith("celery")],
         *[(name, {"DATABASE_URL": URL}, "REDIS_URL") for name in COMMANDS if name.startswith("celery")],
     ],

@@ -7,15 +7,18 @@ import re
 from http import HTTPStatus
 
 import pytest
+from django.conf import settings
 
 from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT
-from nomercy.server.limits import LIMITS
-from nomercy.server.waiting import ENOUGH_FILES
+from nomercy.launcher.whole_requests import MOST_BYTES
+from nomercy.middleware import BODY_SECONDS
+from nomercy.waiting_calls import MOST_OF_ONE
 
 CADDY = (CHECKOUT / "docker" / "Caddyfile").read_text()
 OPERATIONS = (CHECKOUT / "docs" / "operations.md").read_text()
-NGINX = (CHECKOUT / "docker" / "nginx" / "site.conf").read_text()
+NGINX = (CHECKOUT / "docker" / "nginx" / "proxy.conf").read_text()
+MAPS = (CHECKOUT / "docker" / "nginx" / "proxy_maps.conf").read_text()
 CONNECTIONS = (CHECKOUT / "docker" / "nginx" / "connections.conf").read_text()
 
 
@@ -26,44 +29,46 @@ def number(pattern: str, text: str) -> int:
 
 
 def test_proxies_accept_bodies_of_the_same_length() -> None:
-    assert number(r"max_size (\d+)", CADDY) == LIMITS.body_bytes
-    assert number(r"int\(\{header\.Content-Length\}\) > (\d+)", CADDY) == LIMITS.body_bytes
-    assert number(r"client_max_body_size (\d+)k;", NGINX) * 1024 == LIMITS.body_bytes
+    assert number(r"max_size (\d+)", CADDY) == MOST_BYTES
+    assert number(r"int\(\{header\.Content-Length\}\) > (\d+)", CADDY) == MOST_BYTES
+    assert number(r"request_buffers (\d+)KiB", CADDY) * 1024 == MOST_BYTES
+    assert number(r"client_max_body_size (\d+)k;", NGINX) * 1024 == MOST_BYTES
+    assert number(r"client_body_buffer_size (\d+)k;", NGINX) * 1024 == settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
-def test_proxies_wait_equally_long_for_headers() -> None:
-    assert number(r"read_header (\d+)s", CADDY) == LIMITS.head_seconds
-    assert number(r"send_timeout (\d+)s;", NGINX) == LIMITS.write_seconds
-    assert number(r"client_header_timeout (\d+)s;", NGINX) == LIMITS.head_seconds
+def test_proxies_wait_equally_long() -> None:
+    assert number(r"read_header (\d+)s", CADDY) == number(r"client_header_timeout (\d+)s;", NGINX)
+    assert number(r"read_body (\d+)s", CADDY) == number(r"client_body_timeout (\d+)s;", NGINX) == BODY_SECONDS
 
 
-@pytest.mark.parametrize("waits", [number(r"read_body (\d+)s", CADDY), number(r"client_body_timeout (\d+)s;", NGINX)])
-def test_servers_refuse_a_slow_body_before_proxies_do(waits: int) -> None:
-    assert LIMITS.body_seconds < waits <= 2 * LIMITS.body_seconds
-    assert "proxy_request_buffering off;" in NGINX
+def test_servers_keep_idle_connections_longer_than_caddy() -> None:
+    """Or Caddy would send a request on a connection that is being closed."""
+    kept = number(r"keepalive (\d+)s", CADDY)
+    assert number(r"keepalive = (\d+)", (CHECKOUT / "gunicorn.conf.py").read_text()) > kept
+    assert number(r"--timeout-keep-alive (\d+)", (CHECKOUT / "script" / "serve").read_text()) > kept
 
 
-def test_nginx_has_the_connection_limit_of_the_servers() -> None:
-    assert number(r"limit_conn network (\d+);", CONNECTIONS) == LIMITS.waiting_connections
+def test_proxies_buffer_requests_and_answers() -> None:
+    assert "proxy_request_buffering" not in NGINX  # on, as nginx has it
+    assert "proxy_buffering" not in NGINX
+    assert "request_buffers" in CADDY
+    assert "response_buffers" in CADDY
 
 
 def test_the_docs_state_the_limits() -> None:
     table = OPERATIONS.partition("### Slow and large requests")[2].partition("## ")[0]
+    rate = {zone: number(rf"zone={zone}:10m rate=(\d+)r/s", MAPS) for zone in ("reads", "calls")}
     for said in (
-        f"{LIMITS.head_seconds:.0f} s from its first byte, {LIMITS.head_bytes // 1024} KB, {LIMITS.head_lines} lines",
-        f"{LIMITS.body_seconds:.0f} s more; 2.5 MB ({LIMITS.body_bytes:,} bytes)",
-        f"{LIMITS.write_seconds:.0f} s |",
-        f"{LIMITS.unsent_bytes >> 20} MB; {LIMITS.unsent_bytes_of_neighbours >> 20} MB of the same",
-        f"{LIMITS.open_requests} in each process",
-        f"{LIMITS.open_requests_of_neighbours}, with 80 MB, of the same",
-        f"at most {LIMITS.few_requests} requests, {LIMITS.few_bytes // 1024} KB of bodies",
-        f"{LIMITS.few_unsent_bytes >> 20} MB of\nanswers or {LIMITS.few_connections} new connections",
-        f"{LIMITS.new_connections} in {LIMITS.new_seconds:.0f} s, {LIMITS.new_connections_of_neighbours:,} of the same",
-        f"{LIMITS.in_threads} of 10, and {LIMITS.in_threads_of_neighbours} of 10 of the same",
-        f"{LIMITS.waiting_connections}, at",
-        f"websocket | {LIMITS.head_seconds:.0f} s |",
-        f"{LIMITS.socket_bytes:,} bytes in {LIMITS.socket_seconds:.0f} s",
-        f"{ENOUGH_FILES:,}",
+        f"{number(r'client_header_timeout (.*)s;', NGINX)} s, two lines of 4 KB",
+        f"{number(r'max_headers (.*);', NGINX)} lines |",
+        f"{BODY_SECONDS:.0f} s without a byte, {MOST_BYTES // 1024} KB",
+        f"{number(r'send_timeout (.*)s;', NGINX)} s without a byte",
+        f"{number(r'limit_conn network (.*);', CONNECTIONS)} at once",
+        f"{rate['reads']} a second, and twice as many at once",
+        f"{rate['calls']} a second, and twice as many at once",
+        f"{number(r'limit_conn open (.*);', NGINX)} at once",
+        f"{number(r'limit_conn websockets (.*);', NGINX):,} of all addresses",
+        f"{MOST_OF_ONE} of one person",
     ):
         assert said in table, said
 
@@ -75,7 +80,7 @@ def test_proxies_do_not_compress() -> None:
 
 @pytest.mark.parametrize("name", ["maintenance.html", "maintenance.json"])
 def test_proxies_answer_while_the_site_is_stopped(name: str) -> None:
-    assert f"/{name}" in NGINX
+    assert f"/{name}" in MAPS
     assert "error_page 502 503 504 =503 $maintenance;" in NGINX
     assert f"/{name}" in CADDY
     assert "{http.error.status_code} in [502, 503, 504]" in CADDY

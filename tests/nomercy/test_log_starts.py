@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Final
 
 import pytest
 from celery.signals import beat_init, worker_ready
@@ -19,8 +23,8 @@ from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
 import nomercy
+from nomercy.asgi import sockets
 from nomercy.launcher.place import CHECKOUT
-from nomercy.server import command
 from tests.support.stack import database_url
 
 
@@ -45,14 +49,19 @@ def test_beat_says_that_it_started(settings: Settings) -> None:
     assert [(line["event"], line["process"]) for line in lines] == [("started", "beat")]
 
 
-def start_server(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the command of a server up to where it would serve."""
-    monkeypatch.setattr(sys, "argv", ["nomercy.server", kind, "--bind", "127.0.0.1:0"])
-    for name in ("Server", "Multiprocess"):
-        monkeypatch.setattr(command, name, lambda *_, **__: SimpleNamespace(run=lambda *_: None))
-    monkeypatch.setattr(command, "bound_to", lambda address: None)
-    monkeypatch.setattr("logging.config.dictConfig", lambda _: None)
-    command.main()
+GUNICORN: Final = runpy.run_path(str(CHECKOUT / "gunicorn.conf.py"))
+
+
+def start_pages() -> None:
+    """Call what gunicorn calls before it starts the processes for pages."""
+    server = SimpleNamespace(cfg=SimpleNamespace(bind=["127.0.0.1:8000"]))
+    GUNICORN["on_starting"](server)
+    GUNICORN["when_ready"](server)
+
+
+async def start_sockets() -> None:
+    """Call what uvicorn calls, in its event loop."""
+    sockets()
 
 
 @pytest.mark.parametrize("process", ["pages", "sockets", "worker", "beat"])
@@ -60,10 +69,12 @@ def test_a_process_says_that_its_database_cannot_be_used_and_stays_up(
     process: str, settings: Settings, monkeypatch: pytest.MonkeyPatch, db: None
 ) -> None:
     settings.EMBEDDED, settings.REDIS_URL = False, "redis://127.0.0.1:1/0"
-    start = {
+    start: Callable[[], object] = {
         "worker": lambda: worker_ready.send(sender=Consumer("work")),
         "beat": lambda: beat_init.send(sender=None),
-    }.get(process, lambda: start_server(process, monkeypatch))
+        "pages": start_pages,
+        "sockets": lambda: asyncio.run(start_sockets()),
+    }[process]
     monkeypatch.setenv("DATABASE_URL", f"{database_url()}_is_not_there")
     with capture_logs() as lines:
         start()
@@ -85,13 +96,12 @@ def test_workers_in_threads_leave_it_to_their_process(monkeypatch: pytest.Monkey
     assert lines == []
 
 
-@pytest.mark.parametrize("kind", ["pages", "sockets"])
-def test_a_server_names_its_address(kind: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_for_pages_names_its_address(settings: Settings) -> None:
     settings.EMBEDDED = False
     with capture_logs() as lines:
-        start_server(kind, monkeypatch)
+        start_pages()
     told = [(line["process"], line["address"]) for line in lines if line["event"] == "started"]
-    assert told == [(kind, "127.0.0.1:0")]
+    assert told == [("pages", "127.0.0.1:8000")]
 
 
 def test_celerys_log_level_does_not_hide_it() -> None:

@@ -39,7 +39,8 @@ from tests.support.tables import TWO_HANDS, now_of, table_at
 pytestmark = pytest.mark.long
 
 PATIENCE = 30.0
-PAGES = "nomercy.server pages"
+PROGRAMS = {"web": "gunicorn", "ws": "uvicorn", "nginx": "nginx"}
+"""A part of the command lines of the processes that `script/serve` becomes, and of the proxy."""
 
 
 def status_of(url: str) -> int:
@@ -86,6 +87,7 @@ def test_a_frozen_site_has_started() -> None:
         thread.join()
 
 
+@pytest.mark.nginx
 @pytest.mark.redis
 @pytest.mark.django_db(transaction=True)
 def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: User, bob: User) -> None:
@@ -93,7 +95,8 @@ def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: U
     cookie = f"{settings.SESSION_COOKIE_NAME}={logged_in(alice).cookies[settings.SESSION_COOKIE_NAME].value}"
     page = f"/games/{table.game.code}/"
     with stack() as running:
-        seen = {name: running.pids(" ".join(command[1:])) for name, command in COMMANDS.items()}
+        programs = {name: " ".join(command[1:]) for name, command in COMMANDS.items()} | PROGRAMS
+        seen = {name: running.pids(program) for name, program in programs.items()}
         assert all(seen.values()), seen
         assert status_of(f"{running.url}/healthz") == 200
         assert status_of(f"{running.url}{page}") == 404
@@ -109,9 +112,9 @@ def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: U
         assert played == 200
         until("the bot has moved", lambda: now_of(table).game.version > 1)
 
-        master, *_ = running.pids(PAGES)
+        master, *_ = running.pids(PROGRAMS["web"])
         os.kill(master, signal.SIGKILL)
-        until("the server gone", lambda: master not in running.pids(PAGES))
+        until("the server gone", lambda: master not in running.pids(PROGRAMS["web"]))
         until("the site back", lambda: status_of(f"{running.url}/healthz") == 200)
         until("said", lambda: "stack: web ended with -9. It is started again.\n" in running.said)
         everything = running.pids("")
@@ -186,6 +189,8 @@ def test_a_used_port_is_reported(db: None) -> None:
 
 def test_the_compose_file_runs_the_same_commands() -> None:
     text = (CHECKOUT / "docker" / "compose.yaml").read_text() + (CHECKOUT / "docker" / "Dockerfile").read_text()
-    written = [tuple(json.loads(found)) for found in re.findall(r'(?:command:|CMD) (\["(?:python|celery)".*\])', text)]
+    written = [
+        tuple(json.loads(found)) for found in re.findall(r'(?:command:|CMD) (\["(?:script/serve|celery)".*\])', text)
+    ]
     for name, command in COMMANDS.items():
         assert any(found[: len(command)] == command for found in written), name

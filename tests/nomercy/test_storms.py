@@ -47,7 +47,7 @@ def test_similar_records_are_logged_once_a_minute_with_their_number(clock: Clock
 
 def test_our_warnings_are_similar_by_their_content(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storms, "_once", OnceAMinute(clock))
-    log = structlog.get_logger("nomercy.server")
+    log = structlog.get_logger("nomercy.request")
     with capture_logs() as logs:
         for status in (408, 429, 408, 408):
             storms.warn(log, "request refused", status=status)

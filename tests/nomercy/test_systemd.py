@@ -48,8 +48,8 @@ def command_of(name: str) -> tuple[str, ...]:
     """Return the command of a service without the path of its program."""
     (line,) = settings_of(FOLDER / name)["ExecStart"]
     program, *arguments = shlex.split(line.replace("%%", "%"))
-    assert program.startswith("/srv/no-mercy/.venv/bin/")
-    return (Path(program).name, *arguments)
+    assert program.startswith(("/srv/no-mercy/.venv/bin/", "/srv/no-mercy/script/"))
+    return (program.removeprefix("/srv/no-mercy/").removeprefix(".venv/bin/"), *arguments)
 
 
 def test_every_process_has_its_unit() -> None:

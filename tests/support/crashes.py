@@ -19,7 +19,7 @@ from tests.support import waiting
 from tests.support.stack import RunningStack, descendants
 
 PROGRAMS: Final = {
-    "web": "nomercy.server pages",
+    "web": "gunicorn",
     "clock": "--queues clock",
     "worker": "--queues work",
     "mail": "--queues mail",

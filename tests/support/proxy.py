@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import socket
 import ssl
 import subprocess
@@ -98,6 +99,8 @@ class Proxy:
         told = f"listen 127.0.0.1:{self.told} proxy_protocol; set_real_ip_from 127.0.0.1;"
         connections = connections.replace("proxy_pass", f"{told}\n        proxy_pass", 2).replace(told, "", 1)
         (folder / "conf.d" / "site.conf").write_text(site)
+        for name in ("proxy.conf", "proxy_maps.conf"):
+            shutil.copy(FOLDER / name, folder)
         (folder / "connections.conf").write_text(connections)
         place = (FOLDER / "place.conf").read_text()
         for old, new in (

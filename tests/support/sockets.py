@@ -18,11 +18,12 @@ from django.db import connections
 from django.test import Client
 
 from games import announce
-from nomercy.asgi import application
+from nomercy.asgi import Application
 from nomercy.launcher.embedded import ServerLoopLayer
 
 T = TypeVar("T")
 
+application = Application()
 ORIGIN = "http://127.0.0.1:8000"
 
 

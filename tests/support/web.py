@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 
+from nomercy.launcher.place import CHECKOUT
 from nomercy.launcher.processes import COMMANDS
 
 CSRF = "b" * 32
@@ -129,8 +129,8 @@ def _start(port: int) -> subprocess.Popen[bytes]:
         "DATABASE_URL": f"postgres://{at['USER']}:{at['PASSWORD']}@{host}:{at['PORT']}/{at['NAME']}",
         "DJANGO_SETTINGS_MODULE": "tests.settings",
     }
-    command = [sys.executable, *COMMANDS["web"][1:], "--bind", f"127.0.0.1:{port}"]
-    return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    command = [*COMMANDS["web"], "--bind", f"127.0.0.1:{port}"]
+    return subprocess.Popen(command, cwd=CHECKOUT, env=environment, stderr=subprocess.DEVNULL)
 
 
 def at_once(calls: Sequence[Callable[[Callable[[], object]], Any]]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Test the front server: it answers before it reports ready, sleeps when nothing happens, and stops at once."""
+"""uvicorn in `script/run` does nothing while nobody asks, and stops at once."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from http.client import HTTPConnection, HTTPResponse
 from typing import Any
 
 import pytest
+from uvicorn import Config
 
-from nomercy.server import front
-from nomercy.server.bridge import Answer
-from nomercy.server.config import config
-from nomercy.server.front import FrontServer
+from nomercy.launcher import quiet_server
+from nomercy.launcher.quiet_server import QuietServer
 
 PATIENCE = 20.0
 
 
-class CountedTicks(FrontServer):
+class CountedTicks(QuietServer):
     ticks = 0
 
     async def on_tick(self, counter: int) -> bool:
@@ -30,9 +29,8 @@ class CountedTicks(FrontServer):
 
 
 async def hello(scope: Any, receive: Any, send: Any) -> None:
-    answer = Answer(200, [(b"content-length", b"5")], b"hello")
-    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-    await send({"type": "http.response.body", "body": answer.body})
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+    await send({"type": "http.response.body", "body": b"hello"})
 
 
 def get(port: int) -> HTTPResponse:
@@ -41,6 +39,11 @@ def get(port: int) -> HTTPResponse:
         with connection.getresponse() as answer:
             answer.read()
             return answer
+
+
+def a_server(ready: Callable[[], Awaitable[None]]) -> CountedTicks:
+    configuration = Config(hello, http="h11", ws="none", lifespan="off", log_config=None, access_log=False)
+    return CountedTicks(configuration, stopping=asyncio.Event(), ready=ready)
 
 
 @contextmanager
@@ -53,7 +56,7 @@ def running(ready: Callable[[int], Awaitable[None]]) -> Iterator[tuple[CountedTi
             await ready(listening.getsockname()[1])
             is_ready.set()
 
-        server = CountedTicks(config(hello, stop_seconds=1), ready=be_ready)
+        server = a_server(be_ready)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -84,7 +87,7 @@ def test_it_answers_before_it_is_ready() -> None:
 
 @pytest.mark.parametrize("how", ["from another thread", "by a signal"])
 def test_it_stops_at_once_and_does_not_tick_meanwhile(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
-    monkeypatch.setattr(front, "TICK_SECONDS", 1_000)
+    monkeypatch.setattr(quiet_server, "TICK_SECONDS", 1_000)
 
     with running(nothing) as (server, thread):
         if how == "by a signal":
@@ -107,7 +110,7 @@ def test_a_signal_while_it_gets_ready_stops_it() -> None:
         got_ready = True
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = FrontServer(config(hello, stop_seconds=1), ready=ready)
+        server = a_server(ready)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         thread.join(PATIENCE)
@@ -117,15 +120,10 @@ def test_a_signal_while_it_gets_ready_stops_it() -> None:
 
 
 def test_it_keeps_ticking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front, "TICK_SECONDS", 0.001)
-    enough = threading.Event()
-
-    class Counted(CountedTicks):
-        async def on_tick(self, counter: int) -> bool:
-            if self.ticks == 5:
-                enough.set()
-            return await super().on_tick(counter)
-
-    monkeypatch.setattr(f"{__name__}.CountedTicks", Counted)
-    with running(nothing):
-        assert enough.wait(PATIENCE)
+    monkeypatch.setattr(quiet_server, "TICK_SECONDS", 0.001)
+    with running(nothing) as (server, _):
+        for _ in range(1_000):
+            if server.ticks > 5:
+                break
+            threading.Event().wait(PATIENCE / 1_000)
+        assert server.ticks > 5
