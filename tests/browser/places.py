@@ -186,6 +186,7 @@ def _replay(query: str) -> Visit:
 
 
 def _as_guest(page: Page, cast: Cast) -> None:
+    page.context.clear_cookies()  # the visitor may be a guest already
     page.goto("/")
     page.get_by_role("button", name="Play now").click()
     page.wait_for_url("**/games/*/")
