@@ -95,7 +95,8 @@ class WaitingCalls:
 async def _listening() -> AsyncIterator[tuple[Callable[[list[str]], Awaitable[float]], asyncio.Event]]:
     """Yield a function that joins groups of the channel layer, and an event that is set after a message to one.
 
-    The function returns for how many seconds to wait for a message: 0 when it has joined a group.
+    The function returns for how many seconds to wait for a message: 0 when it has joined a group, and a few without the
+    layer, so that the view runs again and again.
     """
     layer: Any = get_channel_layer()
     channel, heard, joined = await layer.new_channel(), asyncio.Event(), list[str]()
@@ -107,15 +108,18 @@ async def _listening() -> AsyncIterator[tuple[Callable[[list[str]], Awaitable[fl
 
     async def join(groups: list[str]) -> float:
         missing = [group for group in groups if group not in joined]
+        if not missing:
+            return WAIT_SECONDS
+        if poller().layer_is_down:
+            return POLL_SECONDS
         try:
-            for group in missing if not poller().layer_is_down else ():
+            for group in missing:
                 await layer.group_add(group, channel)
                 joined.append(group)
         except LAYER_ERRORS as error:
             poller().layer_failed(error)
-        if missing:  # without the layer, the view runs again and again
-            return 0 if joined[-len(missing) :] == missing else POLL_SECONDS
-        return WAIT_SECONDS
+            return POLL_SECONDS
+        return 0
 
     task = asyncio.ensure_future(listen())
     await asyncio.sleep(0)  # the layer makes the channel's queue when somebody receives from it
