@@ -45,7 +45,7 @@ PROGRAMS = {"web": "gunicorn", "ws": "uvicorn", "nginx": "nginx"}
 
 def status_of(url: str) -> int:
     address = urlsplit(url)
-    connection = HTTPConnection(address.hostname or "", address.port, timeout=10)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=PATIENCE)
     try:
         connection.request("GET", address.path or "/")
         return connection.getresponse().status
