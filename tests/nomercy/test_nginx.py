@@ -248,7 +248,7 @@ def test_an_address_has_few_requests_that_wait_for_an_answer(tmp_path: Path) -> 
     """They stand in one line for the threads of the site, so that all others would wait behind them."""
     with echo("pages") as port, socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
         small = Proxy(tmp_path, silent.getsockname()[1], port)
-        lower(small, "proxy.conf", "open", 100, to=2)
+        lower(small, "proxy.conf", "open", 40, to=2)
         silent.settimeout(10)
         site = stack.enter_context(small.running())
         for _ in range(2):
