@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
@@ -75,8 +75,16 @@ def unknown_migration() -> str:
             return ""
         statement = "SELECT app, name FROM django_migrations WHERE app = ANY(%s) ORDER BY 1, 2"
         recorded = connected.execute(statement, [list(OWN_APPS)]).fetchall()
-    known = {app: _modules_of(f"{app}.migrations") for app in OWN_APPS}
-    return next((f"{app}.{name}" for app, name in recorded if is_newer(name, known[app])), "")
+    return _newer(recorded, {app: _modules_of(f"{app}.migrations") for app in OWN_APPS})
+
+
+def newer_than_here(recorded: Collection[tuple[str, str]]) -> str:
+    """Return a recorded migration that the code here, or of its libraries, does not have yet, else ""."""
+    return _newer(recorded, {app.label: _migrations_of(app.label) for app in apps.get_app_configs()})
+
+
+def _newer(recorded: Collection[tuple[str, str]], known: Mapping[str, Collection[str]]) -> str:
+    return next((f"{app}.{name}" for app, name in sorted(recorded) if _is_newer(name, known.get(app, ()))), "")
 
 
 def used_by_newer_code() -> str:
@@ -86,7 +94,7 @@ def used_by_newer_code() -> str:
     return f"{what} Install that code, or restore a backup made before it." if unknown else ""
 
 
-def is_newer(name: str, known: Collection[str]) -> bool:
+def _is_newer(name: str, known: Collection[str]) -> bool:
     """Return True if a migration with this name comes after these of the same app.
 
     Databases of f8c9a292 also record the migrations that `0001_squashed_0065_…` has replaced: these are not newer.

@@ -1,5 +1,6 @@
 """Back up the whole site into one file, and restore it: the commands `backup`, `verify_backup` and `restore`.
 
-`encryption` is the outer layer of a file, `archive` the parts in it, and `manifest` the first part. `tables` copies
-tables out of and into PostgreSQL. `save` writes a backup by `files`, and `load` restores one.
+`archive` writes and reads the file, `manifest` is what it says about itself, with the settings of the site, and
+`postgresql` runs `pg_dump` and `pg_restore`. `site` makes and restores a backup, by `files`. `command` has what the
+commands share.
 """

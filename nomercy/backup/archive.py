@@ -1,138 +1,184 @@
-"""The parts of a backup: a gzipped tar file, perhaps encrypted, whose last part has the SHA-256 of all others.
+"""The file of a backup: a tar file of a key, and of the settings and the dump of the database, encrypted to it by age.
 
-Writing and reading take the memory of one part, however large the database is.
+The key is in `key.age`, which is encrypted with the passphrase, or in `key.txt` if there is none. So the programs `tar`
+and `age` read the file without this code (docs/operations.md, Reading a backup without the site).
 """
 
-import gzip
-import hashlib
-import json
+import base64
+import io
+import os
+import shutil
+import subprocess
 import tarfile
-import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
-from nomercy.backup.encryption import MAGIC, MAGIC_1, BackupError, DecryptingReader, EncryptingWriter
+import pyrage
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from pyrage.x25519 import Identity
 
-GZIP_MAGIC: Final = b"\x1f\x8b"
-COMPRESSION: Final = 6
-GZIP_BITS: Final = 16 + zlib.MAX_WBITS  # with the header and end of a gzip file
-LARGEST_PART: Final = 64 * 1024 * 1024
-MOST_PARTS: Final = 100_000
-"""The most parts of a backup. Tables have parts of 4 MB, so this is enough for 400 GB."""
-END: Final = bytes(2 * tarfile.BLOCKSIZE)
-CHECKSUMS: Final = "checksums.json"
+ENCRYPTED_KEY, PLAIN_KEY, SETTINGS, DUMP = "key.age", "key.txt", "settings.age", "dump.age"
+SCRYPT_LOG_N: Final = 16
+"""With 8 blocks this takes 64 MB and a fraction of a second for each try of a passphrase."""
+OF_F8C9A292: Final = (b"\x1f\x8b", b"nomercy backup, encrypted, format ")
+"""How the backups of f8c9a292 begin: with gzip's bytes if they are not encrypted."""
 DAMAGED: Final = "The file is damaged or cut off."
+BUFFER: Final = 1024 * 1024
 
 
-class Writer:
-    """Writes the parts of an archive. `finish` completes it."""
+class BackupError(Exception):
+    """A backup cannot be made or used. The message is one or more sentences for the operator."""
 
-    def __init__(self, file: IO[bytes], *, passphrase: str, now: datetime) -> None:
-        self._encrypting = EncryptingWriter(file, passphrase) if passphrase else None
-        self._file = self._encrypting or file
-        # Not GzipFile and TarFile: after a failure, as of a full disk, they would write to the file once more.
-        self._gzip = zlib.compressobj(COMPRESSION, wbits=GZIP_BITS)
-        self._now = int(now.timestamp())
-        self._checksums: dict[str, str] = {}
 
-    def add(self, name: str, data: bytes) -> None:
-        if len(self._checksums) == MOST_PARTS:
-            raise BackupError("The database is too large for a backup.")
-        self._checksums[name] = hashlib.sha256(data).hexdigest()
-        self._add(name, data)
+def write(file: IO[bytes], settings: bytes, dump: subprocess.Popen[bytes], passphrase: str, now: datetime) -> None:
+    """Write a backup into an empty file.
 
-    def finish(self) -> None:
-        """Write the checksums and the end of the file."""
-        self._add(CHECKSUMS, json.dumps(self._checksums).encode())
-        self._write(END)
-        self._file.write(self._gzip.flush())
-        if self._encrypting:
-            self._encrypting.finish()
-
-    def _add(self, name: str, data: bytes) -> None:
-        entry = tarfile.TarInfo(name)
-        entry.size, entry.mtime, entry.mode = len(data), self._now, 0o600
-        self._write(entry.tobuf(tarfile.USTAR_FORMAT, "utf-8"))
-        self._write(data)
-        self._write(bytes(-len(data) % tarfile.BLOCKSIZE))
-
-    def _write(self, data: bytes) -> None:
-        self._file.write(self._gzip.compress(data))
+    :param dump: a program whose standard output is the dump. It is killed if the file cannot be written.
+    :param passphrase: encrypts the key unless it is empty.
+    :raises OSError: the file cannot be written.
+    """
+    key = Identity.generate()
+    to = [key.to_public()]
+    with _part(file, ENCRYPTED_KEY if passphrase else PLAIN_KEY, now):
+        file.write(_encrypted(f"{key}\n".encode(), passphrase) if passphrase else f"{key}\n".encode())
+    with _part(file, SETTINGS, now):
+        file.write(pyrage.encrypt(settings, to))
+    with _part(file, DUMP, now), _in_a_thread(lambda out: pyrage.encrypt_io(dump.stdout, out, to), dump.kill) as made:
+        shutil.copyfileobj(made, file)
+    file.write(bytes(2 * tarfile.BLOCKSIZE))
 
 
 def is_encrypted(path: Path) -> bool:
     """Return True if a passphrase is needed to read this backup.
 
-    :raises BackupError: the file is not a backup.
+    :raises BackupError: the file is not a backup, or one of f8c9a292.
     :raises OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        start = file.read(len(MAGIC))
-    encrypted = start in (MAGIC, MAGIC_1)
-    if not encrypted and not start.startswith(GZIP_MAGIC):
+        if file.read(tarfile.BLOCKSIZE).startswith(OF_F8C9A292):
+            raise BackupError(
+                f"{path} is not a backup that this release reads. If the code of f8c9a292 made it, that code reads it:"
+                " restore it there (git checkout f8c9a292), and then start this release with the same database."
+            )
+    try:
+        with tarfile.open(path, "r:") as tar:
+            first = tar.next()
+    except tarfile.TarError:
+        first = None
+    if first is None or first.name not in (ENCRYPTED_KEY, PLAIN_KEY):
         raise BackupError(f"{path} is not a backup of No Mercy.")
-    return encrypted
+    return first.name == ENCRYPTED_KEY
 
 
-def parts(path: Path, *, passphrase: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of each part of a backup, without the checksums, after which it must end.
+def key_of(path: Path, passphrase: str) -> Identity:
+    """Return the key of a backup. `passphrase` is "" for one that is not encrypted.
 
-    Each part is compared with its checksum only at the end, so do not trust any before that.
-
-    :raises BackupError: the passphrase is wrong, or the file is damaged or cut off.
+    :raises BackupError: the passphrase is wrong, or the file is damaged.
     :raises OSError: it cannot be read.
     """
-    seen: dict[str, str] = {}
-    with _opened(path, passphrase) as unzipped, _damage_is_an_error():
-        name, data = _next_part(unzipped)
-        while name != CHECKSUMS:
-            if len(seen) == MOST_PARTS:
-                raise BackupError(DAMAGED)
-            seen[name] = hashlib.sha256(data).hexdigest()
-            yield name, data
-            name, data = _next_part(unzipped)
-        end = unzipped.read(len(END) + 1)  # reads to the end, which checks the ends of the outer layers, too
-        if data != json.dumps(seen).encode() or end != END:
-            raise BackupError(DAMAGED)
-
-
-def _next_part(unzipped: gzip.GzipFile) -> tuple[str, bytes]:
-    """Return the name and the content of the next part.
-
-    Only plain entries are read, as `Writer` makes them. `tarfile` itself would also read extensions, such as long
-    names, which can take any amount of memory.
-    """
-    entry = tarfile.TarInfo.frombuf(_exactly(unzipped, tarfile.BLOCKSIZE), "utf-8", "strict")
-    if entry.type != tarfile.REGTYPE or not 0 <= entry.size <= LARGEST_PART:
-        raise BackupError(DAMAGED)
-    data = _exactly(unzipped, entry.size)
-    _exactly(unzipped, -entry.size % tarfile.BLOCKSIZE)
-    return entry.name, data
-
-
-def _exactly(unzipped: gzip.GzipFile, size: int) -> bytes:
-    data = unzipped.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
-
-
-@contextmanager
-def _opened(path: Path, passphrase: str) -> Iterator[gzip.GzipFile]:
-    with ExitStack() as stack:
-        file: Any = stack.enter_context(path.open("rb"))
-        if is_encrypted(path):
-            file = DecryptingReader(file, passphrase)
-        stack.enter_context(_damage_is_an_error())
-        yield stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
-
-
-@contextmanager
-def _damage_is_an_error() -> Iterator[None]:
     try:
-        yield
-    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
+        with _opened(path, ENCRYPTED_KEY if passphrase else PLAIN_KEY) as part:
+            text = part.read(BUFFER)
+        return Identity.from_str((pyrage.passphrase.decrypt(text, passphrase) if passphrase else text).decode().strip())
+    except pyrage.DecryptError as error:
+        raise BackupError("The passphrase is wrong, or else the beginning of the file is damaged.") from error
+    except (pyrage.IdentityError, UnicodeDecodeError) as error:
         raise BackupError(DAMAGED) from error
+
+
+@contextmanager
+def decrypted(path: Path, name: str, key: Identity) -> Iterator[IO[bytes]]:
+    """Yield a part of a backup as a file. It is as it was written as far as it can be read.
+
+    :raises BackupError: the block has read to the end, and the part is damaged or cut off.
+    """
+
+    def decrypt(target: IO[bytes]) -> None:
+        try:
+            with _opened(path, name) as part:
+                pyrage.decrypt_io(part, target, [key])
+        except (pyrage.DecryptError, OSError) as error:
+            raise BackupError(DAMAGED) from error
+
+    with _in_a_thread(decrypt) as file:
+        yield file
+
+
+def _encrypted(text: bytes, passphrase: str) -> bytes:
+    """Return a short text encrypted with a passphrase, in the format of age (https://age-encryption.org/v1)."""
+    # Not `pyrage.passphrase.encrypt`: it takes the memory of a second of scrypt, 512 MB on a fast machine, and so does
+    # each later try to decrypt that.
+    file_key, salt, nonce = os.urandom(16), os.urandom(16), os.urandom(16)
+    salted = b"age-encryption.org/v1/scrypt" + salt
+    wrapping_key = Scrypt(salt=salted, length=32, n=2**SCRYPT_LOG_N, r=8, p=1).derive(passphrase.encode())
+    wrapped = ChaCha20Poly1305(wrapping_key).encrypt(bytes(12), file_key, None)
+    header = b"age-encryption.org/v1\n-> scrypt %b %d\n%b\n---" % (_base64(salt), SCRYPT_LOG_N, _base64(wrapped))
+    mac = HMAC(HKDF(SHA256(), 32, salt=None, info=b"header").derive(file_key), SHA256())
+    mac.update(header)
+    payload = ChaCha20Poly1305(HKDF(SHA256(), 32, salt=nonce, info=b"payload").derive(file_key))
+    return b"%b %b\n%b%b" % (header, _base64(mac.finalize()), nonce, payload.encrypt(bytes(11) + b"\x01", text, None))
+
+
+def _base64(data: bytes) -> bytes:
+    return base64.b64encode(data).rstrip(b"=")
+
+
+@contextmanager
+def _part(file: IO[bytes], name: str, now: datetime) -> Iterator[None]:
+    """Make what the block writes at the end of the file a part of the tar file, whose size may be unknown before."""
+    start = file.tell()
+    file.write(bytes(tarfile.BLOCKSIZE))
+    yield
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mtime, entry.mode = file.tell() - start - tarfile.BLOCKSIZE, int(now.timestamp()), 0o600
+    file.write(bytes(-entry.size % tarfile.BLOCKSIZE))
+    file.seek(start)
+    file.write(entry.tobuf(tarfile.GNU_FORMAT))
+    file.seek(0, os.SEEK_END)
+
+
+@contextmanager
+def _opened(path: Path, name: str) -> Iterator[IO[bytes]]:
+    """Yield a part of the tar file as it is stored.
+
+    :raises BackupError: it is not there.
+    """
+    try:
+        with tarfile.open(path, "r:") as tar:
+            yield tar.extractfile(name) or io.BytesIO()  # of what is not a plain file, nothing is read
+    except (tarfile.TarError, KeyError) as error:
+        raise BackupError(DAMAGED) from error
+
+
+@contextmanager
+def _in_a_thread(
+    write: Callable[[IO[bytes]], object], stop: Callable[[], object] = lambda: None
+) -> Iterator[IO[bytes]]:
+    """Yield what a function of pyrage writes, and raise its error at the end of the block.
+
+    In the main thread pyrage would turn Ctrl-C into an error of its own, and that of a full disk, too.
+
+    :param stop: called first if the block fails, so that the function ends.
+    """
+    source, target = os.pipe()
+
+    def run() -> None:
+        with os.fdopen(target, "wb") as file:
+            write(file)
+
+    with ThreadPoolExecutor(1) as pool, os.fdopen(source, "rb") as file:
+        written = pool.submit(run)
+        try:
+            yield file
+            written.result()
+        except BaseException:
+            stop()
+            raise

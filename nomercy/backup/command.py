@@ -13,8 +13,7 @@ from django.db import Error
 from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from common.interrupts import says_if_interrupted
-from nomercy.backup.archive import is_encrypted
-from nomercy.backup.encryption import BackupError
+from nomercy.backup.archive import BackupError, is_encrypted
 from nomercy.checks import SHORTEST_PASSPHRASE, Environment
 
 PASSPHRASE: Final = "BACKUP_PASSPHRASE"  # noqa: S105  # the name of the variable

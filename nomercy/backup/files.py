@@ -1,28 +1,29 @@
 """New files that only their owner can read, and that are complete or not there at all."""
 
-import fcntl
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-from nomercy.backup.encryption import BackupError
-from nomercy.launcher.place import lock_alone, open_lock
+from nomercy.backup.archive import BackupError
 
 PREFIX: Final = ".nomercy-"
-"""How the name of an unfinished file begins. Its process holds a lock on it."""
+"""How the name of an unfinished file begins."""
+LEFT_SECONDS: Final = 3600
+"""An unfinished file that nobody has written to for so long was left by a killed process."""
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a private file that is named `path` at the end of the block, or removed if that fails.
 
-    Unfinished files of killed processes are removed from its folder first.
+    What killed processes have left in its folder is removed first.
 
-    :raises BackupError: `path` exists.
+    :raises BackupError: `path` exists or is empty.
     :raises OSError: the file cannot be written. The error has `path`, not the unfinished name that nobody has given.
     """
     if path == Path():
@@ -30,37 +31,20 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     if path.exists():
         raise BackupError(f"{path} exists already. Choose another name.")
     try:
-        _remove_unfinished(path.parent)
-        handle, unfinished = _locked_file(path.parent)
+        for left in path.parent.glob(f"{PREFIX}*"):
+            found = left.lstat()
+            own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+            if own and found.st_mtime < time.time() - LEFT_SECONDS:
+                left.unlink(missing_ok=True)
+        handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=PREFIX)  # its mode is 0600
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-                unfinished.rename(path)
+            Path(unfinished).rename(path)
         except BaseException:
-            with suppress(FileNotFoundError):
-                unfinished.unlink()
+            Path(unfinished).unlink(missing_ok=True)
             raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _locked_file(folder: Path) -> tuple[int, Path]:
-    """Return a new file that is open and locked, and its name."""
-    while True:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=PREFIX)  # its mode is 0600
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:
-            return handle, Path(name)
-        os.close(handle)  # another process took it for one of a killed process before it was locked
-
-
-def _remove_unfinished(folder: Path) -> None:
-    for path in folder.glob(f"{PREFIX}*"):
-        with suppress(FileNotFoundError):  # another process removes them, too
-            found = path.lstat()
-            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
-                with open_lock(path) as file:
-                    if lock_alone(file):
-                        path.unlink()

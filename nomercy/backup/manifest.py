@@ -1,22 +1,18 @@
-"""The first part of a backup: what is in it, and from which site and release."""
+"""What a backup says about itself: from which site, release and server it is, and the settings of the site."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from django.conf import settings
 
 import nomercy
-from nomercy.backup.archive import DAMAGED, parts
-from nomercy.backup.encryption import BackupError
+from nomercy.backup import postgresql
+from nomercy.backup.archive import DAMAGED, BackupError
 from nomercy.checks import CONTROL_CHARACTER, Environment
 
-FORMAT: Final = 1
-LARGEST: Final = 1024 * 1024
-NAME: Final = "manifest.json"
 KEY: Final = "SECRET_KEY"
 SITE_URL: Final = "SITE_URL"
 FALLBACKS: Final = "SECRET_KEY_FALLBACKS"
@@ -31,28 +27,22 @@ SETTINGS: Final = (
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds. `migrations` are pairs of app and name, `tables` have the columns in their order.
-
-    `sequences` have, for a table and column, the last value and whether it was used.
-    """
+    """What a backup says about itself. `postgresql` is the major version of its server, `tables` their number."""
 
     version: str
     created: str
     site_url: str
     postgresql: int
-    migrations: list[tuple[str, str]]
-    tables: dict[str, list[str]]
-    sequences: list[tuple[str, str, int, bool]]
+    tables: int
     settings: dict[str, str]
-    format: int = FORMAT
-
-    def as_json(self) -> bytes:
-        return json.dumps(asdict(self), indent=1).encode()
 
     @property
     def made(self) -> str:
         """Return when and by which release it was made."""
         return f"made on {datetime.fromisoformat(self.created):%F %H:%M} UTC by release {self.version}"
+
+    def as_json(self) -> bytes:
+        return json.dumps(asdict(self), indent=1).encode()
 
 
 def site_settings() -> dict[str, str]:
@@ -62,62 +52,32 @@ def site_settings() -> dict[str, str]:
     return own | {name: value for name in SETTINGS if (value := environment.text(name))}
 
 
-def read(path: Path, *, passphrase: str) -> tuple[Manifest, Iterator[tuple[str, bytes]]]:
-    """Return the manifest of a backup, and an iterator of its other parts.
+def of_this_site(*, tables: int, now: datetime) -> Manifest:
+    """Return what a backup that is made now says about itself."""
+    server = postgresql.major_version()
+    return Manifest(nomercy.__version__, now.isoformat(), settings.SITE_URL, server, tables, site_settings())
 
-    :raises BackupError: it is of another format, damaged or cut off, or the passphrase is wrong.
-    :raises OSError: it cannot be read.
+
+def read(data: bytes) -> Manifest:
+    """Return the manifest that was written as JSON.
+
+    :raises BackupError: it is damaged, has texts that cannot be printed, or other settings than those of a backup.
     """
-    others = parts(path, passphrase=passphrase)
-    name, data = next(others, ("", b""))
-    if name != NAME or len(data) > LARGEST:
-        raise BackupError(DAMAGED)
     try:
-        found = json.loads(data)
-        number = found["format"]
-        if isinstance(number, int) and number != FORMAT:  # the sentence shows no text of the file
-            raise BackupError(f"The backup has format {number}, and release {nomercy.__version__} reads only {FORMAT}.")
-        found["migrations"] = [(app, name) for app, name in found["migrations"]]
-        manifest = Manifest(**found)
-        sound = _is_sound(manifest)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        found = Manifest(**json.loads(data))
+        datetime.fromisoformat(found.created)
+        # Control characters could make a terminal show something else.
+        shown, values = found.version + found.created + found.site_url, "".join(found.settings.values())
+        (shown + values).encode()  # half of a surrogate pair is an error
+        sound = shown.isprintable() and not CONTROL_CHARACTER.search(values)
+        sound = sound and {type(found.postgresql), type(found.tables)} == {int}
+        # They become environment variables. Another name could run any program as the site.
+        sound = sound and {KEY} <= found.settings.keys() <= {KEY, *SETTINGS}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BackupError(DAMAGED) from error
     if not sound:
         raise BackupError(DAMAGED)
-    return manifest, others
-
-
-def _is_sound(manifest: Manifest) -> bool:
-    """Return True if the types are right, texts can be printed, and the settings are those of a backup.
-
-    Other wrong manifests raise one of the errors that `read` catches. The settings become environment variables.
-    Another name there could run any program as the site.
-    """
-    datetime.fromisoformat(manifest.created)
-    # Control characters could make a terminal show something else.
-    shown: list[object] = [manifest.version, manifest.created, manifest.site_url, *manifest.tables]
-    shown += [name for columns in manifest.tables.values() for name in columns]
-    shown += [name for migration in manifest.migrations for name in migration]
-    if manifest.format != FORMAT or not all(isinstance(text, str) and text.isprintable() for text in shown):
-        return False
-    if not {KEY} <= manifest.settings.keys() <= {KEY, *SETTINGS}:
-        return False
-    types = {tuple(map(type, sequence)) for sequence in manifest.sequences}
-    values = "".join(manifest.settings.values())
-    values.encode()  # half of a surrogate pair is an error
-    return types <= {(str, str, int, bool)} and not CONTROL_CHARACTER.search(values)
-
-
-def verify(path: Path, *, passphrase: str) -> Manifest:
-    """Read a backup to its end and return its manifest.
-
-    :raises BackupError: as `read`.
-    :raises OSError: as `read`.
-    """
-    manifest, others = read(path, passphrase=passphrase)
-    for _ in others:
-        pass
-    return manifest
+    return found
 
 
 def as_environment_file(chosen: Mapping[str, str]) -> str:

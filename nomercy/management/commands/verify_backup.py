@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from nomercy.backup import manifest
 from nomercy.backup.command import OR_ITS_FILE, add_reading_options, known_passphrase, one_sentence
 from nomercy.backup.files import new_file
+from nomercy.backup.site import verify
 
 ADD_PASSPHRASE: Final = (
     f"The backup was encrypted, but no backup holds its own passphrase. Add {OR_ITS_FILE}, or the next backups are not"
@@ -36,13 +37,13 @@ class Command(BaseCommand):
         path: Path = options["file"]
         with one_sentence("Nothing was written." if options["write_settings"] else ""):
             passphrase = known_passphrase(path, options)
-            found = manifest.verify(path, passphrase=passphrase)
+            found = verify(path, passphrase=passphrase)
             if options["write_settings"]:
                 text = manifest.as_environment_file(found.settings)
                 with new_file(options["write_settings"]) as file:
                     file.write((text + (f"# {ADD_PASSPHRASE}\n" if passphrase else "")).encode())
         kind = "encrypted" if passphrase else "not encrypted"
-        self.stdout.write(f"{path} is whole and {kind}: {found.site_url}, {found.made}, {len(found.tables)} tables.")
+        self.stdout.write(f"{path} is whole and {kind}: {found.site_url}, {found.made}, {found.tables} tables.")
         if options["write_settings"]:
             names = ", ".join(sorted(found.settings))
             self.stdout.write(f"{options['write_settings']} has the settings {names}.")
