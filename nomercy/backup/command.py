@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from django.core.management.base import CommandError
 from django.db import Error
-from django.db.migrations.exceptions import MigrationSchemaMissing
 
 from common.interrupts import says_if_interrupted
 from nomercy.backup.archive import BackupError, is_encrypted
@@ -100,9 +99,7 @@ def one_sentence(afterwards: str) -> Iterator[None]:
     except OSError as error:
         raise CommandError(f"{error.filename or 'The file'}: {error.strerror}.{more}") from error
     except Error as error:
-        # Django puts PostgreSQL's own error into brackets if it cannot make its table of migrations.
-        found = error.__context__ or error if isinstance(error, MigrationSchemaMissing) else error
-        cause = str(found).partition("\n")[0].rstrip(".")
+        cause = str(error).partition("\n")[0].rstrip(".")
         # It may quote a value of the file, whose control characters could make a terminal show something else.
         cause = "".join(character if character.isprintable() else "?" for character in cause)
         raise CommandError(f"The database failed: {cause}.{more}") from error

@@ -329,6 +329,7 @@ def test_what_the_database_says_of_a_value_shows_no_control_characters() -> None
         raise DataError('invalid input syntax: "\x1b[2J"\nCONTEXT: COPY')
 
 
+@pytest.mark.long
 def test_a_backup_of_newer_code_is_refused(site: Site, tmp_path: Path) -> None:
     later = "INSERT INTO django_migrations (app, name, applied) VALUES ('games', '9999_later', now())"
     with changed(later, "DELETE FROM django_migrations WHERE name = '9999_later'"):
@@ -448,6 +449,7 @@ def test_the_next_backup_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([still_written, link, folder, tmp_path / "new"])
 
 
+@pytest.mark.long
 def test_a_backup_that_waits_for_a_lock_can_be_stopped(site: Site, tmp_path: Path) -> None:
     waits = "SELECT count(*) > 0 FROM pg_stat_activity WHERE application_name = 'pg_dump' AND wait_event_type = 'Lock'"
 
@@ -471,6 +473,7 @@ def test_a_backup_that_waits_for_a_lock_can_be_stopped(site: Site, tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_accounts_and_games_are_deleted_only_if_told_so_and_tables_of_others_are_left_out(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -522,6 +525,7 @@ def test_a_site_url_is_kept_only_if_it_is_set(monkeypatch: pytest.MonkeyPatch, s
     assert manifest.site_settings()["SITE_URL"] == settings.SITE_URL
 
 
+@pytest.mark.long
 def test_another_key_is_said_and_another_port_of_this_machine_is_no_other_site(
     site: Site, settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -548,6 +552,7 @@ def test_a_plain_file_in_place_of_an_encrypted_one_is_refused(
     call_command("verify_backup", str(site.plain), passphrase, "--not-encrypted")
 
 
+@pytest.mark.long
 def test_a_restore_names_open_tables_that_cannot_be_read(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
