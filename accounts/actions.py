@@ -18,7 +18,6 @@ from django.db import IntegrityError, transaction
 from accounts import encryption, queries, tries
 from accounts.addresses import canonical, validate_address
 from accounts.hashers import normalized
-from accounts.limits import REST_CHANGES
 from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
 from accounts.names import (
     ALIKE,
@@ -38,6 +37,7 @@ from accounts.names import (
 )
 from accounts.rest import LONGEST_QUIET, quiet_length
 from accounts.tokens import digest_of, new_token
+from common.limits import REST_CHANGES
 
 GUEST_NAME_TRIES = 20
 TOKENS_A_USER = 20
@@ -260,8 +260,7 @@ def count_rest_change(*, user_id: int, now: datetime) -> None:
 
     :raises TooManyTries: too many changes in the last minute.
     """
-    with tries.begin([tries.Key.of(REST_CHANGES, user_id)], now, durable=False) as current:
-        current.count()
+    tries.count([tries.Key.of(REST_CHANGES, user_id)], now)
 
 
 def _set_time_zone(user: User, known: User, zone: str, now: datetime) -> bool:

@@ -26,13 +26,13 @@ from django.utils.http import urlencode
 from accounts import actions, invitations, known_browsers, log_ins, mails, queries, tries, try_keys
 from accounts.addresses import canonical
 from accounts.hashers import normalized
-from accounts.limits import CONFIRMATIONS, TooManyTries
 from accounts.models import User
 from accounts.names import validate_display_name
 from accounts.openid_provider import provider_name
 from accounts.origin import address_of, hashed_identity
 from accounts.passkeys import are_possible
 from accounts.tries import Key
+from common.limits import CONFIRMATIONS, TooManyTries
 
 LEFT_GUEST: Final = "left_guest"
 """The session key for the number of the guest that this browser was before it logged in to an account."""
@@ -229,7 +229,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             address=email,
             user=context.get("user"),
             confirmed=context.get("confirmed"),
-            asked_from=context.get("asked_from", ""),
             facts=context,
             now=timezone.now(),
         )
@@ -265,11 +264,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
         :raises TooManyTries: this network or the person has asked for too many.
         """
-        keys = Key.of_address(address_of(request), CONFIRMATIONS)
-        asked_from = keys[-1].who
-        with tries.begin(keys, timezone.now(), durable=False) as current:
-            self.send_mail(mails.CONFIRM, address.email, {"user": address.user, "asked_from": asked_from})
-            current.count()
+        with transaction.atomic():
+            # Counted last: queuing locks the person, and in another order two requests could deadlock.
+            self.send_mail(mails.CONFIRM, address.email, {"user": address.user})
+            tries.count([Key.of(CONFIRMATIONS, address_of(request))], timezone.now())
         request.session.pop(HELD, None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:

@@ -15,10 +15,10 @@ from django.utils import timezone
 from accounts import invitations, mails, tries
 from accounts.addresses import LONGEST_ADDRESS, spellings
 from accounts.forms import check_addresses, limit_length
-from accounts.limits import SIGN_UPS, SIGN_UPS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
+from common.limits import SIGN_UPS, SIGN_UPS_IN_AN_HOUR, TooManyTries
 
 
 class LogInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
@@ -64,7 +64,7 @@ class CountedSignUp:
         :raises UnusableInvitation: another request has used the invitation, or it ended meanwhile.
         :raises IntegrityError: another request has taken the name since it was checked.
         """
-        keys = Key.of_address(address_of(request), SIGN_UPS, SIGN_UPS_IN_AN_HOUR)
+        keys = [Key.of(limit, address_of(request)) for limit in (SIGN_UPS, SIGN_UPS_IN_AN_HOUR)]
         with tries.begin(keys, timezone.now()) as current:
             with transaction.atomic():
                 saved: tuple[User | None, HttpResponse | None] = cast("Any", super()).try_save(request)

@@ -29,11 +29,11 @@ from django.utils import timezone
 from accounts import confirmation_keys, queries
 from accounts.actions import lock_person
 from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
-from accounts.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from accounts.message_ids import message_id, name_of_mail
 from accounts.models import LONGEST_DELETION_DAYS, AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
 from accounts.zones import day_and_time, zone_to_show
+from common.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""
@@ -207,13 +207,11 @@ def queue(
     now: datetime,
     facts: Mapping[str, Any] | None = None,
     confirmed: bool | None = None,
-    asked_from: str = "",
 ) -> None:
     """Queue a mail in the caller's transaction. The outbox sends it within seconds.
 
     `kind` is a name in `KINDS`. `user` is the account concerned, or None if the person who asks is not known to own
-    one. `facts` must have what the kind's sentence needs; the rest is not stored. `asked_from` is a keyed hash of the
-    network that asks.
+    one. `facts` must have what the kind's sentence needs; the rest is not stored.
 
     `confirmed` says whether the address is, or was until now, a confirmed one of this user; None asks the database. If
     it is not, nothing is queued of a kind that goes only to confirmed addresses.
@@ -234,7 +232,6 @@ def queue(
         address=canonical(address),
         mailbox=_counted_as(kind, address),
         user=user,
-        asked_from=asked_from,
         facts={name: (facts or {})[name] for name in row_kind.facts},
         created_at=now,
         due_at=now,

@@ -355,17 +355,14 @@ class Session(AbstractBaseSession):
 
 
 class CountedTry(models.Model):
-    """A try that counts against a limit until the time `until` (`accounts.tries`)."""
+    """How many tries of one key count against its limit in the window that ends at `until` (`accounts.tries`)."""
 
-    key = models.CharField(max_length=64)  # the limit's name and a keyed hash of who is counted
-    slot = models.PositiveIntegerField()
+    key = models.CharField(max_length=64, unique=True)  # the limit's name and a keyed hash of who is counted
+    count = models.PositiveIntegerField()
     until = models.DateTimeField(db_index=True)
 
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["key", "slot"], name="accounts_countedtry_slot_unique")]
-
     def __str__(self) -> str:
-        return f"{self.key} {self.slot}"
+        return f"{self.key} {self.count}"
 
 
 class Delivery(models.Model):
@@ -410,8 +407,6 @@ class AccountMail(Delivery):
     address = models.EmailField(max_length=LONGEST_ADDRESS)
     # What limits count: the mailbox (`addresses.mailbox_of`), or for a new password a confirmed address.
     mailbox = models.EmailField(max_length=LONGEST_ADDRESS)
-    # A keyed hash of the network that asked, so that networks take turns; "" for mails that take no turns.
-    asked_from = models.CharField(max_length=32, blank=True, default="", db_default="")
     # What else the text needs, such as the users that a confirmation lists.
     facts = models.JSONField(default=dict)
 

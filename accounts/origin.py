@@ -3,13 +3,10 @@
 import hmac
 from collections.abc import Mapping
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-
-TIMES_FOR_48: Final = 8
-"""An IPv6 /48 as a whole has this many times the limit of one address."""
 
 
 def address_of(request: HttpRequest) -> str:
@@ -40,27 +37,6 @@ def _counted(forwarded: str, peer: str) -> str:
     if not isinstance(address, IPv6Address):
         return str(address)
     return str(address.ipv4_mapped or ip_network((address, 64), strict=False))
-
-
-def networks_of(address: str) -> list[tuple[str, int]]:
-    """Return the networks that a request from this address counts for, each with a factor for its limit.
-
-    They are the address itself (as `address_of` returns it), and for IPv6 also its /48. A provider may give a customer
-    anything from a /64 to a /48, with 65,536 /64s (docs/decisions/0107-an-ipv6-customer-may-have-a-48.md).
-    """
-    counted = [(address, 1)]
-    if ":" in address:
-        counted.append((neighbours_of(address), TIMES_FOR_48))
-    return counted
-
-
-def neighbours_of(address: str) -> str:
-    """Return the network around this address, which may be one customer's: its /48, or the /24 of an IPv4 address."""
-    try:
-        network = ip_network(address)
-    except ValueError:
-        return address  # "unknown"
-    return str(network.supernet(new_prefix=48 if network.version == 6 else 24))
 
 
 def hashed_identity(kind: str, who: str) -> str:

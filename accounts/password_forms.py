@@ -20,12 +20,12 @@ from django.utils import timezone
 
 from accounts import actions, log_ins, mails, queries, tries, try_keys
 from accounts.forms import check_addresses, revoke_tokens_field, use_sentence_case
-from accounts.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 from accounts.models import User
 from accounts.openid_provider import provider_name
 from accounts.origin import address_of
 from accounts.reset_tokens import address_of_token
 from accounts.tries import Key
+from common.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
 
 NOT_MINE: Final = "none"
 """The choice that none of the addresses is one's own. No address has this form."""
@@ -203,7 +203,7 @@ class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no
         :raises TooManyTries: too many requests from this network.
         """
         now, address = timezone.now(), str(self.cleaned_data["email"])
-        tries.count(Key.of_address(address_of(request), RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR), now)
+        tries.count([Key.of(limit, address_of(request)) for limit in (RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR)], now)
         mails.queue(kind=mails.RESET, address=address, user=self._owner(address), now=now)
         return address
 

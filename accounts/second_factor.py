@@ -1,6 +1,6 @@
 """The second factor: encrypted secrets, and forms that accept each code of an app only once.
 
-The forms count wrong codes and raise `TooManyTries` when a limit of `accounts.limits` is reached.
+The forms count wrong codes and raise `TooManyTries` when a limit of `common.limits` is reached.
 """
 
 from __future__ import annotations

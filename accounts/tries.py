@@ -1,75 +1,44 @@
-"""Count limited tries: wrong passwords and codes, sign-ups, and requests for a new password.
+"""Count limited tries in PostgreSQL: wrong passwords and codes, sign-ups, guests, and requests for a new password.
 
-The counts are rows in PostgreSQL, so that no restart, full cache or missing Redis erases them (decision 84).
-
-A limit of N tries in a window gives each key N slots. A try first takes a slot that is neither used in the window nor
-held by another try, and holds it by an advisory lock until its transaction ends. Only a try that counts writes its
-slot. So a right password writes nothing, and of many simultaneous tries at most N are checked.
+A row has the count of one key in its current window, which begins with the first try. A try counts before the password
+is checked, so of many at once no more than the limit are checked, and is given back if it turns out not to count.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from math import ceil
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
+from django.db.models import F
 
-from accounts.limits import TooManyTries, TryLimit, scaled
 from accounts.models import CountedTry
-from accounts.origin import hashed_identity, networks_of
+from accounts.origin import hashed_identity
+from common.limits import Limit, TooManyTries, scaled
 
 T = TypeVar("T")
-SLOT_BITS: Final = 24  # enough for the widest limit: a /48 with the highest RATE_LIMITS
-CANDIDATES: Final = 100  # the free slots of a key of which a try takes one; more than a process has threads
-HELD_SECONDS: Final = 1  # the wait if all free slots are held by tries in progress
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a limit counts: a network, a name, a person or a browser. `who` is its keyed hash.
+    """What a limit counts: an address, a name, a person or a browser. `text` has only its keyed hash."""
 
-    It has `times` as many tries as the limit says.
-    """
-
-    limit: TryLimit
-    who: str
-    times: int = 1
+    limit: Limit
+    text: str
 
     @classmethod
-    def of(cls, limit: TryLimit, who: object) -> Key:
-        return cls(limit, hashed_identity(limit.name, str(who)))
-
-    @classmethod
-    def of_address(cls, address: str, *limits: TryLimit) -> list[Key]:
-        """Return the keys of all networks that a try from this address counts for, under each of these limits."""
-        networks = networks_of(address)
-        return [cls(limit, hashed_identity(limit.name, name), times) for limit in limits for name, times in networks]
-
-    @property
-    def most(self) -> int | None:
-        """Return the number of tries in the window of the limit, or None for no limit."""
-        return scaled(self.limit.most * self.times)
-
-    @property
-    def text(self) -> str:
-        return f"{self.limit.name}:{self.who}"
-
-    def lock(self, slot: int) -> int:
-        """Return the number of the advisory lock of a slot, a positive 63-bit integer."""
-        digest = hashlib.sha256(self.text.encode()).digest()
-        return (int.from_bytes(digest[:8]) >> (SLOT_BITS + 1) << SLOT_BITS) + slot
+    def of(cls, limit: Limit, who: object) -> Key:
+        return cls(limit, f"{limit.name}:{hashed_identity(limit.name, str(who))}")
 
 
 @dataclass(slots=True)
 class Try:
-    """A try in progress. Call `count()` to count it against its limits."""
+    """A try in progress. It is given back unless the block calls `count()`."""
 
     counts: bool = field(default=False, init=False)
 
@@ -78,47 +47,41 @@ class Try:
 
 
 @contextmanager
-def begin(keys: Iterable[Key], now: datetime, *, durable: bool = True) -> Iterator[Try]:
-    """Hold a slot of each key during the block, and use the slots up if the block calls `count()`.
+def begin(keys: Iterable[Key], now: datetime) -> Iterator[Try]:
+    """Count a try of each key, and give it back after the block unless that calls `count()`.
 
-    The block runs in its own transaction, or with `durable=False` in the current one, with which the count is rolled
-    back. If the block raises, nothing is counted.
+    Runs outside of transactions: other tries with these keys would wait until it ends, and count after a rollback.
 
-    :raises TooManyTries: a key has no slot left.
+    :raises TooManyTries: a key has none left; nothing is counted.
     """
-    limited = [key for key in keys if key.most is not None]
-    current = Try()
-    if not limited:
+    counted, current = _count(keys, now, durable=True), Try()
+    try:
         yield current
-        return
-    with transaction.atomic(durable=durable):
-        slots = [(key, _take(key, now)) for key in limited]
-        yield current
-        if current.counts:
-            _use(slots, now)
+    finally:
+        if not current.counts:
+            for key, until in counted.items():  # one by one, because one statement for all could deadlock with another
+                CountedTry.objects.filter(key=key, until=until, count__gt=0).update(count=F("count") - 1)
 
 
 def check(keys: Iterable[Key], now: datetime, checked: Callable[[], T]) -> T:
     """Return what `checked()` returns. A ValidationError that it raises is counted and raised again.
 
-    :raises TooManyTries: a key has no slot left; `checked` was not called.
+    :raises TooManyTries: a key has none left; `checked` was not called.
     """
     with begin(keys, now) as current:
         try:
             return checked()
-        except ValidationError as error:
-            wrong = error
+        except ValidationError:
             current.count()
-    raise wrong
+            raise
 
 
 def count(keys: Iterable[Key], now: datetime) -> None:
-    """Count one try of each key.
+    """Count a try of each key, in the caller's transaction if there is one.
 
-    :raises TooManyTries: a key has no slot left; nothing is counted.
+    :raises TooManyTries: a key has none left; nothing is counted.
     """
-    with begin(keys, now) as current:
-        current.count()
+    _count(keys, now, durable=False)
 
 
 def clear(keys: Iterable[Key]) -> None:
@@ -135,44 +98,35 @@ def delete_expired(now: datetime) -> int:
     return deleted
 
 
-def _take(key: Key, now: datetime) -> int:
-    """Lock a free slot of this key until the transaction ends, and return it.
+def _count(keys: Iterable[Key], now: datetime, *, durable: bool) -> dict[str, datetime]:
+    """Count a try of each limited key, or of none. Return the end of each key's window.
 
-    :raises TooManyTries: all slots are used or held.
+    :raises TooManyTries: a key has none left.
     """
-    most = key.most or 0
-    while True:
-        used = _used(key, most, now)
-        free = list(islice((slot for slot in range(most) if slot not in used), CANDIDATES))
-        if not free:
-            raise TooManyTries(key.limit, max(1, ceil((min(used.values()) - now).total_seconds())))
-        slot = _lock(key, free)
-        if slot is None:
-            raise TooManyTries(key.limit, HELD_SECONDS)
-        # Another try may have used and released the slot after `used` was read.
-        if slot not in _used(key, most, now):
-            return slot
+    # In the order of their texts, so that two cannot deadlock.
+    limited = sorted((key for key in keys if scaled(key.limit.most) is not None), key=lambda key: key.text)
+    if not limited:
+        return {}
+    with transaction.atomic(durable=durable):
+        return {key.text: _add_one(key, now) for key in limited}
 
 
-def _used(key: Key, most: int, now: datetime) -> dict[int, datetime]:
-    """Return the used slots of this key, each with the end of its window."""
-    rows = CountedTry.objects.filter(key=key.text, slot__lt=most, until__gt=now)
-    return dict(rows.values_list("slot", "until"))
-
-
-def _lock(key: Key, slots: Sequence[int]) -> int | None:
-    """Lock the first of these slots that no other transaction holds. Return it, or None if all are held."""
-    locks = {key.lock(slot): slot for slot in slots}
+def _add_one(key: Key, now: datetime) -> datetime:
     with connection.cursor() as cursor:
-        # With LIMIT PostgreSQL stops at the first row that passes, so it takes no other lock.
+        # A refused try changes nothing, so the count never exceeds the limit, and tries given back make room.
         cursor.execute(
-            "SELECT number FROM unnest(%s::bigint[]) AS number WHERE pg_try_advisory_xact_lock(number) LIMIT 1",
-            [list(locks)],
+            """
+            INSERT INTO accounts_countedtry AS counted (key, count, until) VALUES (%(key)s, 1, %(until)s)
+            ON CONFLICT (key) DO UPDATE SET
+                count = CASE WHEN counted.until > %(now)s THEN counted.count + 1 ELSE 1 END,
+                until = CASE WHEN counted.until > %(now)s THEN counted.until ELSE excluded.until END
+            WHERE counted.until <= %(now)s OR counted.count < %(most)s
+            RETURNING until
+            """,
+            {"key": key.text, "now": now, "until": now + key.limit.window, "most": scaled(key.limit.most)},
         )
-        row = cursor.fetchone()
-    return None if row is None else locks[row[0]]
-
-
-def _use(slots: Iterable[tuple[Key, int]], now: datetime) -> None:
-    rows = [CountedTry(key=key.text, slot=slot, until=now + key.limit.window) for key, slot in slots]
-    CountedTry.objects.bulk_create(rows, update_conflicts=True, unique_fields=["key", "slot"], update_fields=["until"])
+        if row := cursor.fetchone():
+            until: datetime = row[0]
+            return until
+    until = CountedTry.objects.values_list("until", flat=True).get(key=key.text)
+    raise TooManyTries(key.limit, max(1, ceil((until - now).total_seconds())))

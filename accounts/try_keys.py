@@ -7,10 +7,10 @@ from django.http import HttpRequest
 from accounts import known_browsers, queries
 from accounts.addresses import canonical
 from accounts.backends import people_for_login
-from accounts.limits import WRONG_BY_ADDRESS, WRONG_BY_BROWSER, WRONG_BY_NAME, WRONG_BY_PERSON, WRONG_IN_KNOWN
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
+from common.limits import WRONG_BY_ADDRESS, WRONG_BY_BROWSER, WRONG_BY_NAME, WRONG_BY_PERSON, WRONG_IN_KNOWN
 
 
 def log_in(request: HttpRequest, login: str) -> list[Key]:
@@ -21,7 +21,7 @@ def log_in(request: HttpRequest, login: str) -> list[Key]:
         browser = known_browsers.known_as(request, people[0]) if len(people) == 1 else None
         if browser is not None:
             return [Key.of(WRONG_BY_BROWSER, browser)]
-    return [*Key.of_address(address_of(request), WRONG_BY_ADDRESS), _name(login)]
+    return [Key.of(WRONG_BY_ADDRESS, address_of(request)), _name(login)]
 
 
 def second_factor(request: HttpRequest, user: User) -> list[Key]:
@@ -31,7 +31,7 @@ def second_factor(request: HttpRequest, user: User) -> list[Key]:
     """
     if known_browsers.known_as(request, user) is not None:
         return [Key.of(WRONG_IN_KNOWN, user.pk)]
-    return [*Key.of_address(address_of(request), WRONG_BY_ADDRESS), Key.of(WRONG_BY_PERSON, user.pk)]
+    return [Key.of(WRONG_BY_ADDRESS, address_of(request)), Key.of(WRONG_BY_PERSON, user.pk)]
 
 
 def password_again(request: HttpRequest, user: User) -> list[Key]:

@@ -6,7 +6,8 @@ Values are stored as JSON. With Django's own serializer, pickle, anybody who can
 import json
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, cast
 
 import redis
 import structlog
@@ -27,6 +28,7 @@ FAILED: Final[dict[str, Callable[..., Any]]] = {
     "get_many": lambda keys: {},
     "has_key": lambda key: False,
     "incr": lambda key, delta: delta,
+    "count": lambda key, seconds: 0,
     "set_many": lambda data, timeout: None,
     "delete_many": lambda keys: None,
     "clear": lambda: False,
@@ -76,12 +78,36 @@ class MemoryCache(LocMemCache):
     def set(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
         super().set(key, self._serializer.dumps(value), timeout, version)
 
+    def count(self, key: str, seconds: int) -> int:
+        """Add one to this counter, which begins at 0 and ends after `seconds`. Return the new count."""
+        self.add(key, 0, seconds)
+        return self.incr(key)
+
+
+class CountingClient(RedisCacheClient):
+    @cached_property
+    def _client_of_pool(self) -> redis.Redis:
+        client: redis.Redis = super().get_client(write=True)
+        return client
+
+    def get_client(self, key: Any = None, *, write: bool = False) -> redis.Redis:
+        """Return the same client each time. There is one server, and making a client takes longer than a command."""
+        return self._client_of_pool
+
+    def count(self, key: str, seconds: int) -> int:
+        """Count in one round trip, the first time in two. `add` and `incr` would take three."""
+        client = self.get_client(key, write=True)
+        counted: int = client.incr(key)
+        if counted == 1:
+            client.expire(key, seconds)
+        return counted
+
 
 class FailOpenClient:
     """Django's Redis client. After a failure it skips Redis for `PAUSE_SECONDS`, so that requests do not wait."""
 
     def __init__(self, servers: list[str], **options: Any) -> None:
-        self._client = RedisCacheClient(servers, **options)
+        self._client = CountingClient(servers, **options)
         self._away_until = 0.0
 
     def __getattr__(self, operation: str) -> Callable[..., Any]:
@@ -111,3 +137,8 @@ class FailOpenRedisCache(RedisCache):
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
         self._class = FailOpenClient
+
+    def count(self, key: str, seconds: int) -> int:
+        """Add one to this counter, as `MemoryCache.count`. Return 0 while Redis is down."""
+        counted: int = cast("FailOpenClient", self._cache).count(self.make_and_validate_key(key), seconds)
+        return counted

@@ -319,7 +319,7 @@ ACCOUNT_FORMS = {
     "set_password": "accounts.password_forms.SetPassword",
     "reset_password_from_key": "accounts.password_forms.ResetPassword",
 }
-# allauth would count in the cache, which can be lost. accounts/limits.py and nomercy/limits.py have these limits.
+# allauth would count in the cache, which can be lost. common/limits.py has these limits.
 ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "accounts.reset_tokens.AnyAddress"  # noqa: S105  # a path
 ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
 ACCOUNT_PREVENT_ENUMERATION = "strict"  # a confirmed address can be claimed by others, but not confirmed
@@ -394,8 +394,8 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "games.web.idempotent_forms.refuse_outdated_form"
 CSRF_COOKIE_HTTPONLY = True  # no script of the site reads it: forms have the token
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
-HIGHEST_RATE_LIMITS = 1_000_000  # accounts/tries.py has slots for this many
-RATE_LIMITS = environment.number("RATE_LIMITS", 100, highest=HIGHEST_RATE_LIMITS)  # per cent: accounts/limits.py
+HIGHEST_RATE_LIMITS = 1_000_000  # so that counts of tries fit into their column
+RATE_LIMITS = environment.number("RATE_LIMITS", 100, highest=HIGHEST_RATE_LIMITS)  # per cent: common/limits.py
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

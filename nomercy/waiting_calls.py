@@ -12,8 +12,8 @@ from typing import Any, Final
 from a2wsgi import WSGIMiddleware
 from channels.layers import get_channel_layer
 
-from accounts.limits import scaled
 from common import counts
+from common.limits import scaled
 from games.api.waits import HEADER, KNOWN
 from games.live.polling import LAYER_ERRORS, POLL_SECONDS, poller
 from games.refusals import Denied

@@ -28,7 +28,6 @@ from games import randomness
 from games.models import rows
 from games.queries import announcement
 from nomercy import limits
-from nomercy.counting import Limiter
 from nomercy.launcher.place import place_for, secret_key
 from nomercy.launcher.postgres import running
 from nomercy.launcher.programs import system
@@ -216,8 +215,8 @@ def one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_counted_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Delete the counts of requests that earlier tests made."""
-    monkeypatch.setattr(limits, "limiter", Limiter())
+    """Delete the counts of requests that earlier tests made. No window of a limit ends during a test."""
+    monkeypatch.setattr(limits, "clock", lambda: 3_600_000.0)
     for one in caches:
         caches[one].clear()
 

@@ -16,9 +16,9 @@ from django.utils.formats import date_format
 
 from accounts import mails, tries
 from accounts.actions import lock_unchanged
-from accounts.limits import DATA_COPIES
 from accounts.models import User
 from accounts.zones import zone_to_show
+from common.limits import DATA_COPIES
 from games import announce
 from games.models import DataCopy
 from games.queries import my_data
@@ -42,8 +42,7 @@ def ask(*, user: User, now: datetime) -> DataCopy:
         found = DataCopy.objects.filter(person=user).first()
         if found is not None and not found.ready:
             return found
-        with tries.begin([tries.Key.of(DATA_COPIES, user.pk)], now, durable=False) as current:
-            current.count()
+        tries.count([tries.Key.of(DATA_COPIES, user.pk)], now)
         fields = {"asked_at": now, "due_at": now, "content": None, "expires_at": None}
         copy, _ = DataCopy.objects.update_or_create(person=user, defaults=fields)
         announce.data_asked_for()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from django.db.models import Q, QuerySet
 
 from accounts.actions import lock_person
-from accounts.limits import scaled
+from common.limits import scaled
 from games.models import Game, Seat
 from games.queries.lists import AGAINST_BOTS
 from games.refusals import Denied

@@ -16,9 +16,9 @@ from django.db.models import Case, PositiveSmallIntegerField, QuerySet, Value, W
 
 from accounts import mails
 from accounts.addresses import canonical, is_sent_as_written
-from accounts.limits import MAILS_TO_MAILBOX, scaled
 from accounts.message_ids import name_of_mail
 from accounts.models import AccountMail
+from common.limits import MAILS_TO_MAILBOX, scaled
 from games.notices import emails, notice_mails
 from games.notices.emails import Reader
 from games.notices.kinds import Reason, Verdict
@@ -38,8 +38,6 @@ COUNTED_STATES: Final = (
     AccountMail.State.FAILED,
 )
 """The states that count for the limit of a mailbox. A mail that failed may still have arrived."""
-MAILS_CONSIDERED: Final = 1000
-"""How many due mails, the oldest, one claim looks at to find mailboxes, so that its cost is bounded."""
 LIMITED: Final = tuple(name for name, kind in mails.KINDS.items() if kind.limited)
 
 Bucket = tuple[str, str]
@@ -62,7 +60,9 @@ class _Sent:
 
 
 def judge_due(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
-    """Lock up to `most` due mails and return each with a verdict. Returns nothing while another sender does the same.
+    """Lock up to `most` due mails, the oldest, and return each with a verdict.
+
+    Returns nothing while another sender does the same.
 
     Other due mails to the same mailboxes are postponed if their mailbox has reached its limit, and dropped if they are
     too old. So the next claim does not see them again, however many there are.
@@ -71,10 +71,8 @@ def judge_due(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [CLAIM_LOCK])
         if not cursor.fetchone()[0]:
             return []
-    in_turn = _in_turn(now, most)
-    due = _due(now).select_for_update(skip_locked=True, of=("self",))
-    locked = due.select_related("user").in_bulk(in_turn)
-    rows = [locked[pk] for pk in in_turn if pk in locked]
+    due = _due(now).select_for_update(skip_locked=True, of=("self",)).select_related("user")
+    rows = list(due.order_by("due_at", "pk")[:most])
     sent = _sent({row.mailbox for row in rows}, now)
     verdicts = []
     for row in rows:
@@ -102,49 +100,6 @@ def _sent(mailboxes: set[str], now: datetime) -> _Sent:
         sent.times[kind, mailbox].append(since)
         sent.recent.add((kind, address))
     return sent
-
-
-_IN_TURN: Final = """
-    WITH box AS (
-        SELECT DISTINCT kind, mailbox FROM (
-            SELECT kind, mailbox FROM accounts_accountmail WHERE state = 'waiting' AND due_at <= %(now)s
-            ORDER BY due_at, id LIMIT %(oldest)s
-        ) AS first
-    ), asked AS (
-        SELECT id, kind, mailbox, asked_from, address,
-            row_number() OVER (PARTITION BY kind, mailbox, asked_from ORDER BY id) AS place
-        FROM accounts_accountmail JOIN box USING (kind, mailbox) WHERE state = 'waiting' AND due_at <= %(now)s
-    ), had AS (
-        SELECT kind, mailbox, asked_from, count(*) AS mails
-        FROM accounts_accountmail JOIN box USING (kind, mailbox) WHERE state = ANY(%(gone_out)s)
-        GROUP BY kind, mailbox, asked_from
-    )
-    SELECT id FROM asked LEFT JOIN had USING (kind, mailbox, asked_from)
-    ORDER BY
-        kind = %(reset)s AND NOT EXISTS (
-            SELECT FROM account_emailaddress AS held WHERE held.email = asked.address AND held.verified
-        ),
-        place + coalesce(mails, 0),
-        id
-    LIMIT %(most)s
-"""
-
-
-def _in_turn(now: datetime, most: int) -> list[int]:
-    """Return the ids of up to `most` due mails in the order in which they are sent.
-
-    The networks that asked for mails to one mailbox take turns. The network with the fewest mails so far comes first,
-    then the oldest row. So a person can delay a stranger's mail by at most one mail for each network they use.
-
-    A password reset comes last if its address is not confirmed, because anyone can claim other spellings of a mailbox.
-    Addresses are stored in the same spelling for people and for mails (`AccountAdapter.clean_email`).
-    """
-    gone_out = [state.value for state in COUNTED_STATES]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _IN_TURN, {"now": now, "most": most, "oldest": MAILS_CONSIDERED, "gone_out": gone_out, "reset": mails.RESET}
-        )
-        return [pk for (pk,) in cursor.fetchall()]
 
 
 _TRIES: Final = Case(

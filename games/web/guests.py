@@ -22,12 +22,12 @@ from django.views.decorators.http import require_http_methods
 
 from accounts import tries
 from accounts.adapter import LEFT_GUEST
-from accounts.limits import GUESTS
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.queries import guest_with_id
 from accounts.zones import is_no_place, zone_of_browser
 from common.htmx import HtmxRequest, login_redirect
+from common.limits import GUESTS
 from games.actions import guests
 from games.queries import lists
 from games.refusals import Denied
@@ -54,11 +54,11 @@ LOSE: Final = "lose"
 def guest_allowed(request: HttpRequest) -> AbstractContextManager[tries.Try]:
     """Allow a `with` block to create a guest for this visitor. The block calls `count()` once it has done so.
 
-    The block runs in a transaction. If it raises, nothing is counted.
+    If the block raises, nothing is counted.
 
     :raises TooManyTries: the address has made as many guests as allowed.
     """
-    return tries.begin(tries.Key.of_address(address_of(request), GUESTS), timezone.now())
+    return tries.begin([tries.Key.of(GUESTS, address_of(request))], timezone.now())
 
 
 def time_zone_of(request: HttpRequest) -> str:

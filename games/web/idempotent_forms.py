@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.csrf import csrf_failure
 
-from accounts.limits import TooManyTries
 from accounts.models import User
+from common.limits import TooManyTries
 from games.actions.create_once import Created, create_table_once, find_created
 from games.actions.lobby import TableOptions
 from games.queries import Table

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django.fixtures import Settings
 
-from accounts.limits import refusal, scaled
+from common.limits import refusal, scaled
 
 
 @pytest.mark.parametrize(

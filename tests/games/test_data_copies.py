@@ -60,7 +60,7 @@ NOT_SHOWN = {
 
 COLUMNS_NOT_SHOWN = {
     # How the outbox works
-    "accounts.AccountMail.asked_from", "accounts.AccountMail.claim", "accounts.AccountMail.due_at",
+    "accounts.AccountMail.claim", "accounts.AccountMail.due_at",
     "accounts.AccountMail.mailbox", "accounts.AccountMail.since", "accounts.AccountMail.tries",
     "games.Notice.claim", "games.Notice.due_at", "games.Notice.mark", "games.Notice.since", "games.Notice.tries",
     "games.NoticeSettings.digest_again_at",

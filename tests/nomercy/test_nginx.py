@@ -20,7 +20,7 @@ from typing import Any, Final
 import pytest
 from cryptography import x509
 
-from nomercy import limits
+from common import limits
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import Figure
 from tests.support.programs import STREAM_MODULE
@@ -267,7 +267,7 @@ def test_the_limits_of_requests_are_those_of_the_site() -> None:
     for zone, limit in (("reads", limits.READS), ("calls", limits.API_CALLS)):
         rate = int(re.findall(rf"zone={zone}:10m rate=(\d+)r/s", maps)[0])
         bursts = set(map(int, re.findall(rf"zone={zone} burst=(\d+) nodelay", passed)))
-        assert rate == (limit.address or 0) / limit.seconds
+        assert rate == limit["address"].most / limit["address"].seconds
         assert bursts == {2 * rate}
 
 

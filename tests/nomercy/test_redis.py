@@ -21,7 +21,8 @@ import redis
 from kombu import Connection
 from pytest_django.fixtures import Settings
 
-from nomercy import health
+from common.limits import Limit
+from nomercy import health, limits
 from nomercy.cache import FailOpenRedisCache, JsonSerializer, MemoryCache
 from nomercy.celery import app
 from nomercy.checks import Environment, broker_url
@@ -92,6 +93,21 @@ def given(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL as the settings read it."""
     monkeypatch.setenv("REDIS_URL", url)
     return Environment().redis("REDIS_URL")
+
+
+@pytest.mark.redis
+def test_processes_share_the_counts_of_limits(given: str, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    settings.RATE_LIMITS = 100
+    two = Limit("two", "person", 2, 30)
+    waits = []
+    for _ in range(2):
+        monkeypatch.setattr(limits, "cache", FailOpenRedisCache(given, {}))
+        waits += [limits.throttle(two, "somebody") for _ in range(2)]
+        limits.give_back(two, "somebody")
+    assert waits == [0, 0, 0, 30]
+    with redis.Redis.from_url(given) as client:
+        (key,) = client.scan_iter("*limit:two:*")
+        assert 0 < client.ttl(key) <= 30
 
 
 @pytest.mark.redis
