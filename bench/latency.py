@@ -59,7 +59,7 @@ def measure(tasks: int) -> None:
     from celery import current_app, shared_task
 
     from nomercy.launcher.embedded import Workers
-    from nomercy.launcher.processes import CLOCK
+    from nomercy.queues import CLOCK
 
     ran: list[float] = []
     done = threading.Semaphore(0)

@@ -38,7 +38,6 @@ from psycopg import sql
 
 from nomercy.launcher.place import DATABASE, PORT, ROLE, place_for
 from nomercy.launcher.postgres import binaries_for, running
-from nomercy.launcher.processes import COMMANDS
 
 CHECKOUT: Final = Path(__file__).resolve().parents[1]
 TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -267,7 +266,7 @@ def serve_and_load(replicas: list[Replica], seconds: int) -> Load:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [*COMMANDS["web"], "--bind", f"127.0.0.1:{port}"]
+    command = ["script/serve", "web", "--bind", f"127.0.0.1:{port}"]
     environment = os.environ | {
         "LOG_LEVEL": "WARNING",
         "PORT": str(port),

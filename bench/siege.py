@@ -60,7 +60,7 @@ PAUSE: Final = 1.0
 SETTLE: Final = 5.0
 """Seconds of siege before the player's moves count."""
 RUN: Final = "nomercy.launcher.embedded"
-STACK: Final = "nomercy.launcher.stack"
+STACK: Final = "script.stack"
 
 
 # The attacker, which is a separate process

@@ -21,7 +21,7 @@ from django.core.validators import validate_email
 from environs import Env, EnvError
 
 from nomercy import environment_file
-from nomercy.launcher.processes import QUEUES
+from nomercy.queues import QUEUES
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_SECRET_KEY = 32

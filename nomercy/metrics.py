@@ -27,8 +27,8 @@ from games.models.rows import database_time
 from games.queries import backlog
 from games.refusals import refused_with, temporary_refusal
 from nomercy.answers import API
-from nomercy.launcher.processes import QUEUES
 from nomercy.limits import HEALTH
+from nomercy.queues import QUEUES
 
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which prometheus_client finds the folder. It reads it when it is imported."""

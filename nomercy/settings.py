@@ -27,9 +27,9 @@ from nomercy.checks import (
 )
 from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, place_for, secret_key
 from nomercy.launcher.place import PORT as SOCKET_PORT
-from nomercy.launcher.processes import CLOCK, MAIL, QUEUES, WORK
 from nomercy.launcher.programs import wanted_source
 from nomercy.logs import logging_settings
+from nomercy.queues import CLOCK, MAIL, QUEUES, WORK
 from nomercy.static_files import let_browsers_check
 
 environment = Environment()

@@ -12,9 +12,9 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from nomercy.checks import LOCAL_HOSTS, Environment, check_static_files, host_of
 from nomercy.launcher import postgres
 from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.given import require_reachable, require_redis_log_in
-from nomercy.launcher.listening import listen, raise_file_limit
+from nomercy.launcher.listening import raise_file_limit
 from nomercy.launcher.place import (
     CHECKOUT,
     STOP_SIGNALS,
@@ -34,8 +34,8 @@ from nomercy.launcher.place import (
     place_for,
     undisturbed,
 )
-from nomercy.launcher.processes import QUEUES
 from nomercy.logs import log_start
+from nomercy.queues import QUEUES
 
 if TYPE_CHECKING:
     from celery.worker import WorkController
@@ -138,6 +138,16 @@ def main() -> None:
 
 def _main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
+    with stopped_cleanly() as stack:
+        _serve(stack)
+
+
+@contextmanager
+def stopped_cleanly() -> Iterator[ExitStack]:
+    """Yield a stack that closes undisturbed at the end of the block, which a stop signal ends.
+
+    :raises SystemExit: a stop signal came, or something cannot be used. Then the reason is one sentence.
+    """
     for number in STOP_SIGNALS:
         # Keep nohup's setting. Background jobs of a shell ignore SIGINT too, but there we accept it.
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
@@ -145,7 +155,7 @@ def _main() -> None:
     try:
         with ExitStack() as stack:
             try:
-                _serve(stack)
+                yield stack
             finally:
                 for number in STOP_SIGNALS:  # a second Ctrl-C must not interrupt the stop
                     signal.signal(number, signal.SIG_IGN)
@@ -181,7 +191,7 @@ def _serve(stack: ExitStack) -> None:
     for sentence in filter(None, (_wrong_port(), no_proxy())):
         _say(sentence)
     stack.enter_context(_only_one(address))
-    listening = stack.enter_context(_listen(settings.HOST, settings.PORT))
+    listening = stack.enter_context(listen(settings.HOST, settings.PORT))
     # The pages are loaded while PostgreSQL starts. A signal must come to the main thread, which can hold it back.
     with undisturbed():
         loading = ThreadPoolExecutor(1, thread_name_prefix="loading").submit(import_module, "nomercy.asgi")
@@ -218,15 +228,24 @@ def _only_one(address: str) -> IO[str]:
     return file
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens there.
+
+    :raises EmbeddedError: the address cannot be used.
+    """
     try:
-        return listen(host, port)
+        bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise EmbeddedError(
                 f"Another program uses port {port}. Choose another one, like PORT={port + 1} script/run."
             ) from None
-        raise EmbeddedError(f"No Mercy cannot listen on {host} port {port}: {error.strerror}.") from None
+        reason = str(error.strerror).partition(" (while ")[0]  # Python adds the address to it
+        raise EmbeddedError(f"No Mercy cannot listen on {host} port {port}: {reason}.") from None
+    # Accepted connections inherit it. asyncio sets it only on sockets that name their protocol, and without it the
+    # second part of an answer waits 40 ms until the client acknowledges the first.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return bound
 
 
 def _migrate() -> None:

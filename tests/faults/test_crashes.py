@@ -30,7 +30,6 @@ from games.actions import lobby
 from games.models import Game, Round
 from games.queries import Viewer
 from nomercy.launcher.place import Place
-from nomercy.launcher.stack import RESTARTS, RESTARTS_WITHIN
 from tests.conftest import Figure
 from tests.support.crashes import VICTIMS, Crashes, Supervised, until
 from tests.support.database import database_at
@@ -46,8 +45,6 @@ TABLES_OF = (2, 2, 3, 2)
 IN_A_ROW = 4 + (MOVES + 100 * KILLS) // 1000
 """The number of tables that each group plays one after another."""
 MOST_MOVES_BETWEEN = 12
-APART = RESTARTS_WITHIN / (RESTARTS - 2)
-"""Seconds between two kills of a process in a long run: script/stack gives up on processes that end more often."""
 
 
 def people_at(playing: Playing, rng: random.Random) -> Iterator[Player]:
@@ -106,13 +103,10 @@ def watch(playing: Playing) -> None:
 def kill_all(crashes: Crashes, playing: Playing, rng: random.Random) -> None:
     """Kill each victim `KILLS` times in random order, mostly after moves have been accepted again."""
     for _ in range(KILLS):
-        began = time.monotonic()
         for victim in rng.sample(VICTIMS, len(VICTIMS)):
             more = rng.choice((0, rng.randint(1, MOST_MOVES_BETWEEN), MOST_MOVES_BETWEEN))
             until(f"moves made before {victim} is killed", have_moved(playing, more))
             crashes.kill(victim)
-        if KILLS > RESTARTS // 2:
-            time.sleep(max(0.0, began + APART - time.monotonic()))
     until("everything back", crashes.all_up)
     until("every table going on", all_have_moved_on(playing))
     while len(playing.history.acknowledged) < MOVES and not playing.failed:

@@ -14,7 +14,7 @@ from accounts.models import User
 from games.models import Game, Heartbeat, Notice
 from games.notices import player_notices
 from games.queries import Table
-from nomercy.launcher.processes import MAIL, QUEUES
+from nomercy.queues import MAIL, QUEUES
 from tests.support import waiting
 from tests.support.mail import MailServer, serve
 from tests.support.stack import stack

@@ -13,7 +13,7 @@ from nomercy.launcher.postgres import running
 from nomercy.launcher.postmaster import postmaster_pid
 from nomercy.launcher.programs import choose, wanted_source
 
-SITE = ("accounts", "common", "games", "manage.py", "nomercy", "static", "templates")
+SITE = ("accounts", "common", "games", "manage.py", "nomercy", "script", "static", "templates")
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ from nomercy.launcher import postgres as launcher_postgres
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
 from nomercy.launcher.place import CHECKOUT, Place, place_for, secret_key
 from nomercy.launcher.postmaster import postmaster_pid
-from nomercy.launcher.processes import CLOCK, COMMANDS, MAIL, QUEUES, WORK
 from nomercy.launcher.programs import system
+from nomercy.queues import CLOCK, MAIL, QUEUES, WORK
 from tests.nomercy.conftest import data_of
 from tests.support.mail import MailServer, serve
 
@@ -359,7 +359,7 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
     "command",
     [
         pytest.param(("-m", "nomercy.launcher.embedded"), id="run"),
-        pytest.param(("-m", "nomercy.launcher.stack"), id="stack"),
+        pytest.param(("-m", "script.stack"), id="stack"),
         pytest.param(("manage.py", "health"), id="command"),
     ],
 )
@@ -529,9 +529,6 @@ def test_every_task_has_a_queue_with_a_worker() -> None:
 
     assert {name for name, queue in queues.items() if queue == CLOCK} == {SWEEP}
     assert set(queues.values()) == set(QUEUES)
-    assert {command[command.index("--queues") + 1] for command in COMMANDS.values() if "--queues" in command} == set(
-        QUEUES
-    )
 
 
 def test_every_beat_task_exists() -> None:

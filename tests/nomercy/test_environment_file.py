@@ -202,7 +202,7 @@ def test_both_ways_in_one_file_are_refused_unless_the_environment_has_one(tmp_pa
 COMMANDS = {
     "manage.py": ("manage.py", "migrate"),
     "script/run": ("-m", "nomercy.launcher.embedded"),
-    "script/stack": ("-m", "nomercy.launcher.stack"),
+    "script/stack": ("-m", "script.stack"),
     "script/serve web": ("-m", "gunicorn", "--config", "gunicorn.conf.py"),
     "script/serve ws": ("-m", "uvicorn", "--factory", "nomercy.asgi:sockets"),
     "celery worker": ("-m", "celery", "-A", "nomercy", "worker"),

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 COMMANDS = {
     "script/run": ("-m", "nomercy.launcher.embedded"),
-    "script/stack": ("-m", "nomercy.launcher.stack"),
+    "script/stack": ("-m", "script.stack"),
     "migrate": ("manage.py", "migrate"),
     "health": ("manage.py", "health"),
 }

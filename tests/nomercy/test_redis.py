@@ -28,12 +28,12 @@ from nomercy.celery import app
 from nomercy.checks import Environment, broker_url
 from nomercy.launcher.given import require_redis_log_in
 from nomercy.launcher.place import CHECKOUT
-from nomercy.launcher.processes import redis_command
 from nomercy.layer import GroupLayer
 from tests.nomercy.test_checks import read_settings
 from tests.support import waiting
 from tests.support.ports import free_port
 from tests.support.programs import program
+from tests.support.stack import command_of, redis_url
 
 pytestmark = pytest.mark.long
 
@@ -80,8 +80,7 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     """A Redis as `script/stack` starts it, and one as the compose file does."""
     folder = tmp_path_factory.mktemp("redis")
     if request.param == "unix":
-        command, url = redis_command(folder)
-        with server(*command[1:], url=url) as running:
+        with server(*command_of("redis", folder)[1:], url=redis_url(folder)) as running:
             yield running
     else:
         with password_server() as running:
@@ -174,14 +173,14 @@ def test_a_closed_socket_leaves_nothing_in_the_layer(given: str) -> None:
 
 
 @pytest.mark.redis
-@pytest.mark.parametrize("module", ["embedded", pytest.param("stack", marks=pytest.mark.long)])
+@pytest.mark.parametrize("module", ["nomercy.launcher.embedded", pytest.param("script.stack", marks=pytest.mark.long)])
 def test_a_wrong_password_ends_the_start_with_one_sentence(module: str) -> None:
     with password_server() as right:
         for password in ("hidden", ""):
             given = {"REDIS_URL": right.replace("p" * 32, password), "PORT": str(free_port()), "SECRET_KEY": "k" * 40}
             environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
             stopped = subprocess.run(
-                [sys.executable, "-m", f"nomercy.launcher.{module}"],
+                [sys.executable, "-m", module],
                 cwd=CHECKOUT, env=environment | given, capture_output=True, text=True, check=False, timeout=60,
             )  # fmt: skip
             refusal = "No Mercy does not start: the Redis of REDIS_URL refuses the password.\n"
@@ -205,7 +204,7 @@ def test_readiness_asks_it_there(given: str, settings: Settings) -> None:
 
 @pytest.mark.redis
 def test_the_stacks_redis_is_private(tmp_path: Path) -> None:
-    command, url = redis_command(tmp_path)
+    command, url = command_of("redis", tmp_path), redis_url(tmp_path)
     with server(*command[1:], url=url), redis.Redis.from_url(url) as client:
         assert stat.S_IMODE((tmp_path / "redis.sock").stat().st_mode) == 0o700
         assert client.config_get("port") == {"port": "0"}

@@ -97,7 +97,7 @@ class Crashes:
     def ended(self) -> dict[str, int]:
         """Return how often script/stack reported the end of each of its processes."""
         said = "".join(self.stack.said)
-        return dict(Counter(re.findall(r"^stack: (.+) ended with .+\. It is started again", said, re.MULTILINE)))
+        return dict(Counter(re.findall(r"(\w+)\.1 *\| .+ ended with \d+ and is started again", said)))
 
     def all_up(self) -> bool:
         """Return True if every victim has a process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,9 +17,9 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.db import connection
+from honcho.environ import parse_procfile
 
 from nomercy.launcher.place import CHECKOUT
-from nomercy.launcher.processes import redis_command
 from tests.support.ports import free_port
 
 START_SECONDS = 120
@@ -30,6 +31,21 @@ def database_url() -> str:
     parts = connection.settings_dict
     person = quote(parts["USER"], safe="") + (f":{quote(parts['PASSWORD'], safe='')}" if parts["PASSWORD"] else "")
     return f"postgres://{person}@{quote(parts['HOST'], safe='')}:{parts['PORT'] or 5432}/{parts['NAME']}"
+
+
+def processes() -> dict[str, list[str]]:
+    """Return the commands of Procfile by their names, without `script/keep`."""
+    found = parse_procfile((CHECKOUT / "Procfile").read_text()).processes
+    return {name: shlex.split(command)[1:] for name, command in found.items()}
+
+
+def command_of(name: str, folder: Path) -> list[str]:
+    """Return a command of Procfile with the private folder of a stack."""
+    return [word.replace("$STACK", str(folder)) for word in processes()[name]]
+
+
+def redis_url(folder: Path) -> str:
+    return f"unix://{quote(str(folder / 'redis.sock'))}?db=0"
 
 
 @dataclass
@@ -44,7 +60,7 @@ class RunningStack:
     def redis_url(self) -> str:
         """The URL of the stack's own Redis."""
         (server,) = self.pids("redis-server")
-        return redis_command(Path(f"/proc/{server}/cwd").readlink())[1]
+        return redis_url(Path(f"/proc/{server}/cwd").readlink())
 
     def pids(self, program: str) -> list[int]:
         """Return the ids of the processes whose command line has `program`, oldest first."""
@@ -75,13 +91,16 @@ class RunningStack:
 
 
 def descendants(ancestor: int, program: str = "") -> list[int]:
-    """Return the ids of all descendants of a process whose command line has `program`, oldest first."""
+    """Return the ids of all descendants of a process whose command line has `program`, oldest first.
+
+    `script/keep`, which starts them again, is none of them.
+    """
     parents = {ancestor}
     found = []
     for pid, parent, command in sorted(_processes()):
         if parent in parents:
             parents.add(pid)
-            if program in command:
+            if program in command and "script/keep" not in command:
                 found.append(pid)
     return found
 
@@ -109,7 +128,7 @@ def _processes() -> Iterator[tuple[int, int, str]]:
 def stack(*, only: Iterable[str] = (), **settings_: str) -> Iterator[RunningStack]:
     """Run a stack on the test database until the end of the block. Fail unless it stops with status 0.
 
-    `only` names the processes of `COMMANDS` that a test needs, and leaves out `manage.py prepare`. Each start takes
+    `only` names the servers and workers that a test needs, and leaves out `manage.py prepare`. Each start takes
     more than a second of CPU time, and the preparation three.
     """
     port = free_port()
@@ -122,7 +141,7 @@ def stack(*, only: Iterable[str] = (), **settings_: str) -> Iterator[RunningStac
         **settings_,
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", *(("tests.support.part_of_stack", *only) if only else ("nomercy.launcher.stack",))],
+        [sys.executable, "-m", "script.stack", *only],
         cwd=CHECKOUT, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stderr is not None

@@ -21,7 +21,6 @@ from django.db import connection
 from django.test import Client
 
 from nomercy.launcher.place import CHECKOUT
-from nomercy.launcher.processes import COMMANDS
 
 CSRF = "b" * 32
 
@@ -129,7 +128,7 @@ def _start(port: int) -> subprocess.Popen[bytes]:
         "DATABASE_URL": f"postgres://{at['USER']}:{at['PASSWORD']}@{host}:{at['PORT']}/{at['NAME']}",
         "DJANGO_SETTINGS_MODULE": "tests.settings",
     }
-    command = [*COMMANDS["web"], "--bind", f"127.0.0.1:{port}"]
+    command = ["script/serve", "web", "--bind", f"127.0.0.1:{port}"]
     return subprocess.Popen(command, cwd=CHECKOUT, env=environment, stderr=subprocess.DEVNULL)
 
 
