@@ -19,9 +19,8 @@ from common.interrupts import raise_terminated, status_of
 from common.schema import what_to_do
 from games.refusals import does_not_fit
 from nomercy.checks import Environment
-from nomercy.launcher.data import folders, kept_secret_key
 from nomercy.launcher.given import require_reachable
-from nomercy.launcher.place import EmbeddedError, place_for
+from nomercy.launcher.place import EmbeddedError, folders, place_for
 from nomercy.launcher.postgres import running
 
 WITHOUT_DATABASE = {
@@ -77,8 +76,6 @@ def run() -> None:
         execute()
         return
     try:
-        if sys.argv[1] != "makemigrations" and folders(place_for()) and not Environment().text("SECRET_KEY"):
-            kept_secret_key(place_for())
         with running(create=False):
             execute()
     except EmbeddedError as error:

@@ -39,7 +39,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from bench.moves import Replica, bench_database, cookies_of, move_request, new_replica, request_bytes
-from nomercy.launcher.listening import raise_file_limit
+from nomercy.launcher.file_limit import raise_file_limit
 from nomercy.launcher.place import CHECKOUT, place_for, secret_key
 
 PLAYER: Final = "127.0.0.2"

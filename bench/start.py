@@ -24,7 +24,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from nomercy.launcher.place import CHECKOUT
+from nomercy.launcher.place import CHECKOUT, place_for
+from nomercy.launcher.postgres import server_at
 from tests.support.ports import free_port
 
 SOURCES: Final = ("accounts", "common", "games", "nomercy")
@@ -87,9 +88,9 @@ def measure_starts(checkouts: list[Path], starts: int, *, writes: bool) -> None:
 def measure_idle(checkout: Path, seconds: int) -> None:
     with site(checkout, writes=True) as (pid, _):
         time.sleep(SETTLE_SECONDS)
-        before, began = used_by(pid), time.monotonic()
+        before, began = used_by(pid, checkout), time.monotonic()
         time.sleep(seconds)
-        after, took = used_by(pid), time.monotonic() - began
+        after, took = used_by(pid, checkout), time.monotonic() - began
     for part in PARTS:
         used = after[part].since(before[part])
         print(
@@ -110,7 +111,7 @@ def site(checkout: Path, *, writes: bool) -> Iterator[tuple[int, Start]]:
     try:
         wait_for_answer(process, port)
         clock = time.monotonic() - began
-        yield process.pid, Start(clock, used_by(process.pid)[SITE].cpu)
+        yield process.pid, Start(clock, used_by(process.pid, checkout)[SITE].cpu)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait()
@@ -132,13 +133,15 @@ def wait_for_answer(process: subprocess.Popen[bytes], port: int) -> None:
     raise SystemExit("The site does not start.")
 
 
-def used_by(root: int) -> dict[str, Used]:
-    """Return what a process and its descendants have used, with PostgreSQL's processes apart.
+def used_by(root: int, checkout: Path) -> dict[str, Used]:
+    """Return what `script/run` and its descendants have used, with the processes of the checkout's PostgreSQL apart.
 
     Children that have ended count for the process that waited for them.
     """
     total = dict.fromkeys(PARTS, Used(0.0, 0))
-    for pid in (root, *descendants(root)):
+    server = server_at(place_for(checkout))
+    roots = (root, server.pid) if server else (root,)
+    for pid in {pid for one in roots for pid in (one, *descendants(one))}:
         with suppress(FileNotFoundError, ProcessLookupError):
             part = POSTGRESQL if Path(f"/proc/{pid}/comm").read_text().strip() == "postgres" else SITE
             used = used_alone(pid)

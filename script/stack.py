@@ -17,11 +17,10 @@ from honcho.environ import parse_procfile
 
 from nomercy.checks import Environment, refuse
 from nomercy.launcher import postgres
-from nomercy.launcher.data import kept_secret_key
 from nomercy.launcher.embedded import listen, stopped_cleanly
+from nomercy.launcher.file_limit import raise_file_limit
 from nomercy.launcher.given import require_reachable, require_redis_log_in
-from nomercy.launcher.listening import raise_file_limit
-from nomercy.launcher.place import CHECKOUT, EmbeddedError, place_for
+from nomercy.launcher.place import CHECKOUT, EmbeddedError, kept_secret_key, place_for
 
 PROCFILE: Final = CHECKOUT / "Procfile"
 READY_SECONDS: Final = 120

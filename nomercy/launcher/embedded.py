@@ -22,13 +22,13 @@ from channels.layers import InMemoryChannelLayer
 
 from nomercy.checks import LOCAL_HOSTS, Environment, check_static_files, host_of
 from nomercy.launcher import postgres
-from nomercy.launcher.data import kept_secret_key
+from nomercy.launcher.file_limit import raise_file_limit
 from nomercy.launcher.given import require_reachable, require_redis_log_in
-from nomercy.launcher.listening import raise_file_limit
 from nomercy.launcher.place import (
     CHECKOUT,
     STOP_SIGNALS,
     EmbeddedError,
+    kept_secret_key,
     lock_alone,
     open_lock,
     place_for,
@@ -125,8 +125,10 @@ def main() -> None:
     """Serve until a stop signal. A refusal to start is one sentence on standard error."""
     gc.disable()  # Nearly all objects made during the start stay. Checking them would take a fifth of the CPU time.
     raise_file_limit()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
     try:
-        _main()
+        with stopped_cleanly() as stack:
+            _serve(stack)
     except SystemExit as leaving:
         if leaving.code:
             raise
@@ -134,12 +136,6 @@ def main() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(os.EX_OK)
-
-
-def _main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nomercy.settings")
-    with stopped_cleanly() as stack:
-        _serve(stack)
 
 
 @contextmanager

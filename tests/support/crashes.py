@@ -13,8 +13,7 @@ from functools import partial
 from typing import Final, Self
 
 from nomercy.launcher.place import Place
-from nomercy.launcher.postgres import kept_up
-from nomercy.launcher.postmaster import postmaster_pid
+from nomercy.launcher.postgres import kept_up, server_at
 from tests.support import waiting
 from tests.support.stack import RunningStack, descendants
 
@@ -59,8 +58,8 @@ class Supervised:
 
     def processes(self) -> list[int]:
         """Return the process ids of the server and its children; none while it is down."""
-        server = postmaster_pid(self.place)
-        return [] if server is None else [server, *descendants(server)]
+        server = server_at(self.place)
+        return [] if server is None else [server.pid, *descendants(server.pid)]
 
 
 until = partial(waiting.until, patience=PATIENCE)
