@@ -245,15 +245,6 @@ def _addresses_to_change(page: Page, cast: Cast) -> None:
     _confirmed("/accounts/email/")(page, cast)
 
 
-def _faulty_form(page: Page, cast: Cast) -> None:
-    page.goto("/tables/new/")
-    page.locator("summary", has_text="Seats").click()
-    page.get_by_role("group", name="Players").get_by_label("2", exact=True).check()
-    page.get_by_label("Bot delay in seconds").fill("99")
-    page.get_by_role("button", name="Create table").click()
-    page.locator(".errorlist").first.wait_for()
-
-
 def _conflict(page: Page, cast: Cast) -> None:
     page.goto("/tables/new/")
     page.locator("summary", has_text="Rules").click()
@@ -261,18 +252,6 @@ def _conflict(page: Page, cast: Cast) -> None:
     page.locator("[name=option_bluff][value=official]").check()
     page.get_by_role("button", name="Create table").click()
     page.locator(".errorlist").first.wait_for()
-
-
-def _rules_of_a_table(page: Page, cast: Cast) -> None:
-    options = {"straights": True, "mercy_limit": 0}
-    page.goto(f"/rules/?table={cast.table(MANY, options=options).game.code}")
-
-
-def _custom_clock(page: Page, cast: Cast) -> None:
-    page.goto("/tables/new/")
-    page.locator("summary", has_text="Time").click()
-    page.get_by_role("group", name="Pace").get_by_text("Custom").click()
-    page.get_by_text("Custom clock").click()
 
 
 def _paused(page: Page, cast: Cast) -> None:
@@ -379,9 +358,7 @@ PLACES: Final = (
     Place("home", _home),
     Place("home-20", _home_with_20_games),
     Place("new-table", at("/tables/new/")),
-    Place("new-table-refused", _faulty_form),
     Place("new-table-conflict", _conflict),
-    Place("custom-clock", _custom_clock),
     Place("lobby", _lobby),
     Place("my-turn", game(MANY)),
     Place("color-chooser", game(MANY, "?choose=W6")),
@@ -400,11 +377,8 @@ PLACES: Final = (
     Place("over", _over),
     Place("log", _log),
     Place("replay", _replay("?n=20")),
-    Place("replay-seat", _replay("?n=20&seat=1")),
     Place("rules", at("/rules/"), logged_in=False),
-    Place("rules-of-flip", at("/rules/?preset=flip"), logged_in=False),
     Place("every-rule", at("/rules/?preset=all"), logged_in=False),
-    Place("rules-of-a-table", _rules_of_a_table),
     Place("about", at("/about/"), logged_in=False),
     Place("notation", at("/notation/"), logged_in=False),
     Place("privacy", at("/privacy/"), logged_in=False),
@@ -421,7 +395,6 @@ PLACES: Final = (
     Place("program", at("/accounts/me/program/")),
     Place("delete-account", _confirmed("/accounts/me/delete/")),
     Place("confirm", at("/accounts/reauthenticate/?next=/accounts/email/")),
-    Place("addresses", _addresses),
     Place("addresses-to-change", _addresses_to_change),
     Place("new-token", _confirmed("/accounts/me/tokens/")),
     Place("made-token", _made_token),

@@ -16,8 +16,6 @@ from tests.browser.test_axe import violations
 from tests.browser.test_layout import PHONE
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.more
-
 DESK: Final[ViewportSize] = {"width": 1280, "height": 800}
 SAID: Final = """
     window.said = [];

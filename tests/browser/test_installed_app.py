@@ -21,8 +21,6 @@ from tests.browser.test_layout import PHONE
 from tests.conftest import logged_in
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.more
-
 STORED: Final = """async () => {
     const found = [];
     for (const name of await caches.keys()) {

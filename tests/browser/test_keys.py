@@ -13,8 +13,6 @@ from tests.browser.game_page import NewPage, focused, open_page, pause, play, sh
 from tests.browser.speech import hears, record_speech, spoken
 from tests.support.tables import TWO_HANDS, log_of, table_at
 
-pytestmark = pytest.mark.more
-
 HANDS = [["r5", "b1", "b2", "y9", "r6"], ["r4", "g3"]]
 
 
@@ -282,23 +280,23 @@ LAYOUTS = {
 """The letters on the keys of C, G and Shift+N."""
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_letters_work_on_a_keyboard_without_latin_letters(
-    new_page: NewPage, alice: User, bob: User, layout: str
-) -> None:
-    c, g, shift_n = LAYOUTS[layout]
-    page = listener(new_page, alice, at_a_table([alice, bob], ["W6", "b1", "b2"], ["r4", "g3"]), in_list=False)
-    type_on(page, c, "KeyC")
-    hears(page, "Red 3.")
-    type_on(page, shift_n, "KeyN", shift=True)
-    expect(page.locator("#sort-number")).to_have_attribute("aria-current", "true")
-    pause(page)
-    page.get_by_role("button", name="Wild Draw Six").press("Enter")
-    expect(page.locator("#choose-g")).to_be_visible()
-    pause(page)
-    type_on(page, g, "KeyG")
-    shows(page, 1)
-    expect(page.locator("#current-color")).to_contain_text("Green")
+def test_letters_work_on_keyboards_without_latin_letters(new_page: NewPage, alice: User, bob: User) -> None:
+    page = new_page(alice)
+    record_speech(page)
+    for layout, (c, g, shift_n) in LAYOUTS.items():
+        page.goto(at_a_table([alice, bob], ["W6", "b1", "b2"], ["r4", "g3"]).game.get_absolute_url())
+        page.evaluate("localStorage.removeItem('sort')")
+        type_on(page, c, "KeyC")
+        hears(page, "Red 3.")
+        type_on(page, shift_n, "KeyN", shift=True)
+        expect(page.locator("#sort-number")).to_have_attribute("aria-current", "true")
+        pause(page)
+        page.get_by_role("button", name="Wild Draw Six").press("Enter")
+        expect(page.locator("#choose-g")).to_be_visible()
+        pause(page)
+        type_on(page, g, "KeyG")
+        shows(page, 1)
+        expect(page.locator("#current-color"), layout).to_contain_text("Green")
 
 
 def test_on_a_keyboard_with_latin_letters_the_letter_counts(new_page: NewPage, alice: User, bob: User) -> None:

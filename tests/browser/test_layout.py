@@ -1,15 +1,16 @@
 """Every page fits its window, down to the narrowest phone, and axe finds nothing there.
 
-`NOMERCY_SCREENSHOTS=folder` stores screenshots. `NOMERCY_ALL_WIDTHS=1` tries more widths, with axe in both
-themes at each.
+`NOMERCY_SCREENSHOTS=folder` stores screenshots. `NOMERCY_ALL_WIDTHS=1` tries more widths, and axe in both themes at
+each.
 """
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
+from itertools import cycle, product
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
@@ -21,14 +22,22 @@ from tests.browser.test_axe import violations
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
 ALL_WIDTHS = os.environ.get("NOMERCY_ALL_WIDTHS") == "1"
-WIDTHS = (390, 320, 768, 1280, 1920) if ALL_WIDTHS else (390, 320, 1280)
-"""The width of `PHONE`, which a page has when it is opened, comes first."""
 PHONE: ViewportSize = {"width": 390, "height": 844}
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-FOR_AXE: tuple[tuple[Scheme, int], ...] = (
-    tuple((scheme, width) for scheme in SCHEMES for width in WIDTHS) if ALL_WIDTHS else (("dark", 1280), ("light", 390))
-)
+
+
+class Form(NamedTuple):
+    """The widths at which a page must fit, and where axe runs on it."""
+
+    widths: tuple[int, ...]
+    for_axe: tuple[tuple[Scheme, int], ...]
+
+
+ALL = (320, 390, 768, 1280, 1920)
+SHORT_FORMS = (Form((1280, 320), (("light", 320),)), Form((320, 1280), (("dark", 1280),)))
+FORMS = (Form(ALL, tuple(product(SCHEMES, ALL))),) if ALL_WIDTHS else SHORT_FORMS
+"""The pages of a list have these by turns."""
 
 NAME_INSIDE = """(table) => {
     const [outer, name] = [table, table.querySelector("figcaption")].map((e) => e.getBoundingClientRect());
@@ -36,26 +45,43 @@ NAME_INSIDE = """(table) => {
 }"""
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
-def test_a_page_fits_its_window_and_axe_finds_no_violations(new_page: NewPage, cast: Cast, place: Place) -> None:
-    page = new_page(cast.person(place), viewport=PHONE, reduced_motion="reduce")
+@pytest.mark.parametrize(
+    ("place", "form"), [pytest.param(*pair, id=pair[0].name) for pair in zip(PLACES, cycle(FORMS))]
+)
+def test_a_page_fits_its_window_and_axe_finds_no_violations(
+    new_page: NewPage, cast: Cast, place: Place, form: Form
+) -> None:
+    page = new_page(cast.person(place), viewport=window(form.widths[0]), reduced_motion="reduce")
     place.open(page, cast)
     expect(page.locator("h1").first).to_be_visible()
-    for width in WIDTHS:
-        have_width(page, width, height=844 if width < 800 else 800)
-        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{place.name} at {width} px"
+    assert_fits(page, place.name, form)
+
+
+def assert_fits(page: Page, name: str, form: Form = SHORT_FORMS[0]) -> None:
+    """Assert that a page fits its window, and that axe finds nothing there."""
+    for width in form.widths:
+        have_width(page, width)
+        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{name} at {width} px"
         if SCREENSHOTS:
-            take_pictures(page, Path(SCREENSHOTS) / f"{place.name}-{width}")
-    for scheme, width in FOR_AXE:
+            take_pictures(page, Path(SCREENSHOTS) / f"{name}-{width}")
+    assert_axe_finds_nothing(page, name, form)
+
+
+def assert_axe_finds_nothing(page: Page, name: str, form: Form, *, preload: bool = True) -> None:
+    for scheme, width in form.for_axe:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         have_width(page, width)
-        assert violations(page) == [], f"{place.name}, {scheme}, at {width} px"
+        assert violations(page, preload=preload) == [], f"{name}, {scheme}, at {width} px"
 
 
-def have_width(page: Page, width: int, *, height: int = 900) -> None:
+def window(width: int) -> ViewportSize:
+    return {"width": width, "height": 844 if width < 800 else 800}
+
+
+def have_width(page: Page, width: int) -> None:
     """Give a page this width, unless it has it already. A page is laid out again each time, which takes long."""
     if page.viewport_size is None or page.viewport_size["width"] != width:
-        page.set_viewport_size({"width": width, "height": height})
+        page.set_viewport_size(window(width))
 
 
 def take_pictures(page: Page, name: Path) -> None:
@@ -72,7 +98,7 @@ def test_the_height_of_the_table_does_not_depend_on_the_top_cards_name(new_page:
         code = cast.table({**MANY, "discard_pile": ["y4", "b4", top], "color": "r" if top == "r4" else "y"}).game.code
         page.goto(f"/games/{code}/")
         for width in (390, 860, 1280):
-            have_width(page, width, height=800)
+            have_width(page, width)
             assert width < 800 or page.locator("#table").evaluate(NAME_INSIDE), f"{top} at {width} px"
             heights[width].add(page.locator("#table").evaluate("(table) => table.getBoundingClientRect().height"))
             assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{top} at {width} px"

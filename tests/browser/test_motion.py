@@ -17,8 +17,6 @@ from tests.browser.speech import MOST_WAITING
 from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
-pytestmark = pytest.mark.more
-
 RECORD = """
 window.flown = [];
 new MutationObserver((changes) => {

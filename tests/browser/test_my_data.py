@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from tests.browser.game_page import NewPage
-
-pytestmark = pytest.mark.more
 
 
 def confirm(page: Page) -> None:

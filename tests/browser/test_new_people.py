@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
@@ -17,8 +16,6 @@ from tests.browser.places import MANY, Cast
 from tests.browser.test_layout import PHONE
 from tests.conftest import logged_in
 from tests.support.tables import table_after
-
-pytestmark = pytest.mark.more
 
 ROOM: Final = """() => [...document.querySelectorAll("main > .note, .messages > :last-child")].map((note) => {
     const all = [...document.querySelectorAll("h1, h2, .note")].filter((one) => one !== note && one.checkVisibility());

@@ -9,14 +9,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from tests.browser.checks import TOO_WIDE
 from tests.browser.conftest import Visitors
 from tests.browser.game_page import NewPage
-from tests.browser.test_axe import violations
+from tests.browser.test_layout import assert_fits
 from tests.support.openid import NAME, Provider, text
 
 STACK = os.environ.get("NOMERCY_STACK") == "1"
-pytestmark = [pytest.mark.more, pytest.mark.skipif(STACK, reason="its processes have settings of their own")]
+pytestmark = pytest.mark.skipif(STACK, reason="its processes have settings of their own")
 
 BUTTON: Final = f"Log in with {NAME}"
 
@@ -28,20 +27,6 @@ def village(provider: Provider) -> Provider:
     return provider
 
 
-def look(page: Page, name: str) -> None:
-    """See that a page fits from small phones to large screens, and that axe finds nothing in both themes."""
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)
-        for width in (320, 390, 1280, 1920):
-            page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{name} at {width} px"
-            if folder := os.environ.get("NOMERCY_SCREENSHOTS"):
-                page.screenshot(path=f"{folder}/openid-{name}-{theme}-{width}.png", full_page=True)
-        assert violations(page) == [], f"{name}, {theme}"
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 390, "height": 900})
-
-
 def by_the_village(page: Page) -> None:
     """Log in at the provider, whose page the site has led to."""
     expect(page).to_have_title("Village")
@@ -51,11 +36,10 @@ def by_the_village(page: Page) -> None:
 def test_somebody_signs_up_links_and_confirms(new_page: NewPage, village: Provider, alice: User) -> None:
     page = new_page()
     page.goto("/accounts/login/?next=/rules/")
-    look(page, "log-in")
     page.get_by_role("button", name=BUTTON).press("Enter")
     by_the_village(page)
     expect(page.get_by_label("Username")).to_have_value("dora")
-    look(page, "sign-up")
+    assert_fits(page, "sign-up")
     page.get_by_role("button", name="Sign up").click()
     page.wait_for_url("**/rules/")
     dora = User.objects.get(username="dora")
@@ -64,22 +48,20 @@ def test_somebody_signs_up_links_and_confirms(new_page: NewPage, village: Provid
     page.goto("/accounts/me/")
     page.get_by_role("link", name=BUTTON).click()
     expect(page.get_by_text("It is your only way to log in.")).to_be_visible()
-    look(page, "only-way")
+    assert_fits(page, "only-way")
     page.get_by_role("link", name="Set a password").click()
     expect(page.get_by_role("heading", name="Confirm that it’s you")).to_be_visible()
-    look(page, "confirm")
     page.get_by_role("button", name=f"Confirm with {NAME}").click()
     by_the_village(page)
     expect(page.get_by_role("heading", name="Set a password")).to_be_visible()
-    look(page, "set-password")
     for field in ("#id_password1", "#id_password2"):
         page.locator(field).fill("four green reverses")
     page.get_by_role("button", name="Set the password").click()
     page.goto("/accounts/oidc/")
-    look(page, "linked")
+    assert_fits(page, "linked")
     page.get_by_role("button", name=f"Unlink {NAME}").click()
     expect(page.get_by_role("heading", name="Not linked")).to_be_visible()
-    look(page, "not-linked")
+    assert_fits(page, "not-linked")
     page.get_by_role("button", name=f"Link {NAME}").click()
     by_the_village(page)
     expect(page.get_by_text("From now on you can log in with Village Login.")).to_be_visible()
@@ -92,7 +74,6 @@ def test_somebody_signs_up_links_and_confirms(new_page: NewPage, village: Provid
     other.get_by_role("button", name=f"Link {NAME}").click()
     by_the_village(other)
     expect(other.get_by_role("alert").filter(has_text="Another account here is linked")).to_be_visible()
-    look(other, "refused-link")
 
 
 def test_without_scripts_it_works_as_well(new_page: NewPage, village: Provider) -> None:
@@ -109,7 +90,7 @@ def test_what_does_not_work_is_said(new_page: NewPage, village: Provider, settin
     page = new_page()
     page.goto("/accounts/oidc/callback/?state=x&code=y")
     expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
-    look(page, "refused")
+    assert_fits(page, "refused")
 
     village.discovery = {
         "authorization_endpoint": f"{village.url.replace('127.0.0.1', 'localhost')}/authorize?tenant=village"
@@ -119,7 +100,7 @@ def test_what_does_not_work_is_said(new_page: NewPage, village: Provider, settin
     settings.REGISTRATION, settings.GUESTS = "closed", False
     by_the_village(page)
     expect(page.get_by_role("heading", name="You have no account here")).to_be_visible()
-    look(page, "no-account")
+    assert_fits(page, "no-account")
 
 
 def test_a_provider_that_is_down_is_said(visitors: Visitors, site: str, village: Provider) -> None:
@@ -130,5 +111,5 @@ def test_a_provider_that_is_down_is_said(visitors: Visitors, site: str, village:
         page.get_by_role("button", name=BUTTON).click()
     assert found.value.status == 502
     expect(page.get_by_role("heading", name=f"{NAME} is not available")).to_be_visible()
-    look(page, "failed")
+    assert_fits(page, "failed")
     assert [complaint for complaint in visitors.leave() if "status of 502" not in complaint] == []

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -14,8 +13,6 @@ from accounts.models import User
 from games.queries import Table
 from tests.browser.game_page import NewPage
 from tests.support.tables import log_of, now_of, table_at
-
-pytestmark = pytest.mark.more
 
 POSITION: Final[Mapping[str, Any]] = {
     "hands": [["r5", "b1", "b2"], ["y1", "y2", "y6"], ["r5", "g8", "g9"]],
@@ -45,12 +42,9 @@ def test_a_link_on_the_first_screen_opens_the_form(new_page: NewPage, alice: Use
     expect(page.get_by_role("button", name="Save orders")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_orders_intercept_while_their_owner_is_away(
-    scripts: bool, new_page: NewPage, alice: User, bob: User, charlie: User
-) -> None:
+def test_orders_intercept_while_their_owner_is_away(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
     table = over_days([alice, bob, charlie])
-    owner = new_page(charlie, java_script_enabled=scripts)
+    owner = new_page(charlie, java_script_enabled=False)
     owner.goto(f"/games/{table.game.code}/")
     owner.get_by_text("Standing orders: none").click()
     owner.get_by_label("Play the same card", exact=True).check()
@@ -59,7 +53,7 @@ def test_orders_intercept_while_their_owner_is_away(
     expect(owner.get_by_text("Standing orders: play the same card")).to_be_visible()
     assert now_of(table).seats[2].orders == {"intercept": "card", "keep": ["g9"], "call_uno": True}
     owner.goto("about:blank")
-    page = new_page(alice, java_script_enabled=scripts)
+    page = new_page(alice, java_script_enabled=False)
     page.goto(f"/games/{table.game.code}/")
     page.get_by_role("button", name="Red 5").click()
     expect(page.locator("#log")).to_contain_text("charlie intercepts bob by standing order. charlie plays Red 5.")

@@ -11,13 +11,12 @@ from playwright.sync_api import Page, expect
 
 from accounts import queries
 from accounts.models import User
-from tests.browser.checks import TOO_WIDE
 from tests.browser.conftest import Server
 from tests.browser.game_page import NewPage
-from tests.browser.test_axe import violations
+from tests.browser.test_layout import assert_fits
 
 STACK = os.environ.get("NOMERCY_STACK") == "1"
-pytestmark = [pytest.mark.more, pytest.mark.skipif(STACK, reason="its processes have a SITE_URL of their own")]
+pytestmark = pytest.mark.skipif(STACK, reason="its processes have a SITE_URL of their own")
 
 DEVICE = {
     "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
@@ -53,14 +52,9 @@ def device(page: Page) -> Iterator[Callable[..., None]]:
 
 
 def look(page: Page, name: str) -> None:
-    """See that a page fits a phone and a desk, and that axe finds nothing."""
+    """Wait until the browser has followed the last form, and assert that the page fits and axe finds nothing."""
     page.wait_for_load_state("networkidle")
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{name} at {width} px"
-        if folder := os.environ.get("NOMERCY_SCREENSHOTS"):
-            page.screenshot(path=f"{folder}/passkeys-{name}-{width}.png", full_page=True)
-        assert violations(page) == [], name
+    assert_fits(page, name)
 
 
 def log_in(page: Page) -> None:

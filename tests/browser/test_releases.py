@@ -17,7 +17,7 @@ from tests.browser.game_page import NewPage, load_game, play, shows
 from tests.browser.places import MANY, Cast
 from tests.support.tables import TWO_HANDS, table_at
 
-pytestmark = [pytest.mark.more, pytest.mark.in_process]
+pytestmark = pytest.mark.in_process
 
 QUIET: Final = 16_000
 """More ms than a page waits after the last press, and until it looks again."""

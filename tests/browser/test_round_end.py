@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,16 +12,11 @@ from accounts.models import User
 from games.actions.next_round import deal_next
 from games.models import Game
 from games.queries import Table
-from tests.browser.checks import TOO_WIDE
 from tests.browser.game_page import BETWEEN_PRESSES, NewPage, load_game, play, version
-from tests.browser.test_axe import violations
-from tests.browser.test_layout import SCHEMES
+from tests.browser.test_layout import assert_fits
 from tests.support.tables import now_of, table_at
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.more
-
-PICTURES: Final = os.environ.get("NOMERCY_SCREENSHOTS")
 LAST_CARD: Final = {
     "draw_pile": ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "W6", "r2", "y1", "g1"],
     "hands": [["r5"], ["r4", "g3", "W6"], ["y1", "b+2", "gS", "b7"], []],
@@ -198,23 +190,6 @@ def test_without_scripts_the_end_is_on_the_page_until_the_next_move(
     expect(page.locator("#continue")).to_be_hidden()
 
 
-def look(page: Page, name: str, part: Callable[[], None] = lambda: None) -> None:
-    """Check that a page fits its window and that axe finds nothing, and take pictures."""
-    for width in (390, 320, 768, 1280, 1920):
-        page.set_viewport_size({"width": width, "height": 844 if width < 800 else 800})
-        part()
-        assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{name} at {width} px"
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            if PICTURES:
-                page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png")
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.set_viewport_size({"width": 1280, "height": 900})
-        part()
-        assert violations(page) == [], f"{name}, {scheme}"
-
-
 def test_the_layer_fits_and_axe_finds_no_violations(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
     page = new_page(bob, reduced_motion="reduce")
     load_game(page, table.game)
@@ -223,5 +198,5 @@ def test_the_layer_fits_and_axe_finds_no_violations(new_page: NewPage, table: Ta
     next_round(table)
     on_next_round(page)
     expect(page.locator("#ended.layer")).to_be_visible()
-    look(page, "round-end")
+    assert_fits(page, "round-end")
     assert Game.objects.get(pk=table.game.pk).status == Game.Status.PLAYING

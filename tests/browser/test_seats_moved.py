@@ -12,7 +12,7 @@ from tests.browser.game_page import NewPage, load_game, play, shows
 from tests.support.tables import TWO_HANDS, table_at
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.more, pytest.mark.in_process]
+pytestmark = pytest.mark.in_process
 
 
 def log_in(page: Page, name: str) -> None:

@@ -14,8 +14,6 @@ from tests.browser.game_page import NewPage, load_game, pause, play, shows
 from tests.browser.speech import MOST_WAITING
 from tests.support.tables import TWO_HANDS, table_at
 
-pytestmark = pytest.mark.more
-
 RECORD = """
 window.tones = [];
 window.vibrations = [];

@@ -13,8 +13,6 @@ from tests.browser.game_page import NewPage, load_game, pause, play
 from tests.browser.speech import hears, record_speech, spoken
 from tests.support.tables import TWO_HANDS, table_at
 
-pytestmark = pytest.mark.more
-
 
 def listener(new_page: NewPage, user: User, table: Table) -> Page:
     """Open the game in a browser that records what it says."""

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from tests.browser.conftest import Visitors
 
-pytestmark = [pytest.mark.more, pytest.mark.in_process]
+pytestmark = pytest.mark.in_process
 
 
 class Away:

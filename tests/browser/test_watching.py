@@ -13,11 +13,9 @@ from accounts.models import User
 from games.models import Game, Move
 from games.queries import Table
 from tests.browser.game_page import NewPage, focused, load_game, open_page, pause, play, shows
-from tests.browser.test_round_end import look
+from tests.browser.test_layout import assert_fits, have_width
 from tests.support.tables import now_of, table_after
 from tests.support.waiting import until
-
-pytestmark = pytest.mark.more
 
 OUT_AT, LAST = 22, 25
 """The move that knocks bob out in this game, and its last one."""
@@ -154,4 +152,7 @@ def test_the_page_of_a_player_who_is_out_fits_and_axe_finds_no_violations(
     stopped_at_first_step(page, lambda: finish(table, alice, bob, charlie))
     shows(page, OUT_AT)
     expect(page.locator(".banner")).to_have_count(0)
-    look(page, "out", lambda: check_lost_hand_and_own_row(page))
+    for width in (390, 1280):
+        have_width(page, width)
+        check_lost_hand_and_own_row(page)
+    assert_fits(page, "out")
