@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 from pytest_django.fixtures import Settings
 
@@ -10,39 +9,32 @@ from games.models import Game, Seat
 from tests.browser.game_page import NewPage
 from tests.browser.test_axe import violations
 
-pytestmark = pytest.mark.more
-
 
 def play_now(page: Page, button: str) -> None:
     page.goto("/")
     page.get_by_role("button", name=button).click()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
 def test_the_third_game_against_bots_takes_the_place_of_the_oldest(
-    new_page: NewPage, site: str, settings: Settings, scripts: bool
+    new_page: NewPage, site: str, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = 100
-    page = new_page(java_script_enabled=scripts)
+    page = new_page()
     for button in ("Play now", "Play against bots"):
         play_now(page, button)
         page.locator("#hand").wait_for()
     oldest, newest = Game.objects.order_by("pk")
     play_now(page, "Play against bots")
     expect(page.get_by_role("link", name="Go on with the newest")).to_have_attribute("href", f"/games/{newest.code}/")
-    if scripts:
-        assert violations(page) == []
+    assert violations(page) == []
     page.get_by_role("button", name="Give up the oldest and start").click()
     page.locator("#hand").wait_for()
     assert Game.objects.latest("pk").get_absolute_url() in page.url
     assert Seat.objects.get(game=oldest, bot="").left
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_guest_finds_the_way_to_sign_up_and_logs_out_in_three_presses(
-    new_page: NewPage, site: str, scripts: bool
-) -> None:
-    page = new_page(java_script_enabled=scripts)
+def test_a_guest_finds_the_way_to_sign_up_and_logs_out_in_three_presses(new_page: NewPage, site: str) -> None:
+    page = new_page(java_script_enabled=False)
     play_now(page, "Play now")
     page.locator("#hand").wait_for()
     page.goto("/accounts/me/")
@@ -58,21 +50,18 @@ def test_a_guest_finds_the_way_to_sign_up_and_logs_out_in_three_presses(
     expect(page.get_by_role("button", name="Play now")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_second_press_on_the_way_out_loses_nothing(
-    new_page: NewPage, site: str, width: int, settings: Settings
-) -> None:
+def test_a_second_press_on_the_way_out_loses_nothing(new_page: NewPage, site: str, settings: Settings) -> None:
     settings.REGISTRATION = "closed"  # so that both buttons to lose the game stand in the same place
-    page = new_page(viewport={"width": width, "height": 720})
+    page = new_page()
     play_now(page, "Play now")
     page.locator("#hand").wait_for()
-    page.goto("/accounts/logout/")
-    box = page.get_by_role("link", name="Log out and lose 1 game").bounding_box()
-    assert box is not None
-    for part in (0.1, 0.5, 0.9):
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] * part)
-        page.wait_for_url("**/logout/?lose=1")
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] * part)
+    for width, part in ((390, 0.1), (390, 0.9), (1280, 0.5)):
+        page.set_viewport_size({"width": width, "height": 720})
+        page.goto("/accounts/logout/")
+        box = page.get_by_role("link", name="Log out and lose 1 game").bounding_box()
+        assert box is not None
+        for address in ("**/logout/?lose=1", "**/logout/*"):
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] * part)
+            page.wait_for_url(address)
         page.goto("/")
         expect(page.get_by_text("You are playing as a guest.")).to_be_visible()
-        page.goto("/accounts/logout/")

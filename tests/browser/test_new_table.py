@@ -10,8 +10,6 @@ from games import rules
 from games.models import Game
 from tests.browser.game_page import NewPage
 
-pytestmark = pytest.mark.more
-
 COVERED = """(page) => [...document.querySelectorAll(".newtable input, .newtable summary, .newtable button")]
     .filter((e) => e.checkVisibility())
     .filter((e) => {
@@ -34,13 +32,16 @@ def line(page: Page, title: str) -> Locator:
     return page.locator(".fold > summary", has_text=title).locator("span")
 
 
-@pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(
-    ("link", "way", "public"),
-    [("New table", "bots", True), ("Invite friends", "friends", False), ("Play with anyone", "anyone", True)],
+    ("link", "way", "public", "scripts"),
+    [
+        ("New table", "bots", True, False),
+        ("Invite friends", "friends", False, True),
+        ("Play with anyone", "anyone", True, False),
+    ],
 )
 def test_three_clicks_lead_from_the_front_page_to_a_table(
-    new_page: NewPage, alice: User, scripts: bool, link: str, way: str, public: bool
+    new_page: NewPage, alice: User, link: str, way: str, public: bool, scripts: bool
 ) -> None:
     page = new_page(alice, java_script_enabled=scripts)
     page.goto("/")
@@ -230,12 +231,12 @@ def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: Ne
     expect(line(page, "Time")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height"), [(320, 568), (844, 390), (1280, 800)])
-def test_nothing_covers_a_choice(new_page: NewPage, alice: User, width: int, height: int) -> None:
+def test_nothing_covers_a_choice(new_page: NewPage, alice: User) -> None:
     page = new_page(alice)
-    page.set_viewport_size({"width": width, "height": height})
-    page.goto("/tables/new/")
-    assert page.evaluate(COVERED) == []
-    page.evaluate("() => document.querySelectorAll('details').forEach((e) => { e.open = true; })")
-    assert page.evaluate(COVERED) == []
-    assert page.evaluate(SMALL) == []
+    for width, height in ((320, 568), (844, 390), (1280, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto("/tables/new/")
+        assert page.evaluate(COVERED) == [], width
+        page.evaluate("() => document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        assert page.evaluate(COVERED) == [], width
+        assert page.evaluate(SMALL) == [], width

@@ -39,11 +39,11 @@ SOON: Final = 1000
 """Milliseconds until a move is shown on all other pages."""
 
 
-def against_bots(user: User) -> Game:
+def against_bots(user: User, **options: Any) -> Game:
     """Start a single round against two bots that move at once. It is over after about seven moves of the person."""
     randomness.source.seed(34)
-    options = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=0)
-    return lobby.create_table(user=user, options=options, now=timezone.now()).game
+    chosen = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=0, **options)
+    return lobby.create_table(user=user, options=chosen, now=timezone.now()).game
 
 
 def play_to_the_end(page: Page, move: Callable[[Page], None]) -> int:
@@ -102,8 +102,8 @@ def press_a_choice(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def test_a_person_plays_a_whole_game_by_keyboard_alone(new_page: NewPage, alice: User) -> None:
-    game = against_bots(alice)
+def test_a_person_plays_a_whole_game_of_flip_by_keyboard_alone(new_page: NewPage, alice: User) -> None:
+    game = against_bots(alice, preset="flip", options={"hand_size": 3})
     page = new_page(alice)
     open_game(page, game)
     page.locator("#hand-list").focus()
