@@ -46,7 +46,7 @@ from tests.support.openid import (
 )
 from tests.support.pages import text_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.more]
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 FORM: Final = {"username": "dora", "email": "dora@example.org", "time_zone": "Europe/Oslo"}

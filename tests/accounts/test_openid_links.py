@@ -40,7 +40,7 @@ from tests.support.openid import (
 from tests.support.pages import text_of
 
 __all__ = ["dora"]  # a fixture of that module
-pytestmark = [pytest.mark.django_db, pytest.mark.more]
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 NEW: Final = "a long way to Bergen"
 PASSWORDS: Final = {"password1": NEW, "password2": NEW}

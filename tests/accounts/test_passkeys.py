@@ -284,7 +284,7 @@ def test_a_double_click_adds_one(alice: User) -> None:
     assert queries.passkeys_of(alice).count() == 1
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_at_most_ten(alice: User, settings: Settings) -> None:
     settings.RATE_LIMITS = 0
     for _ in range(MOST):
@@ -476,7 +476,7 @@ VALUES = st.recursive(
 
 @hypothesis_settings(max_examples=FUZZ, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-@pytest.mark.more
+@pytest.mark.long
 def test_no_answer_is_an_error_of_the_site(alice: User, settings: Settings, data: st.DataObject) -> None:
     """Answers with wrong parts are refused with a page, at each form that takes one."""
     settings.RATE_LIMITS = 0

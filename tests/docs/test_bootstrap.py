@@ -130,24 +130,18 @@ def fake_uv(folder: Path) -> str:
     return f"uv==1.0 --hash=sha256:{sha256(wheel.read_bytes()).hexdigest()}\n"
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
-        pytest.param("user = true", marks=pytest.mark.long),
-        pytest.param("target = {home}/elsewhere", marks=pytest.mark.more),
-        pytest.param("prefix = {home}/elsewhere", marks=pytest.mark.more),
-    ],
-)
-def test_what_a_person_has_set_for_pip_moves_no_installation(checkout: Path, setting: str) -> None:
+@pytest.mark.long
+def test_what_a_person_has_set_for_pip_moves_no_installation(checkout: Path) -> None:
+    """If one of these settings still counted, pip would install elsewhere, or refuse it beside another one."""
     shutil.rmtree(checkout / ".venv")
     home = checkout / "home"
     (home / ".config" / "pip").mkdir(parents=True)
-    (home / ".config" / "pip" / "pip.conf").write_text(f"[install]\n{setting.format(home=home)}\n")
+    settings = f"[install]\nuser = true\ntarget = {home}/elsewhere\nprefix = {home}/elsewhere\n"
+    (home / ".config" / "pip" / "pip.conf").write_text(settings)
     (checkout / "requirements" / "bootstrap.lock").write_text(fake_uv(checkout))
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHON": sys.executable, "PIP_NO_INDEX": "1"}
     environment["PIP_FIND_LINKS"] = str(checkout)  # where to find wheels still counts
-    if setting.startswith("user"):
-        environment["PIP_USER"] = "1"
+    environment["PIP_USER"] = "1"
     command = ["/bin/sh", str(checkout / "script" / "bootstrap"), "run"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr

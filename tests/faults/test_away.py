@@ -42,7 +42,10 @@ PATIENCE = 60.0
 @pytest.fixture(scope="module")
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
     parts = ["web", "ws", "clock", "worker", "beat"]
-    with emptied_afterwards(django_db_blocker), stack(only=parts, LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:
+    with (
+        emptied_afterwards(django_db_blocker),
+        stack(only=parts, LOG_LEVEL="ERROR", RATE_LIMITS="1000000", WEB_CONCURRENCY="1") as running,
+    ):
         yield running
 
 

@@ -34,7 +34,7 @@ from tests.support.web import Answer, Site, at_once, page_move, program_move
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
-ROUNDS = int(os.environ.get("CONFLICT_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("CONFLICT_ROUNDS", "3"))
 VERSION = re.compile(rb'data-version="(\d+)"')
 Call = Callable[[Callable[[], object]], "Outcome"]
 

@@ -35,7 +35,7 @@ from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.tables import now_of
 
-REQUESTS = int(os.environ.get("FUZZ", "20"))
+REQUESTS = int(os.environ.get("FUZZ", "8"))
 SCHEMA = schemathesis.openapi.from_dict(api.get_openapi_schema())
 CALLS: list[Any] = [result.ok() for result in SCHEMA.get_all_operations()]  # type: ignore[union-attr]  # ours is sound
 SLOW = list(HealthCheck)

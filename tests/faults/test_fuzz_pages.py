@@ -34,7 +34,7 @@ from tests.faults.state import faulty_games, stored
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON
 
-REQUESTS = int(os.environ.get("FUZZ", "300"))
+REQUESTS = int(os.environ.get("FUZZ", "200"))
 WALK = 50
 """Requests of one walk."""
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
@@ -236,7 +236,7 @@ def test_the_walk_sees_a_page_that_breaks(visitors: dict[str, Visitor], monkeypa
 
     monkeypatch.setattr(inbox, "badges_of", broken)
     with pytest.raises(LookupError, match="seeded"):
-        walk(visitors, 200)
+        walk(visitors, 100)
 
 
 def test_the_walk_sees_a_get_that_changes_a_game(visitors: dict[str, Visitor], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,4 +248,4 @@ def test_the_walk_sees_a_get_that_changes_a_game(visitors: dict[str, Visitor], m
 
     monkeypatch.setattr(queries, "view_of", careless)
     with pytest.raises((AssertionError, Flaky)):  # Hypothesis repeats the walk, but the state has changed
-        walk(visitors, 200)
+        walk(visitors, 100)

@@ -29,17 +29,16 @@ pytestmark = pytest.mark.django_db
 
 HOSTILE = {
     "markup": "</p></a><b id=canary>Eve</b><script>alert(1)</script>",
-    "attributes": '" onmouseover="alert(1)" x=\'y\' `',
-    "comments": "<!-- Eve --><![CDATA[ Eve ]]>&lt;b&gt;&#0;",
-    "template": "{{ stop }}{% include 'emails/_foot.txt' %}",
+    "attributes and comments": '" onclick="a()" x=\'y\' `<!-- E --><![CDATA[ E ]]>&lt;b&gt;&#0;',
+    "template and encoded word": "{{ stop }}=?utf-8?q?E=0D=0ABcc:_v?={% include 'about.txt' %}",
     "lines": "Eve\r\nBcc: v@example.org\r\n\r\nHer own body\n-- \nStop these emails: x",
     "separators": "Eve\u2028one\u2029two\x85three\x0bfour\x0cfive",
-    "directions": "\u202eevE\u202c \u2066\u2067\u2068x\u2069 \u200f\u200e\u061c",
-    "invisible": "E\u200bv\u200ce\ufeff\u2060\u00ad",
-    "encoded word": "=?utf-8?q?Eve=0D=0ABcc:_victim@example.org?=",
-    "address": '"Eve" <victim@example.org>, Mallory',
-    "long": "E" * 64,
+    "directions and invisible": (
+        "\u202eevE\u202c \u2066\u2067\u2068x\u2069 \u200f\u200e\u061c\u200bv\u200ce\ufeff\u2060\u00ad"
+    ),
+    "address and long": f'"Eve" <victim@example.org>, {"M" * 36}',
 }
+"""Names of at most 64 characters. Of each, 30 are the name that is displayed."""
 PLAIN = "Eve"
 LATER, TOMORROW = NOON + timedelta(hours=1), NOON + timedelta(days=1)
 DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -201,7 +200,7 @@ def test_no_name_changes_the_structure_of_a_staff_list(ann: User, alice: User, b
     Report.objects.create(case=case, reporter=bob, game=table.game, at=NOON, text="Look at this.")
     named(alice, PLAIN)
     before = outlines()
-    for what in ("markup", "attributes", "comments"):
+    for what in ("markup", "attributes and comments"):
         named(alice, HOSTILE[what])
         assert outlines() == before, what
 

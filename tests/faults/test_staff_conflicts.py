@@ -39,7 +39,7 @@ ACTS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("pause", {}), ("pause", {}), ("resume", {}), ("extend", {"amount": 5, "unit": 1}),
     ("extend", {"amount": 7, "unit": 1}), ("void_round", {}), ("resume", {}), ("extend", {"amount": 9, "unit": 1}),
 )  # fmt: skip
-VOID_GAME_EVERY: Final = 5
+VOID_GAME_EVERY: Final = 3
 NEWER: Final = b"Staff have acted here since you opened this page"
 SEEN: Final = re.compile(rb'name="seen" value="(\d+)"')
 DONE, OVER = "302", {"over", "void"}

@@ -210,7 +210,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_process_reads_the_file(tmp_path: Path, command: str) -> None:
     file = write(tmp_path / "site.env", f"DATABASE_URL={URL}\nSECRET_KEY={KEY}\nSITE_URL=cards\nREDIS_URL=hidden\n")
@@ -226,7 +226,7 @@ def test_every_process_reads_the_file(tmp_path: Path, command: str) -> None:
     assert "hidden" not in stopped.stderr
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["--queues", "--exclude-queues"])
 def test_a_worker_for_a_queue_that_does_not_exist_ends_with_one_sentence(option: str) -> None:
     environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": KEY, "DATABASE_URL": URL}
@@ -241,7 +241,7 @@ def test_a_worker_for_a_queue_that_does_not_exist_ends_with_one_sentence(option:
     assert (stopped.returncode, stopped.stderr) == (1, said)  # also as root, of which Celery would warn in six lines
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "given", "missing"),
     [

@@ -26,7 +26,7 @@ from tests.faults.test_restore import a_game_in_play
 from tests.support.database import empty_database
 from tests.support.stack import database_url
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.more]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 @pytest.fixture(autouse=True)

@@ -134,7 +134,7 @@ def test_it_answers_without_the_database(measured: None, monkeypatch: pytest.Mon
     assert "nomercy_moves_total" not in told
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_any_process_answers_for_all(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     asked = 40

@@ -1,9 +1,10 @@
-"""Properties of every position of every game."""
+"""Properties of every position of every game. `PROPERTY_EXAMPLES=500` is the long form."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections import Counter
 
 import pytest
@@ -44,7 +45,12 @@ from tests.rules.strategies import is_miss, play, tables
 pytestmark = pytest.mark.long
 
 NAMES = ("Ann", "Bob", "Cyn", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon")
-games = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+games = settings(
+    max_examples=int(os.environ.get("PROPERTY_EXAMPLES", "15")),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 ALL_COLORS = COLORS + DARK_COLORS
 players = st.integers(2, 10)
 seeds = st.integers(0, 10**6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
+from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -16,12 +17,12 @@ from accounts import actions
 from accounts.models import User
 from games.models import Game
 from nomercy.log_in_required import OPEN
-from tests.security.test_permissions import METHODS, Row, letter, rows, unrendered
+from tests.security.test_permissions import Row, letter, rows, unrendered
 from tests.security.world import World
 from tests.support.pages import CHOICES, text_of
 from tests.support.worlds import undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider"), pytest.mark.more]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("provider"), pytest.mark.long]
 
 PASSWORD: Final = "four green reverses"
 FORM: Final = {
@@ -85,11 +86,10 @@ def test_the_walk_finds_each_address_that_makes_a_user(world: World) -> None:
         assert addresses_that_make_a_user(world, guest_browser()) == {"account_signup"}
 
 
-@pytest.mark.parametrize("log_in_required", [False, True])
-def test_nobody_becomes_a_user_where_registration_is_closed(world: World, settings: Any, log_in_required: bool) -> None:
+def test_nobody_becomes_a_user_where_registration_is_closed(world: World, settings: Any) -> None:
     with undone():
         browsers = [Client(), guest_browser(), world.browsers["outsider"]]
-        settings.REGISTRATION, settings.GUESTS, settings.LOGIN_REQUIRED = "closed", False, log_in_required
+        settings.REGISTRATION, settings.GUESTS = "closed", False
         assert [addresses_that_make_a_user(world, browser) for browser in browsers] == [set()] * 3
         with pytest.raises(actions.GuestsAreOff):
             actions.create_guest()
@@ -100,11 +100,10 @@ def test_without_guests_an_account_is_the_only_way_in(world: World, settings: An
     assert addresses_that_make_a_user(world, Client()) == {"account_signup"}
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row.key} {row.address.name}")
-def test_a_visitor_is_sent_to_the_log_in_page(world: World, closed: None, row: Row) -> None:
-    for method in METHODS:
+def test_a_visitor_is_sent_to_the_log_in_page(world: World, closed: None) -> None:
+    for row, method in product(rows(), ("GET", "POST", "OPTIONS")):
         got = letter(world, "anonymous", method, row)
-        assert row.address.name in OPEN or got == "L", method
+        assert row.address.name in OPEN or got == "L", f"{method} {row.key}"
 
 
 def test_what_is_open_exists_and_names_nobody(world: World, closed: None) -> None:

@@ -44,7 +44,7 @@ from tests.support.worlds import Postbox, Reader, Staff, differences
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment")]
 
-GAMES = int(os.environ.get("LEAK_GAMES", "60"))
+GAMES = int(os.environ.get("LEAK_GAMES", "40"))
 PRESETS = tuple(rules.PRESETS)
 PART = 20
 """The games of one test, so that a long run is split among processes."""

@@ -18,14 +18,14 @@ from games.admin.games import GameAdmin
 from games.models import Game, Move
 from games.queries import LogLine, Table
 from games.web import game as game_views
-from tests.security.viewers import KINDS, Compared, Viewer, game_of, played_on
+from tests.security.viewers import KINDS, THE_GAME, Compared, Viewer, game_of, played_on
 from tests.security.world import World
 from tests.support.leaks import leak_in_refusals
 from tests.support.swaps import BACKS, BLUFF, ORDERS, SWAPS
 from tests.support.tables import now_of
 from tests.support.worlds import another_world, undone
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.more]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_moment"), pytest.mark.long]
 
 Patch = pytest.MonkeyPatch
 
@@ -138,7 +138,8 @@ def test_a_seeded_leak_is_found(played: tuple[World, Table], monkeypatch: Patch,
     world, table = played
     leak = LEAKS[name]
     leak.put(monkeypatch)
-    viewer, rng, done = Viewer(world, leak.viewer, few=True), random.Random(1), Compared()
+    viewer = Viewer(world, leak.viewer, few=True, about=THE_GAME)
+    rng, done = random.Random(1), Compared()
     for _ in range(5):  # some leaks reveal one bit, which a swap may not change
         done.look(now_of(table), viewer, [leak.swap], rng)
         if done.different:

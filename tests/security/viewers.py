@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from accounts.models import User
 from games import queries, rules
 from games.queries import GameView, Table
-from tests.security.test_permissions import Row, rows
-from tests.security.world import World
+from tests.security.test_permissions import Row, declared, rows
+from tests.security.world import ROLES, World
 from tests.support.swaps import SWAPS
 from tests.support.tables import now_of, table_after
 from tests.support.worlds import CollectedLog, Reader, Transcript, another_world, fetched, undone
@@ -41,7 +41,11 @@ KINDS: Final = (
     Kind("playroom"),
 )
 ABOUT_GAMES: Final = re.compile(r"/$|/next/|/games/|/people/|/api/v1/(games|me)|/admin/games/(game|round|move)/$")
-"""The URLs that the short form requests."""
+"""The URLs that a viewer of a `few` requests."""
+THE_GAME: Final = re.compile(
+    r"/games/<slug:code>/(log/|record/)?$|/api/v1/games/<code>(/moves|/record)?$|/admin/games/game/$"
+)
+"""The URLs of one game, where `test_swap_leaks.py` and others put leaks."""
 
 
 def number_cards(view: GameView) -> list[str]:
@@ -60,13 +64,27 @@ def other_moves(view: GameView) -> list[str]:
 
 
 class Viewer(Reader):
-    """A viewer with a role in the world, who requests every URL, or only a `few` that are about games."""
+    """A viewer with a role in the world, who requests URLs and sends moves, with `few` only three of them.
 
-    def __init__(self, world: World, role: str, *, few: bool) -> None:
+    The URLs are those that match `about`. Without `refused` they are only those that answer this role, and those about
+    games.
+    """
+
+    def __init__(
+        self, world: World, role: str, *, few: bool, about: re.Pattern[str] | None = None, refused: bool = True
+    ) -> None:
         super().__init__(world.people[role], world.browsers[role])
         self.role = role
-        self.paths = [world.url(row.address, row.act) for row in rows() if asked(row, few=few)]
         self.few = few
+        if few and about is None:
+            about = ABOUT_GAMES
+        self.paths = [
+            world.url(row.address, row.act)
+            for row in rows()
+            if row.address.name not in NOT_ASKED
+            and (about is None or about.match(row.key))
+            and (refused or answers(row, role) or ABOUT_GAMES.match(row.key))
+        ]
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
         with CollectedLog() as collected:
@@ -103,8 +121,9 @@ class Viewer(Reader):
         return read
 
 
-def asked(row: Row, *, few: bool) -> bool:
-    return row.address.name not in NOT_ASKED and (not few or ABOUT_GAMES.match(row.key) is not None)
+def answers(row: Row, role: str) -> bool:
+    """Return True if a GET by this role is declared to be answered, neither refused nor sent to another page."""
+    return declared()[row.key][ROLES.index(role)] == "."
 
 
 NOT_ASKED: Final = {
