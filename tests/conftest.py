@@ -3,7 +3,6 @@
 import gc
 import os
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
@@ -37,11 +36,7 @@ from tests.support.database import drop_databases_of_the_dead, empty, migrated_d
 from tests.support.programs import CHROMIUM_NAMES, FIREFOX_NAMES, nginx, program, webkit
 
 Figure = Callable[[str], None]
-LEFT_OUT = pytest.StashKey[dict[str, int]]()
-LEFT_OUT_TESTS = {
-    "long": "long tests were left out. To run them too: script/test --all",
-    "more": "tests that repeat others in more cases were left out. To run them: script/test --more",
-}
+LEFT_OUT = pytest.StashKey[int]()
 REQUIRE_ALL = os.environ.get("NOMERCY_REQUIRE_ALL") == "1"
 NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
@@ -57,27 +52,19 @@ NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="also run the tests marked `long`")
-    parser.addoption("--more", action="store_true", help="run the tests marked `more`, alone unless --all is given too")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests by their marks `long` and `more`. In a long run let each process begin with long ones."""
-    everything, more = config.getoption("--all"), config.getoption("--more")
-    runs = {"more": more, "long": everything, "short": everything or not more}
-    left_out = [item for item in items if not runs[_length(item)]]
-    if left_out:
-        items[:] = [item for item in items if runs[_length(item)]]
-        config.hook.pytest_deselected(items=left_out)
-    config.stash[LEFT_OUT] = {} if more else Counter(map(_length, left_out))
-    if everything or more:
-        long = [item for item in items if _length(item) != "short"]
-        others = [item for item in items if _length(item) == "short"]
+    """Leave out long tests without `--all`, else let each process begin with them."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    if config.getoption("--all"):
         items[:] = _spread(long, others, processes=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-
-
-def _length(item: pytest.Item) -> str:
-    return next((mark for mark in ("more", "long") if item.get_closest_marker(mark)), "short")
+    elif long:
+        items[:] = others
+        config.hook.pytest_deselected(items=long)
+        config.stash[LEFT_OUT] = len(long)
 
 
 def _needs_browser(item: pytest.Item) -> bool:
@@ -120,17 +107,15 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over the numbers of left-out tests from an xdist worker. They are the same for all workers."""
+    """Take over the number of left-out tests from an xdist worker. It is the same for all workers."""
     config: pytest.Config = node.config
-    counts: dict[str, int] = getattr(node, "workeroutput", {}).get("left_out", {})
-    config.stash[LEFT_OUT] = counts
+    config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
-        counts: dict[str, int] = session.config.stash.get(LEFT_OUT, {})
-        output["left_out"] = dict(counts)
+        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -143,9 +128,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    left_out: dict[str, int] = config.stash.get(LEFT_OUT, {})
-    for length, count in left_out.items():
-        terminalreporter.write_line(f"{count} {LEFT_OUT_TESTS[length]}")
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left_out} long tests were left out. To run them too: script/test --all")
     skipped = terminalreporter.stats.get("skipped", [])
     for _, thing, how in NEEDS.values():
         count = sum(f"needs {thing}" in str(report.longrepr) for report in skipped)
