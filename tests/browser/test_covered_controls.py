@@ -11,8 +11,10 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
+from games.actions import pauses
 from games.actions.next_round import deal_next
-from games.queries import Table
+from games.models import Game
+from games.queries import Table, Viewer
 from tests.browser.checks import COVERED_CONTROLS
 from tests.browser.game_page import NewPage, play
 from tests.browser.places import DARK_SIDE, FOUR_HANDS_AND_A_STRAIGHT, MANY, PLACES, STACK, Cast, game
@@ -22,7 +24,6 @@ from tests.support.tables import table_after, table_at
 
 SIZES: Final = ((390, 844), (320, 568), (600, 900), (820, 1180), (844, 390), (1280, 800))
 """Windows of two phones, two tablets, a phone on its side and a desktop, in px."""
-SMALLEST: Final = ((320, 568), (844, 390))
 CUT_PLAYERS: Final = """() => {
     const shown = "disc, .name, .state, .clock, .held, .backs";
     const parts = [...document.querySelectorAll(`.player :is(.${shown})`)].filter((e) =>
@@ -89,7 +90,15 @@ def after(open_: Open, script: str, shows: str = "body") -> Open:
     return open_more
 
 
-as_list = after(game(MANY), "document.getElementById('hand-list').click()", "[role=listbox]")
+def as_list(query: str = "") -> Open:
+    as_a_list = after(game(MANY), "document.getElementById('hand-list').click()", "[role=listbox]")
+
+    def open_list(page: Page, cast: Cast) -> None:
+        as_a_list(page, cast)
+        page.goto(page.url + query)
+        page.get_by_role("listbox").wait_for()
+
+    return open_list
 
 
 def out(page: Page, cast: Cast) -> None:
@@ -133,9 +142,34 @@ def after_a_match(page: Page, cast: Cast) -> None:
     expect(page.locator("#over")).to_be_visible()
 
 
+def called_off(page: Page, cast: Cast) -> None:
+    table = cast.table(MANY)
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.VOID)
+    page.goto(table.game.get_absolute_url())
+
+
 def news(page: Page, cast: Cast) -> None:
     page.goto(table_after([cast.alice, cast.bob, cast.charlie], 20, 4).game.get_absolute_url())
     page.locator("#news").wait_for()
+
+
+def asked_to_pause(page: Page, cast: Cast) -> None:
+    table = cast.table(MANY)
+    pauses.ask_pause(code=table.game.code, viewer=Viewer(cast.bob), now=timezone.now())
+    page.goto(table.game.get_absolute_url())
+    page.locator("#clock-note").wait_for()
+
+
+def watching(page: Page, cast: Cast) -> None:
+    position = {**MANY, "hands": MANY["hands"][:3]}
+    page.goto(table_at(position, [cast.bob, cast.charlie, cast.mo]).game.get_absolute_url())
+
+
+def with_long_names(page: Page, cast: Cast) -> None:
+    names = ("Sly Lemur 95 Junior", "Wilhelmina Butterfield", "A name that is thirty long, ok", "Bo")
+    for user, name in zip((cast.alice, cast.bob, cast.charlie, cast.mo), names, strict=True):
+        User.objects.filter(pk=user.pk).update(display_name=name)
+    game(STACK, target=1000)(page, cast)
 
 
 STATES: Final[Mapping[str, Open]] = {
@@ -143,23 +177,31 @@ STATES: Final[Mapping[str, Open]] = {
         place.name: place.open
         for place in PLACES
         if place.name in {
-            "lobby", "my-turn", "color-chooser", "swap-chooser", "straight-chooser", "dark-chooser", "stack", "waiting",
-            "standing-orders", "locked-cards", "over",
+            "lobby", "orders-before-the-start", "my-turn", "color-chooser", "swap-chooser", "straight-chooser",
+            "dark-side", "dark-chooser", "no-color", "stack", "waiting", "paused", "bot-plays", "standing-orders",
+            "locked-cards", "over",
         }
     },
     "roulette": game({**MANY, "discard_pile": ["y4", "WC"], "phase": "choose_color", "color": None}),
+    "drawn": game({**MANY, "phase": "drawn", "drawn": "r3"}),
+    "uno": game(with_hand(["r3", "r5"])),
     "uno-chooser": game(with_hand(["W6", "r5"]), "?choose=W6"),
     "uno-straight": game(LAST_OF_A_STRAIGHT, "?choose=r4,r5", preset="house-party"),
     "long-straight": game(LONG_STRAIGHT, "?choose=r4,r5", preset="house-party"),
     "race": game({**RACE, "hands": [*RACE["hands"], ["g7"]]}, **RACING),
     "long-hand": game(with_hand(LONG_HAND)),
-    "list": as_list,
+    "list": as_list(),
+    "list-chooser": as_list("?choose=W6"),
     "out": out,
     "moves-to-watch": with_moves_to_watch,
     "round-end": at_round_end,
     "next-round": in_next_round,
     "won": after_a_match,
+    "called-off": called_off,
     "news": news,
+    "asked-to-pause": asked_to_pause,
+    "watching": watching,
+    "long-names": with_long_names,
     "options": after(
         game(MANY, target=1000),
         "document.querySelectorAll('.table-options details').forEach((e) => { e.open = true; })",
@@ -184,9 +226,6 @@ OPENED: Final[Mapping[str, tuple[Open, str]]] = {
 }
 """What lies over the table once it was opened. Of these states only the controls inside of it are asked."""
 
-RARELY_CHANGED: Final = frozenset({"ended", "menu", "moves-to-watch", "options", "roulette"})
-"""States of which only the smallest windows are tested."""
-
 
 @pytest.mark.parametrize("name", [*STATES, *OPENED])
 def test_no_control_and_no_player_is_covered(new_page: NewPage, cast: Cast, name: str) -> None:
@@ -194,7 +233,7 @@ def test_no_control_and_no_player_is_covered(new_page: NewPage, cast: Cast, name
     open_, within = OPENED.get(name) or (STATES[name], "body")
     open_(page, cast)
     expect(page.locator("h1").first).to_be_visible()
-    for width, height in SMALLEST if name in RARELY_CHANGED else SIZES:
+    for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate(COVERED_CONTROLS, within) == [], (width, height)
         if within == "body":
