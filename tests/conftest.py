@@ -71,16 +71,23 @@ def _needs_browser(item: pytest.Item) -> bool:
     return any(item.get_closest_marker(mark) for mark in ("browser", "firefox", "webkit"))
 
 
+def _weight(items: list[pytest.Item]) -> int:
+    """Return how long these long tests take, by comparison. Those of three folders start processes or browsers."""
+    return sum(10 if item.path.parent.name in {"browser", "faults", "nomercy"} else 1 for item in items)
+
+
 def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: int) -> list[pytest.Item]:
     """Return all tests in an order whose equal parts, one a process, begin with long tests and end with others.
 
-    The short ones at the end are what an idle process takes over, so all processes end at the same time. The tests of a
-    module stay together, because many modules start a server. So do all with a browser, which they share. Half of the
-    processes begin with those, so that not all run browsers at once.
+    The parts have equal numbers of tests, but the long ones are spread by the time they take. The short ones at the end
+    are what an idle process takes over, so all processes end at the same time. The tests of a module stay together,
+    because many modules start a server. So do all with a browser, which they share. Half of the processes begin with
+    those, so that not all run browsers at once.
     """
     parts: list[list[pytest.Item]] = [[] for _ in range(processes)]
-    for _, module in groupby(long, key=lambda item: item.path):
-        min(parts, key=len).extend(module)
+    modules = [list(module) for _, module in groupby(long, key=lambda item: item.path)]
+    for module in sorted(modules, key=_weight, reverse=True):
+        min(parts, key=_weight).extend(module)
     for number, part in enumerate(parts):
         part.sort(key=_needs_browser, reverse=number % 2 == 0)
     size, rest = (len(long) + len(others)) // processes, iter(others)

@@ -152,4 +152,5 @@ def test_the_icon_has_the_number_of_games_that_wait(app: BrowserContext, cast: C
     page.goto("/accounts/logout/")
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("button", name="Play now")).to_be_visible()
+    page.wait_for_function("() => window.badges.length")
     assert page.evaluate("window.badges") == [0]
