@@ -57,10 +57,12 @@ class Traffic:
     _asked: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def watch(self, page: Page) -> None:
+        """Note the answers of this page from now on, beginning with an empty cache."""
         client = page.context.new_cdp_session(page)
         client.on("Network.requestWillBeSent", self._sent)
         client.on("Network.loadingFinished", self._finished)
         client.send("Network.enable")
+        client.send("Network.clearBrowserCache")
 
     def take(self) -> list[tuple[str, str, int]]:
         """Return the answers since the last call."""
