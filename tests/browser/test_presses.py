@@ -104,6 +104,16 @@ def is_soon(page: Page) -> bool:
     return soon
 
 
+def press_key_after_move(page: Page, key: str, table: Table, *, by: User) -> bool:
+    """Let another player play red 6, and press a key once the page shows that. Return False if that was too late."""
+    note_changes(page)
+    before = version(page)
+    play(table, by, "play r6")
+    shows(page, before + 1)
+    page.keyboard.press(key)
+    return is_soon(page)
+
+
 def in_time(attempt: Callable[[], bool]) -> None:
     """Make an attempt, which returns False if the machine was too busy, until it is in time."""
     assert any(attempt() for _ in range(TRIES)), "The machine is too busy for a second press."
@@ -210,11 +220,7 @@ def test_uno_is_called_also_when_the_turn_has_just_come(new_page: NewPage, alice
     def attempt() -> bool:
         table = at_a_table([alice, bob], ["r5", "b1"], turn=1)
         page = open_page(new_page, alice, table)
-        note_changes(page)
-        play(table, bob, "play r6")
-        shows(page, 1)
-        page.keyboard.press("u")
-        if not is_soon(page):
+        if not press_key_after_move(page, "u", table, by=bob):
             return False
         expect(page.locator("#uno")).to_be_checked()
         return True
@@ -232,11 +238,7 @@ def test_enter_plays_no_card_that_has_just_been_selected(new_page: NewPage, alic
         page.keyboard.press("Enter")
         shows(page, 1)
         pause(page)
-        note_changes(page)
-        play(table, bob, "play r6")
-        shows(page, 2)
-        page.keyboard.press("Enter")
-        if not is_soon(page):
+        if not press_key_after_move(page, "Enter", table, by=bob):
             return False
         stays_at(page, 2)
         return True
