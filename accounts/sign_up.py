@@ -171,7 +171,7 @@ def _who_may_correct(request: HttpRequest) -> User | None:
     """Return the person who has signed up or begun to log in in this session, if they may correct the address.
 
     Not if they have a second factor, which they have not shown here yet, or a newer password than the session. People
-    without a password, of whom nothing more can be asked, must have come from the OpenID provider a moment ago.
+    without a password cannot be asked for it: they must have come from the OpenID provider a moment ago.
     """
     stage = LoginStageController.enter(request, EmailVerificationStage.key)
     user: User | None = stage.login.user if stage is not None else None
