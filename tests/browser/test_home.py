@@ -127,7 +127,8 @@ def test_the_times_in_the_list_count_down(new_page: NewPage, alice: User, bob: U
     with page.expect_response(lambda answer: is_fetch(answer.request)):
         page.clock.run_for(20_000)
     page.clock.run_for(1_000)  # htmx has put it into the page
-    page.clock.run_for(10 * 60_000)  # the answers are 304
+    page.route("/", lambda route: route.fulfill(status=304))  # also if this machine takes long for the next 10 minutes
+    page.clock.run_for(10 * 60_000)
     expect(row).to_contain_text("40 min left")
     expect(page.locator(".lead")).to_have_text("The most urgent one: 40 min left.")
 

@@ -13,7 +13,6 @@ from django.utils import timezone
 from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from accounts.models import User
-from games.actions import lobby
 from games.models import Hand, Seat
 from games.queries import Table
 from tests.browser.game_page import NewPage, after, first_choice, open_game, play, wait_for_me
@@ -111,8 +110,7 @@ def test_the_piles_are_large_and_show_the_last_cards_and_the_size(new_page: NewP
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_a_turn_shifts_nothing(new_page: NewPage, alice: User, width: int, height: int) -> None:
-    options = lobby.TableOptions(players=4, bots=3, bot="careful", bot_pause=0)
-    game = lobby.create_table(user=alice, options=options, now=timezone.now()).game
+    game = table_after([alice, *["careful"] * 3], 0, seed=3, bot_pause=0.0).game  # a deal in which nobody wins soon
     page = new_page(alice, viewport=size(width, height))
     open_game(page, game)
     page.evaluate("document.fonts.ready")

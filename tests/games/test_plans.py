@@ -41,8 +41,14 @@ OF_GAMES: Final = ("games_game", "games_hand", "games_seat", "games_round", "gam
 
 @pytest.fixture(scope="module", autouse=True)
 def own_database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Use a new database: plans depend on the size of indexes, which rows that other tests deleted have made larger."""
+    """Use a new database: plans depend on the size of indexes, which rows that other tests deleted have made larger.
+
+    They also depend on statistics, which autovacuum could renew in the middle of a test.
+    """
     with django_db_blocker.unblock(), migrated_database("plans"):
+        with connection.cursor() as cursor:
+            for table in connection.introspection.table_names(cursor):
+                cursor.execute(f'ALTER TABLE "{table}" SET (autovacuum_enabled = false)')
         yield
 
 
@@ -52,7 +58,7 @@ def analyze() -> None:
 
 
 def forget_statistics() -> None:
-    """Let PostgreSQL know nothing of the tables of games, also if autovacuum has looked at them between other tests."""
+    """Let PostgreSQL know nothing of the tables of games, also if an earlier test has analyzed them."""
     with connection.cursor() as cursor:
         cursor.execute("UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relname LIKE 'games\\_%'")
         cursor.execute("DELETE FROM pg_statistic USING pg_class WHERE starelid = oid AND relname LIKE 'games\\_%'")

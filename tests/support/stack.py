@@ -95,14 +95,12 @@ def descendants(ancestor: int, program: str = "") -> list[int]:
 
     `script/keep`, which starts them again, is none of them.
     """
-    parents = {ancestor}
-    found = []
-    for pid, parent, command in sorted(_processes()):
-        if parent in parents:
-            parents.add(pid)
-            if program in command and "script/keep" not in command:
-                found.append(pid)
-    return found
+    processes = sorted(_processes())
+    found = {ancestor}
+    while more := {pid for _, pid, parent, _ in processes if parent in found} - found:
+        found |= more
+    wanted = found - {ancestor}
+    return [pid for _, pid, _, said in processes if pid in wanted and program in said and "script/keep" not in said]
 
 
 def _busy() -> list[tuple[str, str]]:
@@ -115,11 +113,13 @@ def _busy() -> list[tuple[str, str]]:
     return rows
 
 
-def _processes() -> Iterator[tuple[int, int, str]]:
+def _processes() -> Iterator[tuple[int, int, int, str]]:
+    """Return the time each process started at, its id, its parent's id and its command line."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            yield int(folder.name), parent, (folder / "cmdline").read_text().replace("\0", " ")
+            stat = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+            # By time and not by id: the next process after 32767 may be 300.
+            yield int(stat[19]), int(folder.name), int(stat[1]), (folder / "cmdline").read_text().replace("\0", " ")
         except (FileNotFoundError, ProcessLookupError):
             continue
 
