@@ -1,13 +1,14 @@
 """Load the production processes with many games at once, in which everybody moves as fast as possible.
 
-    .venv/bin/python -m bench.load [--games 100] [--seconds 20] [--limit]
+    .venv/bin/python -m bench.load [--games 100] [--seconds 20] [--limit | --against /path/to/other/checkout]
 
 Starts `script/stack` on its own database and seats two people at each table. Each does what an open page does: hold a
 socket, fetch the fragment when told of a newer version, and post a move when it is their turn. Each has its own network
 address, because the limits of the site are on. Prints moves a second, the time of a move (from the post to the page
 after it) and of a notification (from the post to the opponent's frame), the errors, and the CPU use of the machine and
 of these browsers, which share it. With `--limit` it then finds the largest number of games, to a tenth, with no error
-and 95 % of moves within a second. Exits with 1 if there was an error.
+and 95 % of moves within a second. `--against` measures another checkout in turn, and prints the ratio of the moves a
+second. Exits with 1 if there was an error.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from bench.browser import Answer, Browser
-from bench.moves import bench_database
-from nomercy.launcher.place import place_for, secret_key
+from bench.compare import compare
+from bench.replica import bench_database
 
 WITHIN = 1.0
 """A number of games is carried if 95 % of its moves are answered within this many seconds."""
@@ -232,14 +233,14 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=float, default=20, help="of each measurement")
     parser.add_argument("--limit", action="store_true", help="then look for the limit")
+    parser.add_argument("--against", type=Path, help="another checkout, measured in turn with this one")
     arguments = parser.parse_args()
+    if arguments.against:
+        settings = ["--games", str(arguments.games), "--seconds", str(arguments.seconds)]
+        compare("bench.load", settings, arguments.against, figure=r"(\d+) moves/s")
+        return 0
     found: list[Figures] = []
-    with bench_database() as database:
-        os.environ |= {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "LOG_LEVEL": "WARNING"}
-        os.environ["SECRET_KEY"] = secret_key(place_for())
-        import django
-
-        django.setup()
+    with bench_database():
         from tests.support.stack import stack
 
         with stack(LOG_LEVEL="WARNING") as running:

@@ -9,12 +9,11 @@ this process and of PostgreSQL's. Exits with 1 if the front page costs more than
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
 from typing import Final
 
-from bench.moves import Replica, bench_database, cookies_of, new_replica
+from bench.replica import Replica, bench_database, cookies_of, new_replica
 from bench.request import cpu, cpu_of, environ_of
 
 MOST: Final = 1.5
@@ -29,14 +28,7 @@ def main() -> int:
     parser.add_argument("--finished", type=int, default=30, help="their finished games")
     parser.add_argument("--open", type=int, default=6, help="open tables of others")
     arguments = parser.parse_args()
-    with bench_database() as url:
-        os.environ |= {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "SECRET_KEY": "bench" * 12}
-        os.environ |= {"LOG_LEVEL": "WARNING", "RATE_LIMITS": "1000000"}
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
+    with bench_database(RATE_LIMITS="1000000"):
         code, cookies = tables_of_a_person(arguments.games, arguments.finished, arguments.open)
         pages = {"game page": f"/games/{code}/", "front page": "/", "finished games": "/?finished=1"}
         for path in pages.values():
@@ -46,9 +38,6 @@ def main() -> int:
         for _ in range(arguments.rounds):
             for name, path in pages.items():
                 taken[name].append(cost_of(path, cookies))
-        from django.db import connection
-
-        connection.close()
     medians = {name: statistics.median(costs) for name, costs in taken.items()}
     for name, median in medians.items():
         print(f"{name}: {1000 * median:.2f} ms of CPU time, {median / medians['game page']:.2f} game pages")

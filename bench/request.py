@@ -1,10 +1,10 @@
 """Measure the CPU time of a move request, through the real middleware.
 
-    .venv/bin/python -m bench.request [--moves 300] [--profile]
+    .venv/bin/python -m bench.request [--moves 300] [--profile | --against /path/to/other/checkout]
 
 It takes the move of a logged-in person as HTMX posts it, fragment included, from the WSGI environment to the bytes of
 the answer, and the CPU time of PostgreSQL's process. CPU time depends little on how busy the machine is. `--profile`
-shows where ours goes.
+shows where ours goes. `--against` measures another checkout in turn, and prints the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 import cProfile
 import io
-import os
 import pstats
+import random
 import resource
 import statistics
 from itertools import count
@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from bench.moves import CSRF, Replica, bench_database, cookies_of, move_request, new_replica
+from bench.compare import compare
+from bench.replica import CSRF, Replica, bench_database, cookies_of, move_request, new_replica
 
 
 def environ_of(path: str, body: bytes, cookies: str) -> dict[str, Any]:
@@ -109,21 +110,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--moves", type=int, default=300)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--against", type=Path, help="another checkout, measured in turn with this one")
     arguments = parser.parse_args()
-    with bench_database() as url:
-        os.environ |= {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "SECRET_KEY": "bench" * 12}
-        os.environ["LOG_LEVEL"] = "WARNING"
-        import django
-        from django.core.management import call_command
+    if arguments.against:
+        moves, milliseconds = ["--moves", str(arguments.moves)], r"process *:.* median ([\d.]+)"
+        compare("bench.request", moves, arguments.against, figure=milliseconds)
+        return
+    with bench_database():
+        from games import randomness
 
-        django.setup()
-        call_command("migrate", verbosity=0)
+        randomness.source = random.Random(1)  # the same games every time
         measure(50, None)
         profile = cProfile.Profile() if arguments.profile else None
         taken, theirs, size = measure(arguments.moves, profile)
-        from django.db import connection
-
-        connection.close()
     for name, seconds in (("this process", taken), ("PostgreSQL", theirs)):
         mean, median = (of(seconds) * 1000 for of in (statistics.mean, statistics.median))
         print(f"CPU a move request, {name:12}: mean {mean:.2f} ms, median {median:.2f} ms")

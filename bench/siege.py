@@ -24,7 +24,6 @@ import base64
 import json
 import os
 import secrets
-import socket
 import statistics
 import subprocess
 import sys
@@ -36,11 +35,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-from bench.moves import Replica, bench_database, cookies_of, move_request, new_replica, request_bytes
+import httpx
+
+from bench.replica import CSRF, Replica, bench_database, cookies_of, move_request, new_replica
 from nomercy.launcher.file_limit import raise_file_limit
-from nomercy.launcher.place import CHECKOUT, place_for, secret_key
+from nomercy.launcher.place import CHECKOUT
 
 PLAYER: Final = "127.0.0.2"
 ATTACKER: Final = "127.0.0.3"
@@ -196,6 +197,10 @@ class Player:
 
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._client = httpx.Client(
+            transport=httpx.HTTPTransport(local_address=PLAYER, limits=httpx.Limits(max_keepalive_connections=0)),
+            timeout=60,
+        )
         self._tables = 0
         self._sit_down()
 
@@ -220,14 +225,10 @@ class Player:
     def _move(self) -> None:
         user, move, version = self._replica.next_move()
         path, fields = move_request(self._replica.code, move, version)
-        asked = request_bytes(path, urlencode(fields), self._cookies[user.pk], self._site.port)
-        answer = b""
-        with socket.create_connection(("127.0.0.1", self._site.port), source_address=(PLAYER, 0)) as line:
-            line.sendall(asked)
-            while part := line.recv(65_536):
-                answer += part
-        if not answer.startswith(b"HTTP/1.1 200"):
-            raise SystemExit(f"the site answered {answer[:300]!r} to {move}")
+        headers = {"Cookie": self._cookies[user.pk], "X-CSRFToken": CSRF, "HX-Request": "true"}
+        answer = self._client.post(self._site.url + path, data=fields, headers=headers)
+        if answer.status_code != httpx.codes.OK:
+            raise SystemExit(f"the site answered {answer.status_code} {answer.text[:300]!r} to {move}")
 
 
 def besiege(module: str, seconds: float, *more: str) -> bool:
@@ -288,14 +289,7 @@ def main() -> int:
         attack(arguments.attack, arguments.seconds, sources, proxied=arguments.site == "stack")
         return 0
     raise_file_limit()
-    with bench_database() as database:
-        os.environ |= {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "RATE_LIMITS": "100"}
-        os.environ["SECRET_KEY"] = secret_key(place_for())
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
+    with bench_database(RATE_LIMITS="100"):
         modules = [RUN] if arguments.site == "run" else [STACK] if arguments.site == "stack" else [RUN, STACK]
         more = ["--apart"] if arguments.apart else []
         good = [besiege(module, arguments.seconds, *more) for module in modules]

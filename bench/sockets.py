@@ -17,14 +17,12 @@ import argparse
 import asyncio
 import json
 import logging
-import os
 import random
 import secrets
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -36,8 +34,7 @@ from websockets.exceptions import WebSocketException
 from websockets.typing import Origin
 
 from bench.load import seat_people
-from bench.moves import bench_database
-from nomercy.launcher.place import place_for, secret_key
+from bench.replica import bench_database
 
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
@@ -269,26 +266,12 @@ async def _until(what: str, is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0.05)
 
 
-@contextmanager
-def own_database() -> Iterator[None]:
-    with bench_database() as database:
-        os.environ |= {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "LOG_LEVEL": "ERROR"}
-        os.environ["SECRET_KEY"] = secret_key(place_for())
-        import django
-
-        django.setup()
-        yield
-        from django.db import connection
-
-        connection.close()
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sockets", type=int, default=500)
     parser.add_argument("--moves", type=int, default=40, help="moves during each fault")
     arguments = parser.parse_args()
-    with own_database():
+    with bench_database(LOG_LEVEL="ERROR"):
         from tests.support.stack import stack
 
         with stack(LOG_LEVEL="ERROR", RATE_LIMITS="1000000") as running:

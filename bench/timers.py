@@ -15,7 +15,6 @@ Exits with 1 if a bound is missed, or if a due game was not acted on.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import statistics
 import threading
@@ -24,7 +23,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from bench.moves import BENCH, Replica, admin, bench_database, new_replica
+from bench.replica import BENCH, Replica, admin, bench_database, new_replica
 
 PEOPLE = 2
 PLAYED = 20
@@ -212,17 +211,10 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=1_000_000)
     parser.add_argument("--due", type=int, default=10_000)
     arguments = parser.parse_args()
-    with bench_database() as url:
-        os.environ |= {"DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "nomercy.settings", "SECRET_KEY": "bench" * 12}
-        os.environ["LOG_LEVEL"] = "ERROR"
-        import django
-        from django.core.management import call_command
-
-        django.setup()
+    with bench_database(LOG_LEVEL="ERROR"):
         from games import randomness
 
         randomness.source = random.Random(1)  # the same games every time
-        call_command("migrate", verbosity=0)
         wrong = report(arguments.games, arguments.due)
     if wrong:
         raise SystemExit("MISSED: " + "; ".join(wrong))
