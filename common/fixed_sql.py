@@ -1,7 +1,7 @@
 """SQL statements that are fixed when a module is imported, for what every request or move does.
 
 The ORM builds a statement again for each call and PostgreSQL plans it again. Both cost several times what running it
-does (bench/request.py). See docs/decisions/0034-fixed-statements.md.
+does (bench/request.py). See docs/decisions/0021-fixed-sql-saves-a-move.md.
 """
 
 from __future__ import annotations
