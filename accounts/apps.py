@@ -45,7 +45,7 @@ def note_authentication(*, request: Any, user: Any, method: str, reauthenticated
     """Shorten allauth's records of log-ins in the session, and give it a new key after a confirmation.
 
     The log-in of a staff member without a second factor is a confirmation, so that they can set one up at once
-    (docs/decisions/0142-staff-set-up-a-factor-after-the-log-in.md).
+    (docs/decisions/0062-staff-need-a-second-factor.md).
 
     With the new key a stolen copy of the cookie gains nothing by the confirmation. Only the newest record of each
     method and factor is kept, and only `AUTHENTICATIONS_KEPT`. Otherwise the session, and each copy of it, would grow

@@ -181,7 +181,7 @@ class User(AbstractUser):
         self.former_names = [*(known for known in self.former_names if known != name), name][-FORMER_NAMES:]
 
     def newcomer(self, now: datetime) -> bool:
-        """Return True for a guest or a new account. One person can make any number of them (decision 104)."""
+        """Return True for a guest or a new account. One person can make any number of them (decision 99)."""
         return self.is_guest or self.date_joined > now - NEWCOMER
 
     def suspended(self, now: datetime) -> bool:

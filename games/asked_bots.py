@@ -1,7 +1,7 @@
 """Remembers for which tables the worker was asked to move the bots, so that its queue does not grow while it is down.
 
 Each table has a key with a time to live in the cache. If a task gets lost, the table is asked for again after a while.
-See docs/decisions/0126-a-bot-is-asked-for-once.md.
+See docs/decisions/0099-bots-work-is-shared-by-host.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from games.notices.preferences import KEPT as NOTICES_KEPT
 from games.queries.profiles import OF_PEOPLE
 
 IDLE: Final = timedelta(days=7)
-"""A game that all people have left is called off after this long without a move or a staff act (decision 105)."""
+"""A game that all people have left is called off after this long without a move or a staff act (decision 102)."""
 
 DELETION_WINDOW: Final = timedelta(days=30)
 """How long after its due date an unplayed game is still found for deletion. Bounds what one run reads."""

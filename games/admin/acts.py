@@ -1,6 +1,6 @@
 """The page of a staff act: it says what will happen, asks for a reason, and performs the act.
 
-If staff have acted on the same subject since the page was made, it says what they did, and does nothing (decision 122).
+If staff have acted on the same subject since the page was made, it says what they did, and does nothing (decision 65).
 It does the same if somebody has reported in the same case, or the same person has appealed.
 """
 

@@ -52,7 +52,7 @@ def clocks_ran_until(game: Game, now: datetime) -> datetime:
     """Return the time up to which this game's clocks have run, by the database's clock.
 
     That is the sweep's last heartbeat while the sweep does not run, because the time since then will be given back
-    (decision 31).
+    (decision 30).
     """
     moment = moment_of(game, now)
     down = game.swept_at is not None and moment - game.swept_at > timedelta(seconds=settings.SWEEP_GRACE_SECONDS)

@@ -54,7 +54,7 @@ DELETED_PLAYER: Final = "a deleted player"
 class PersonName(models.Model):
     """A name that somebody had at an act of staff. Audit entries refer to it, because they can never be changed.
 
-    It is empty once the person has been deleted (docs/decisions/0143-names-beside-the-audit-log.md). The foreign key
+    It is empty once the person has been deleted (docs/decisions/0060-audit-entries-are-only-added.md). The foreign key
     has no constraint, so that the row stays then.
     """
 

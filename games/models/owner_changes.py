@@ -1,4 +1,4 @@
-"""Fixed SQL that reads which people staff took the seats of a table from, for the names in its log (decision 127)."""
+"""Fixed SQL that reads which people staff took the seats of a table from, for the names in its log (decision 60)."""
 
 from __future__ import annotations
 

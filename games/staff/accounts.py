@@ -129,7 +129,7 @@ def _set_name(person: User, field: str, name: str) -> None:
 def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """End the sessions of this account, revoke its API tokens, and let nobody log in to it until it is reopened.
 
-    The session of a guest stays, without effect until the account is reopened (decision 131).
+    The session of a guest stays, without effect until the account is reopened (decision 61).
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it is already closed.
     """

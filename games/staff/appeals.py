@@ -1,4 +1,4 @@
-"""Appeals against suspensions, and how staff decide them (decision 125)."""
+"""Appeals against suspensions, and how staff decide them (decision 61)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from games.staff.people import end_suspensions
 def appeal(*, person_id: int, text: str, now: datetime, suspension_id: int | None = None) -> Appeal:
     """Appeal against this person's current suspension. Possible once per suspension.
 
-    :param suspension_id: the suspension that the page showed (decision 133), or None for the current one.
+    :param suspension_id: the suspension that the page showed (decision 61), or None for the current one.
     :raises Denied: `malformed`; `not_found` if the person was not suspended; `over` if the suspension of the page has
         ended; `stale` if another one is in force; `forbidden` the second time.
     """

@@ -1,4 +1,4 @@
-"""Refuse an act if staff have acted on the same subject since its page was made, or there is news (decision 122).
+"""Refuse an act if staff have acted on the same subject since its page was made, or there is news (decision 65).
 
 The page of an act has the id of the newest audit entry about its subject, and the form sends it as `seen`. Entries
 about a subject are written under the lock of one row, so their ids are in the order of the acts. News are the reports

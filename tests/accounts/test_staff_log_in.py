@@ -1,4 +1,4 @@
-"""Test that staff who have just logged in set up a second factor without typing the password again (decision 142)."""
+"""Test that staff who have just logged in set up a second factor without typing the password again (decision 62)."""
 
 from __future__ import annotations
 

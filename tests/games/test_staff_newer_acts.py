@@ -1,4 +1,4 @@
-"""Test that an act is refused if staff have acted on the same subject since its page was made (decision 122)."""
+"""Test that an act is refused if staff have acted on the same subject since its page was made (decision 65)."""
 
 from __future__ import annotations
 
