@@ -1,7 +1,7 @@
 """Recognise a browser that has logged in before, by a signed cookie with an entry for each account.
 
 Strangers can use up the tries at a username from anywhere. A known browser has tries of its own, so they cannot lock
-the owner out (decision 85). The cookie never replaces a password or a code.
+the owner out (decision 84). The cookie never replaces a password or a code.
 
 An entry is `<person>.<random id>`, signed with a salt that contains the stored password and `User.session_mark`. It is
 valid for that person only, and until one of them changes.

@@ -1,7 +1,7 @@
 """Passkeys: a second factor that can also log in alone. The forms and pages replace allauth's.
 
 A device uses a passkey only for the address of this site, and only after it has checked its owner by a fingerprint, a
-face or a PIN. So a passkey is two factors in one (docs/decisions/0152-passkeys.md).
+face or a PIN. So a passkey is two factors in one (docs/decisions/0092-second-factors.md).
 """
 
 from __future__ import annotations

@@ -275,7 +275,7 @@ STORAGES = {
 }
 
 # Forms
-# The longest body that is parsed, in bytes: docs/decisions/0096-long-bodies-are-not-parsed.md
+# The longest body that is parsed, in bytes: docs/decisions/0113-long-work-is-refused.md
 DATA_UPLOAD_MAX_MEMORY_SIZE = 65_536
 FILE_UPLOAD_HANDLERS = ["nomercy.uploads.NoFiles"]
 

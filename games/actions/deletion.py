@@ -220,7 +220,7 @@ def _names_of(person: User) -> list[str]:
 
 
 def _seal_names(person: User, now: datetime) -> None:
-    """Hold the names of this person in a form that does not tell them (decision 95)."""
+    """Hold the names of this person in a form that does not tell them (decision 93)."""
     held = NameSkeleton.objects.filter(user=person)
     held.exclude(objection="").delete()
     for row in held:

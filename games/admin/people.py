@@ -57,7 +57,7 @@ def _mail_trouble(person: User) -> str:
 
 
 def _locks_out(person: User, trouble: str) -> list[str]:
-    """Return the sentences about a new username for a person who gets no mail about it (decision 139)."""
+    """Return the sentences about a new username for a person who gets no mail about it (decision 93)."""
     if not person.is_active or trouble not in NO_MAIL:
         return []
     return [

@@ -1,7 +1,7 @@
 """Read delivery reports (RFC 3464), which anybody can send to the site.
 
 A report counts only if it returns a mail that the site has sent to the address that failed
-(docs/decisions/0137-a-report-returns-our-mail.md).
+(docs/decisions/0089-account-mails-go-through-the-outbox.md).
 """
 
 from __future__ import annotations

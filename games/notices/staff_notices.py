@@ -327,7 +327,7 @@ def username_restored(person: User, *, mark: int, now: datetime) -> None:
 
 
 def renamed(person: User, *, username: bool, display_name: bool, mark: int, now: datetime) -> None:
-    """Notify a person that staff corrected the username, the name at the table, or both (decision 139).
+    """Notify a person that staff corrected the username, the name at the table, or both (decision 93).
 
     `mark` is the id of the act's audit entry.
     """
