@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import socketserver
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ from django.test import Client
 
 from accounts.models import User
 from nomercy.checks import Environment
+from nomercy.database.base import DatabaseWrapper
 from nomercy.launcher.place import CHECKOUT
 from tests.nomercy.test_checks import read_settings
 from tests.support.database import empty_database
@@ -125,3 +128,25 @@ def test_two_hosts_prepare_at_once() -> None:
         ]
         said = [one.communicate()[1] for one in both]
     assert [one.returncode for one in both] == [0, 0], said
+
+
+def test_the_host_that_answered_last_is_tried_first(transactional_db: None) -> None:
+    """While another host is away, only the first connection of a process waits for it."""
+    tried: list[str] = []
+
+    class Away(socketserver.BaseRequestHandler):
+        def handle(self) -> None:  # closes the connection
+            tried.append("away")
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Away) as away:
+        threading.Thread(target=away.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        there = connection.settings_dict
+        hosts = {"HOST": f"127.0.0.1,{there['HOST']}", "PORT": f"{away.server_address[1]},{there['PORT']}"}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(DatabaseWrapper, "used", ("", ""))
+            for _ in range(3):
+                wrapper = DatabaseWrapper(there | hosts, "default")
+                wrapper.connect()
+                wrapper.close()
+                assert tried == ["away"]
+        away.shutdown()
