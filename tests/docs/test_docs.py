@@ -92,7 +92,8 @@ def test_the_lock_files_contain_no_address() -> None:
 
 
 def test_the_place_of_nginx_by_hand_names_what_that_of_compose_names() -> None:
-    (example,) = re.findall(r"```nginx\n(.*?)```", (CHECKOUT / "docs" / "operations.md").read_text(), re.DOTALL)
+    page = (CHECKOUT / "docs" / "by-hand.md").read_text()
+    (example,) = re.findall(r"```nginx\n# \S+/place.conf\n(.*?)```", page, re.DOTALL)
     named = r"(?m)^(map \S+ \$\w+|ssl_\w+)"
     assert re.findall(named, example) == re.findall(named, (CHECKOUT / "docker" / "nginx" / "place.conf").read_text())
 

@@ -25,7 +25,7 @@ SOURCES: Final = {".py", ".html", ".txt", ".js", ".toml", ".yaml", ".conf", ""}
 PATH: Final = re.compile(r"[\w.-]+(/[\w.*-]+)+/?|[\w-]+/")
 NOT_OURS: Final = {
     "HttpOnly", "TimeoutStopSec", "nomercy.may_empty_audit", "/.well-known/security.txt", "/robots.txt",
-    "cards.example.org", "SSL_CERT_FILE",
+    "cards.example.org", "SSL_CERT_FILE", "synchronous_standby_names",
 }  # fmt: skip
 """Names of cookies, systemd, OpenSSL, PostgreSQL and an RFC, and an example."""
 MADE: Final = ("var/", ".venv/", "docker/.env", "/etc/")

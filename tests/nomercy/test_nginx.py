@@ -1,4 +1,4 @@
-"""nginx with the files of docker/nginx, as compose.yaml and docs/operations.md use them."""
+"""nginx with the files of docker/nginx, as compose.yaml and docs/by-hand.md use them."""
 
 from __future__ import annotations
 
@@ -384,7 +384,7 @@ def test_certbot_is_asked_for_the_name_of_the_site_again_and_again(tmp_path: Pat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", ["docker/nginx/place.conf", "docs/by-hand.md", "docs/operations.md"])
+@pytest.mark.parametrize("place", ["docker/nginx/place.conf", "docs/by-hand.md"])
 def test_nginx_accepts_the_files_as_they_are(tmp_path: Path, place: str) -> None:
     certificate(tmp_path, "x")
     (tmp_path / "site_name.conf").write_text("cards.example.org $host;\n")
