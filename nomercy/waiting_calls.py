@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from a2wsgi import WSGIMiddleware
 from channels.layers import get_channel_layer
 
+from accounts.origin import address_of_scope
 from common import counts
 from common.limits import scaled
 from games.api.waits import HEADER, KNOWN
@@ -20,6 +22,8 @@ from games.refusals import Denied
 from nomercy.answers import error_object
 
 THREADS: Final = 4
+THREADS_OF_ONE: Final = 2
+"""How many of them one address may use, so that calls that are answered at once leave some to others."""
 WAIT_SECONDS: Final = 24.0
 """After so long a call is answered anyway, so that it takes less than 25 seconds."""
 LONGEST_BREAK: Final = 5.0
@@ -42,6 +46,7 @@ class WaitingCalls:
         self.waiting: Counter[str] = Counter()
         """The number of waiting calls of each person."""
         self.stopping = asyncio.Event()
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Any) -> None:
         # WSGI cannot tell an underscore from a hyphen: a client could fake the `X-Forwarded-For` of a proxy.
@@ -64,7 +69,8 @@ class WaitingCalls:
         async def keep(message: Any) -> None:
             answer.append(message)
 
-        await self._view({**scope, KNOWN: known}, _no_body, keep)
+        async with self._turns.setdefault(address_of_scope(scope), asyncio.Semaphore(THREADS_OF_ONE)):
+            await self._view({**scope, KNOWN: known}, _no_body, keep)
         return answer
 
     async def _first_news(self, scope: Any, wait: list[str], gone: "asyncio.Future[Any]", stop: Any) -> list[Any]:

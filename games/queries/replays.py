@@ -201,7 +201,7 @@ def _replayed_to(
 SHOWN: Final = 10
 """How many moves of a round are listed beside a frame."""
 
-LONG: Final = 2_000
+LONG: Final = 1_000
 """From this many moves on, replaying is too slow for several pages at once: about 0.2 s, and 30 s for 150,000 moves."""
 
 _long_work = threading.Lock()

@@ -283,12 +283,13 @@ def server(application: "Application", *, ready: Callable[[], Awaitable[None]]) 
     from uvicorn import Config
 
     from nomercy.launcher.quiet_server import QuietServer
+    from nomercy.measured_sockets import MeasuredSocket
 
     configuration = Config(
         application,
         http="h11",
         loop="asyncio",
-        ws="websockets-sansio",
+        ws=MeasuredSocket,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -65,7 +66,7 @@ def answer_and_disconnect(environ: dict[str, Any], start_response: Any) -> list[
 class Call:
     """A call that may take a while."""
 
-    def __init__(self, app: WaitingCalls, path: str, token: str, **headers: str) -> None:
+    def __init__(self, app: WaitingCalls, path: str, token: str, *, address: str = "127.0.0.1", **headers: str) -> None:
         path, _, query = path.partition("?")
         scope = {
             "type": "http",
@@ -79,7 +80,7 @@ class Call:
                 *[(b"host", b"127.0.0.1:8000"), (b"authorization", f"Bearer {token}".encode())],
                 *[(name.encode(), value.encode()) for name, value in headers.items()],
             ],
-            "client": ["127.0.0.1", 50_000],
+            "client": [address, 50_000],
             "server": ["127.0.0.1", 8000],
         }
         self._app: Any = ApplicationCommunicator(app, scope)  # type: ignore[no-untyped-call]
@@ -388,6 +389,27 @@ def test_a_header_with_an_underscore_is_ignored(bob: User) -> None:
     run(scenario())
     assert "HTTP_X_FORWARDED_PROTO" in seen
     assert "HTTP_X_FORWARDED_FOR" not in seen
+
+
+def test_calls_of_one_address_leave_threads_to_others() -> None:
+    released = threading.Event()
+
+    def late(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        if environ["REMOTE_ADDR"] == "192.0.2.1":
+            released.wait(10)
+        start_response("200 OK", [])
+        return [b"{}"]
+
+    async def scenario() -> None:
+        app = WaitingCalls(late)
+        many = [await Call(app, "wait/events", "a", address="192.0.2.1").begin() for _ in range(20)]
+        assert await many[0].waits()
+        other = await Call(app, "wait/events", "b", address="192.0.2.2").begin()
+        assert (await other.answer())[0] == 200
+        released.set()
+        assert [(await call.answer())[0] for call in many] == [200] * 20
+
+    run(scenario())
 
 
 def test_changes_that_are_nothing_new_are_looked_at_more_and_more_seldom(

@@ -12,6 +12,7 @@ from django.conf import settings
 from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT
 from nomercy.launcher.whole_requests import MOST_BYTES
+from nomercy.measured_sockets import MOST, SECONDS
 from nomercy.middleware import BODY_SECONDS
 from nomercy.waiting_calls import MOST_OF_ONE
 
@@ -66,7 +67,9 @@ def test_the_docs_state_the_limits() -> None:
         f"{rate['reads']} a second, and twice as many at once",
         f"{rate['calls']} a second, and twice as many at once",
         f"{number(r'limit_conn open (.*);', NGINX)} at once",
+        f"{number(r'limit_conn files (.*);', NGINX)} at once",
         f"{number(r'limit_conn websockets (.*);', NGINX):,} of all addresses",
+        f"{MOST:,} bytes in {SECONDS:.0f} s",
         f"{MOST_OF_ONE} of one person",
     ):
         assert said in table, said

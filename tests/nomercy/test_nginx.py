@@ -244,20 +244,23 @@ def test_a_flood_of_one_address_is_refused(tmp_path: Path) -> None:
         assert [site.get("/static/site.css")[9:12] for _ in range(6)] == ["200"] * 6
 
 
-def test_an_address_has_few_requests_that_wait_for_an_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("zone", "most", "path"), [("open", 20, "/x"), ("files", 100, "/static/x")])
+def test_an_address_has_few_requests_that_wait_for_an_answer(tmp_path: Path, zone: str, most: int, path: str) -> None:
     """They stand in one line for the threads of the site, so that all others would wait behind them."""
     with echo("pages") as port, socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
         small = Proxy(tmp_path, silent.getsockname()[1], port)
-        lower(small, "proxy.conf", "open", 40, to=2)
+        lower(small, "proxy.conf", zone, most, to=2)
         silent.settimeout(10)
         site = stack.enter_context(small.running())
         for _ in range(2):
             asking = stack.enter_context(closing(site.connect(ATTACKER)))
-            asking.sendall(b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+            asking.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
             stack.enter_context(closing(silent.accept()[0]))
-        assert site.get("/x", source=ATTACKER).startswith("HTTP/1.1 429 ")
+        assert site.get(path, source=ATTACKER).startswith("HTTP/1.1 429 ")
         assert told(site.get("/api/v1/wait/events", source=ATTACKER))["server"] == "pages"  # whose echo it is here
-        stack.enter_context(closing(site.connect("127.0.0.2"))).sendall(b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+        stack.enter_context(closing(site.connect("127.0.0.2"))).sendall(
+            f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+        )
         stack.enter_context(closing(silent.accept()[0]))
 
 

@@ -21,7 +21,7 @@ import pytest
 from django.conf import settings as site_settings
 from pytest_django.fixtures import Settings
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from accounts.models import User
@@ -165,9 +165,16 @@ def test_the_server_for_sockets_stops_although_pages_are_open(tmp_path: Path, al
     assert code not in said.replace(f"game={code}", "")  # uvicorn's lines would have the path, and the address
 
 
+def flood(page: ClientConnection) -> None:
+    """Send a megabyte of pings, and read."""
+    for n in range(10_000):
+        page.ping(f"{n:100}")
+    page.recv(PATIENCE)
+
+
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_a_long_message_on_a_socket_ends_it(tmp_path: Path, alice: User, bob: User) -> None:
+def test_a_long_message_or_many_pings_on_a_socket_end_it(tmp_path: Path, alice: User, bob: User) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     port = free_port()
     url = f"http://127.0.0.1:{port}"
@@ -180,3 +187,9 @@ def test_a_long_message_on_a_socket_ends_it(tmp_path: Path, alice: User, bob: Us
                 page.recv(PATIENCE)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 1009
+        with connect(f"ws://127.0.0.1:{port}/ws/games/{code}/", origin=Origin(url)) as page:
+            page.recv(PATIENCE)
+            page.ping(b"a" * 100).wait(PATIENCE)
+            with pytest.raises(ConnectionClosed) as closed:
+                flood(page)
+            assert closed.value.rcvd is None
