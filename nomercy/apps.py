@@ -23,6 +23,10 @@ class NomercyConfig(AppConfig):
         checks.register(warn_without_https, checks.Tags.security, deploy=True)
         checks.register(refuse_too_old, checks.Tags.database)
         connection_created.connect(log_connection)
+        if settings.SENTRY_DSN:
+            from nomercy import error_reports  # noqa: PLC0415  # sentry_sdk is loaded only where it is used
+
+            error_reports.start()
 
 
 def warn_without_https(**_: Any) -> list[checks.Warning]:

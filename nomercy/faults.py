@@ -77,7 +77,7 @@ class OutageFilter(logging.Filter):
             seconds = self._end(ENDS[record.msg["event"]])
             record.msg["away_for"] = seconds
             return seconds is not None
-        error = _error_of(record)
+        error = error_of(record)
         away = what_is_away(record, error)
         if away is None:
             if error is not None and refusals.is_temporary(error):
@@ -136,11 +136,12 @@ def what_is_away(record: logging.LogRecord, error: BaseException | None) -> str 
     return None
 
 
-def _error_of(record: logging.LogRecord) -> BaseException | None:
-    event = record.msg if isinstance(record.msg, dict) else None  # a line of structlog
-    if event and event.get("exc_info") is True:
+def error_of(record: logging.LogRecord) -> BaseException | None:
+    """Return the exception of a record, also of a line of structlog, or None."""
+    given = record.msg.get("exc_info") if isinstance(record.msg, dict) else record.exc_info
+    if given is True:
         return sys.exc_info()[1]
-    return record.exc_info[1] if record.exc_info else None
+    return given[1] if isinstance(given, tuple) else given if isinstance(given, BaseException) else None
 
 
 def _remove_traceback(record: logging.LogRecord, error: BaseException | None) -> None:

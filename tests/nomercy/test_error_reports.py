@@ -12,12 +12,14 @@ from typing import Any, Final
 
 import psycopg
 import pytest
+import sentry_sdk
 import structlog
 from django.db import IntegrityError, OperationalError
 from django.test import Client
 from sentry_sdk.envelope import Envelope
 from sentry_sdk.transport import Transport
 
+import nomercy
 from accounts.models import User
 from nomercy import error_reports
 from nomercy.error_reports import ReportingHandler
@@ -49,12 +51,10 @@ def configured_log(*, reports: bool) -> dict[str, Any]:
 
 
 @pytest.fixture
-def handler(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReportingHandler]:
+def handler(settings: Any) -> Iterator[ReportingHandler]:
     """A handler on the root of the log, with the filters of the site, that sends to the fake."""
     settings.SENTRY_DSN, settings.SITE_URL = "https://key@sentry.example.org/1", "https://cards.example.org"
-    error_reports.client.cache_clear()
-    made = error_reports.client(Fake)
-    monkeypatch.setattr(error_reports, "client", lambda: made)
+    error_reports.start(Fake)
     configured = configured_log(reports=True)
     configurator = logging.config.DictConfigurator(configured)
     one = ReportingHandler()
@@ -64,6 +64,7 @@ def handler(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reportin
     sent.clear()
     yield one
     logging.getLogger().removeHandler(one)
+    sentry_sdk.init()  # sends nothing
 
 
 def fails(error: Exception) -> None:
@@ -108,6 +109,8 @@ def test_a_report_says_where_and_nothing_else(
     assert report["tags"].keys() == {"request_id"}
     assert report["tags"]["request_id"] == answer["X-Request-ID"]
     assert report["logentry"] == {"message": "%s: %s"}
+    assert report["transaction"] == "next/"
+    assert report["release"] == nomercy.__version__
 
 
 def test_our_own_lines_are_reported_without_their_values(handler: ReportingHandler) -> None:
@@ -158,16 +161,15 @@ def test_the_log_says_that_a_report_did_not_arrive(
     reason: str, settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("nomercy.storms._once", OnceAMinute())
-    error_reports.client.cache_clear()
     with HTTPServer(("127.0.0.1", 0), Refusing) as server:
         port = server.server_port if reason == "status_403" else free_port()
         threading.Thread(target=server.serve_forever, daemon=True).start()
         settings.SENTRY_DSN = f"http://key@127.0.0.1:{port}/1"
-        client = error_reports.client()
-        client.capture_event({"message": "it fails"})
-        client.close(10)
+        error_reports.start()
+        sentry_sdk.capture_message("it fails")
+        sentry_sdk.get_client().close(10)
         server.shutdown()
-    error_reports.client.cache_clear()
+    sentry_sdk.init()
 
     (line,) = [str(record.msg) for record in caplog.records if record.name == "nomercy.error_reports"]
     assert "an error report was not accepted" in line
