@@ -28,7 +28,6 @@ from accounts.addresses import canonical
 from accounts.hashers import normalized
 from accounts.models import User
 from accounts.names import validate_display_name
-from accounts.openid_provider import provider_name
 from accounts.origin import address_of, hashed_identity
 from accounts.passkeys import are_possible
 from accounts.tries import Key
@@ -135,7 +134,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         methods = [offered[way] | {"description": WAYS[way]} for way in ways if way in offered]
         if not methods and isinstance(user, User) and not user.is_guest and queries.identity_here(user) is not None:
             url = reverse("openid_confirm")
-            methods = [{"id": "openid_confirm", "description": f"Use {provider_name()}", "url": url}]
+            methods = [{"id": "openid_confirm", "description": f"Use {queries.provider_name()}", "url": url}]
         return methods
 
     def is_reauthentication_required(self, *, app: str, **more: Any) -> bool:

@@ -47,7 +47,8 @@ from accounts.address_forms import CountedSignUp
 from accounts.changes import end_elsewhere
 from accounts.models import User
 from accounts.names import is_username
-from accounts.openid_provider import CodeRefused, Person, ProviderFailed, provider_name
+from accounts.openid_provider import CodeRefused, Person, ProviderFailed
+from accounts.queries import provider_name
 from accounts.sign_up import OneSignUp, invitation_ended
 from accounts.tokens import digest_of
 
@@ -96,9 +97,8 @@ class ProviderAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # alla
     """Says where the provider is, and where it leads back to."""
 
     @property
-    def openid_config(self) -> dict[str, str]:
-        endpoints = openid_provider.read_endpoints()
-        return {"authorization_endpoint": endpoints.authorization, "token_endpoint": endpoints.token}
+    def openid_config(self) -> dict[str, Any]:
+        return openid_provider.read_endpoints()
 
     @property
     def client_class(self) -> type[OAuth2Client]:
@@ -481,5 +481,5 @@ def _failed(request: HttpRequest, failure: ProviderFailed) -> HttpResponse:
     answer = render(request, "socialaccount/failed.html", {"status": failure.status}, status=failure.status)
     answer._has_been_logged = True  # type: ignore[attr-defined]  # or Django logs the path, as an error of this site
     if failure.status != HTTPStatus.BAD_GATEWAY:
-        answer["Retry-After"] = str(int(openid_provider.FAILURE_KEPT))
+        answer["Retry-After"] = str(openid_provider.FAILURE_KEPT)
     return answer

@@ -21,7 +21,6 @@ from django.utils import timezone
 from accounts import actions, log_ins, mails, queries, tries, try_keys
 from accounts.forms import check_addresses, revoke_tokens_field, use_sentence_case
 from accounts.models import User
-from accounts.openid_provider import provider_name
 from accounts.origin import address_of
 from accounts.reset_tokens import address_of_token
 from accounts.tries import Key
@@ -56,7 +55,7 @@ def replace_password(*, user: User, password: str, mailed_to: str = "") -> list[
 def _unlink(user: User) -> None:
     """Remove the identities of this person at OpenID providers, and tell the confirmed addresses."""
     if actions.drop_identities(user=user):
-        mails.notify(kind=mails.UNLINKED, user=user, facts={"provider": provider_name()}, now=timezone.now())
+        mails.notify(kind=mails.UNLINKED, user=user, facts={"provider": queries.provider_name()}, now=timezone.now())
 
 
 def _remove(user: User, addresses: QuerySet[EmailAddress]) -> list[str]:
@@ -86,7 +85,7 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
         self.fields["revoke_tokens"] = revoke_tokens_field()
         if queries.identities_of(self.user).exists():
             self.fields["unlink"] = forms.BooleanField(
-                label=f"Unlink my account of {provider_name()}",
+                label=f"Unlink my account of {queries.provider_name()}",
                 required=False,
                 initial=True,
                 help_text="Recommended if someone else may know your password: they can have linked an account of"

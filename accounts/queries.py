@@ -215,6 +215,11 @@ def identities_of(user: User) -> QuerySet[SocialAccount]:
     return rows
 
 
+def provider_name() -> str:
+    """Return what the OpenID provider is called here. Of a former provider nothing is known."""
+    return str(settings.OIDC_NAME) or "another site"
+
+
 def identity_here(user: User) -> SocialAccount | None:
     """Return this person's identity at the provider of `OIDC_ISSUER`, or None. A person has at most one."""
     return identities_of(user).filter(provider=settings.OIDC_ISSUER).first() if settings.OIDC_ISSUER else None

@@ -6,9 +6,8 @@ from django import template
 from django.conf import settings
 from django.utils import timezone
 
-from accounts import invitations, passkeys
+from accounts import invitations, passkeys, queries
 from accounts.middleware import UNSENT_COOKIE
-from accounts.openid_provider import provider_name
 
 register = template.Library()
 
@@ -22,7 +21,7 @@ def form_needed_log_in(context: dict[str, Any]) -> bool:
 @register.simple_tag
 def openid_provider() -> str:
     """Return the name of the OpenID provider with which people can log in, or "" if there is none."""
-    return provider_name() if settings.OIDC_ISSUER else ""
+    return queries.provider_name() if settings.OIDC_ISSUER else ""
 
 
 @register.simple_tag(takes_context=True)
