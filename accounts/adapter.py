@@ -5,7 +5,6 @@ from typing import Any, Final, cast
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import EmailVerificationMethod
-from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
 from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
 from django.conf import settings
@@ -25,6 +24,7 @@ from django.utils.http import urlencode
 
 from accounts import actions, invitations, known_browsers, log_ins, mails, queries, tries, try_keys
 from accounts.addresses import canonical
+from accounts.allauth_internals import clear_login
 from accounts.hashers import normalized
 from accounts.models import User
 from accounts.names import validate_display_name

@@ -28,7 +28,7 @@ class AccountsConfig(AppConfig):
 
 def record_setup_as_shown(*, request: Any, user: Any, authenticator: Any, **rest: Any) -> None:
     """Count a second factor as shown in this session after its set-up, because setting it up used it."""
-    from allauth.account.internal.flows.login import record_authentication  # noqa: PLC0415  # imports models
+    from accounts.allauth_internals import record_authentication  # noqa: PLC0415  # imports models
 
     if authenticator.type != authenticator.Type.RECOVERY_CODES:
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)

@@ -10,7 +10,6 @@ from typing import Final, cast
 
 from allauth.account import app_settings
 from allauth.account.authentication import get_authentication_records
-from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.sessions.backends.base import SessionBase, UpdateError
 from django.db import transaction
@@ -19,6 +18,7 @@ from django.utils.crypto import get_random_string
 
 from accounts import queries
 from accounts.actions import lock_person
+from accounts.allauth_internals import did_recently_reauthenticate
 from accounts.models import Session, User
 from accounts.user_agents import UNKNOWN, browser_of
 

@@ -18,13 +18,10 @@ import structlog
 from allauth.account import app_settings
 from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.account.decorators import reauthentication_required
-from allauth.account.internal.flows.login import record_authentication
-from allauth.account.internal.flows.signup import complete_signup
 from allauth.account.models import EmailAddress
 from allauth.account.utils import get_next_redirect_url, perform_login, setup_user_email
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.forms import SignupForm
-from allauth.socialaccount.internal import statekit
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Client
@@ -44,6 +41,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts import actions, invitations, known_browsers, log_ins, mails, openid_provider, queries
 from accounts.adapter import PENDING_SIGN_UP
 from accounts.address_forms import CountedSignUp
+from accounts.allauth_internals import complete_signup, record_authentication, unstash_state
 from accounts.changes import end_elsewhere
 from accounts.models import User
 from accounts.names import is_username
@@ -284,7 +282,7 @@ def callback(request: HttpRequest) -> HttpResponse:
     provider = SocialAdapter().get_provider(request)
     state_id = request.GET.get("state", "")
     # It is removed from the session at once, whatever happens then.
-    state = statekit.unstash_state(request, state_id=state_id, provider_id=provider.sub_id) if state_id else None
+    state = unstash_state(request, state_id=state_id, provider_id=provider.sub_id) if state_id else None
     if state is None or request.GET.get("iss", settings.OIDC_ISSUER) != settings.OIDC_ISSUER:  # RFC 9207
         return _refused(request, NOT_BEGUN)
     if "user" in state and state["user"] != request.user.pk:

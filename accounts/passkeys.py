@@ -24,7 +24,6 @@ from allauth.mfa.webauthn.forms import (
     LoginWebAuthnForm,
     ReauthenticateWebAuthnForm,
 )
-from allauth.mfa.webauthn.internal import auth
 from allauth.mfa.webauthn.views import (
     AddWebAuthnView,
     EditWebAuthnView,
@@ -44,7 +43,7 @@ from django.urls import reverse, reverse_lazy
 from fido2.utils import websafe_decode, websafe_encode
 from fido2.webauthn import AttestedCredentialData, CollectedClientData, RegistrationResponse
 
-from accounts import actions, queries
+from accounts import actions, allauth_internals, queries
 from accounts.actions import NOT_ALONE
 from accounts.changes import AddsFactor, NotAfterEnd
 from accounts.forms import revoke_tokens_field
@@ -167,7 +166,9 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth ships no
         :raises ValidationError: the answer cannot be read, or the account has this passkey already.
         """
         with _refusing():
-            answer: RegistrationResponse = auth.parse_registration_response(self.cleaned_data["credential"])
+            answer: RegistrationResponse = allauth_internals.parse_registration_response(
+                self.cleaned_data["credential"]
+            )
             _check_origin(answer.response.client_data)
             stored = answer.response.attestation_object.auth_data.credential_data
             assert stored is not None  # else it is an answer to another question
@@ -186,7 +187,7 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth ships no
         }
 
     def check_is_new(self, credential_id: bytes) -> None:
-        if auth.get_authenticator_by_credential_id(self.user, credential_id) is not None:
+        if allauth_internals.get_authenticator_by_credential_id(self.user, credential_id) is not None:
             raise ValidationError("You have added this passkey already.", code=ADDED)
 
     def clean(self) -> dict[str, Any]:
@@ -206,7 +207,7 @@ class _OfThisSite:
 
     def clean_credential(self) -> Authenticator:
         with _refusing():
-            answer = auth.parse_authentication_response(cast("Any", self).cleaned_data["credential"])
+            answer = allauth_internals.parse_authentication_response(cast("Any", self).cleaned_data["credential"])
             _check_origin(answer.response.client_data)
             passkey: Authenticator = cast("Any", super()).clean_credential()
         return passkey
@@ -274,7 +275,7 @@ class AddPasskey(AddsFactor, AddWebAuthnView):  # type: ignore[misc]  # allauth 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         user = self.request.user
         # True asks the device to store the passkey, so that it can log in alone, and to check its owner.
-        options = auth.begin_registration(user, True)  # has no name in the package's stubs
+        options = allauth_internals.begin_registration(user, True)  # has no name in the package's stubs
         # Past allauth's own method, which would begin another registration, for a passkey that cannot log in alone.
         shown: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**context)
         return shown | {"js_data": {"creation_options": options}, "has_factor": queries.has_second_factor(user)}

@@ -11,17 +11,10 @@ from urllib.parse import urlsplit
 
 import structlog
 from allauth.core import context
-from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
-from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY as PENDING_SECRET
-from allauth.mfa.totp.internal.auth import (
-    format_hotp_value,
-    hotp_value,
-    yield_hotp_counters_from_time,
-)
 from allauth.mfa.utils import decrypt, encrypt
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -29,6 +22,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import actions, encryption, queries, tries, try_keys
+from accounts.allauth_internals import (
+    PENDING_SECRET,
+    compare_user_code,
+    format_hotp_value,
+    hotp_value,
+    yield_hotp_counters_from_time,
+)
 from accounts.forms import revoke_tokens_field
 from accounts.models import User
 

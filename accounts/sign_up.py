@@ -8,11 +8,6 @@ from typing import Any, Final, cast
 
 from allauth.account import app_settings
 from allauth.account.adapter import get_adapter
-from allauth.account.internal.flows.email_verification import (
-    add_email_verification_sent_message,
-    get_address_for_user,
-)
-from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
 from allauth.account.stages import EmailVerificationStage, LoginStageController
 from allauth.account.utils import get_next_redirect_url
 from allauth.account.views import EmailView, SignupView
@@ -32,6 +27,7 @@ from django.views.generic import FormView
 from accounts import actions, invitations, queries
 from accounts.adapter import AFTER_CONFIRMATION, BEGUN_WITH, HELD
 from accounts.address_forms import CorrectAddressForm
+from accounts.allauth_internals import LOGIN_SESSION_KEY, add_email_verification_sent_message, get_address_for_user
 from accounts.changes import NotAfterEnd
 from accounts.models import User
 from accounts.tokens import digest_of
