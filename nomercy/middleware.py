@@ -186,27 +186,11 @@ def last_seen(get_response: Handler) -> Handler:
     return handle
 
 
-def short_bodies(get_response: Handler) -> Handler:
-    """Refuse, before it is parsed, a body over `DATA_UPLOAD_MAX_MEMORY_SIZE`, a late one, and one of unknown length."""
+def readable_requests(get_response: Handler) -> Handler:
+    """Refuse, before its session is read and any view runs, a request that nothing here could read.
 
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        length = request.META.get("CONTENT_LENGTH")
-        if int(length or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            return bad_request(request, RequestDataTooBig())
-        if request.META.get("asgi.scope", {}).get(LATE):
-            return bad_request(request, LateBody())
-        if not length and "HTTP_TRANSFER_ENCODING" in request.META:
-            return bad_request(request, NoLength())
-        return get_response(request)
-
-    return handle
-
-
-def no_null_characters(get_response: Handler) -> Handler:
-    """Refuse a URL with a NUL character, because PostgreSQL accepts none.
-
-    A NUL in the path gets 404, in the query 400. Forms and the API's JSON are checked where they are read, so that the
-    refusal can name the field.
+    A NUL in the path gets 404. In forms and in the API's JSON the NUL is refused where it is read, so that the refusal
+    can name the field.
     """
 
     def handle(request: HttpRequest) -> HttpResponseBase:
@@ -214,37 +198,36 @@ def no_null_characters(get_response: Handler) -> Handler:
             if request.path.startswith(API):
                 return unknown(request)
             raise Http404
-        if QUOTED_NUL in request.META.get("QUERY_STRING", ""):
-            return bad_request(request, NullCharacter())
+        try:
+            _require_readable(request)
+        except (MultiPartParserError, SuspiciousOperation) as error:
+            return bad_request(request, error)
         return get_response(request)
 
     return handle
 
 
-def only_utf8(get_response: Handler) -> Handler:
-    """Refuse a request that says that its text is not in UTF-8."""
+def _require_readable(request: HttpRequest) -> None:
+    """Check the length and the encoding of a request, and parse its form, unless it is a call of the API.
 
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        if not is_utf8(request.content_params):
-            return bad_request(request, OtherEncoding("The site reads text in UTF-8 only. Send it as UTF-8."))
-        return get_response(request)
-
-    return handle
-
-
-def readable_forms(get_response: Handler) -> Handler:
-    """Refuse a form that cannot be parsed or has a file, before any view runs. The API does so itself."""
-    # Django parses a form at the first access. If that is on an error page, a bad form would become a server error.
-
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        if request.method == "POST" and not request.path.startswith(API):
-            try:
-                request.POST  # noqa: B018  # parse it now, for its errors
-            except (MultiPartParserError, SuspiciousOperation) as error:
-                return bad_request(request, error)
-        return get_response(request)
-
-    return handle
+    :raises SuspiciousOperation: the body is over `DATA_UPLOAD_MAX_MEMORY_SIZE`, late, or of unknown length, the query
+        has a NUL, which PostgreSQL does not accept, or the text is not in UTF-8.
+    :raises MultiPartParserError: the form cannot be parsed, or has a file.
+    """
+    length = request.META.get("CONTENT_LENGTH")
+    if int(length or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        raise RequestDataTooBig
+    if request.META.get("asgi.scope", {}).get(LATE):
+        raise LateBody
+    if not length and "HTTP_TRANSFER_ENCODING" in request.META:
+        raise NoLength
+    if not is_utf8(request.content_params):
+        raise OtherEncoding("The site reads text in UTF-8 only. Send it as UTF-8.")
+    if QUOTED_NUL in request.META.get("QUERY_STRING", ""):
+        raise NullCharacter
+    if request.method == "POST" and not request.path.startswith(API):
+        # Django parses a form at the first access. If that is on an error page, a bad form would become a server error.
+        request.POST  # noqa: B018
 
 
 class DatabaseUnavailable:
