@@ -28,7 +28,7 @@ KNOWN: Final = {
     "unstash_state": ["request", "state_id", "provider_id", "raises"],
     "yield_hotp_counters_from_time": [],
 }
-"""The value of each constant, and the parameters of each function. Look at allauth's changes before you change a row."""
+"""The value of each constant, and the parameters of each function. See what allauth changed before you change a row."""
 
 
 def test_allauth_has_not_changed_them() -> None:
