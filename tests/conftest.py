@@ -85,9 +85,12 @@ def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: in
     those, so that not all run browsers at once.
     """
     parts: list[list[pytest.Item]] = [[] for _ in range(processes)]
+    weights = [0] * processes
     modules = [list(module) for _, module in groupby(long, key=lambda item: item.path)]
     for module in sorted(modules, key=_weight, reverse=True):
-        min(parts, key=_weight).extend(module)
+        lightest = weights.index(min(weights))
+        parts[lightest].extend(module)
+        weights[lightest] += _weight(module)
     for number, part in enumerate(parts):
         part.sort(key=_needs_browser, reverse=number % 2 == 0)
     size, rest = (len(long) + len(others)) // processes, iter(others)

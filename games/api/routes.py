@@ -49,7 +49,6 @@ MOST_MOVES = 10_000
 """How many moves are listed without `limit`: all of the longest games that people play. One takes 3.5 KB of memory."""
 Version = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Mark = Annotated[str, Query(max_length=64, description="`mark` of the last answer")]
-REFUSED = dict.fromkeys((400, 401, 403, 404, 409, 413, 422, 429, 503), ErrorOut)
 
 
 def _user(request: HttpRequest) -> User:
@@ -98,7 +97,7 @@ def _acted(act: _Act, request: HttpRequest, code: str) -> dict[str, Any]:
     return game_json(queries.view_of(act(code=code, viewer=viewer, now=timezone.now()), viewer.user))
 
 
-@api.get("/me", response={200: Me, **REFUSED}, summary="My account")
+@api.get("/me", response={200: Me}, summary="My account")
 def me(request: HttpRequest) -> dict[str, Any]:
     user = _user(request)
     return {
@@ -111,7 +110,7 @@ def me(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@api.post("/games", response={201: GameOut, **REFUSED}, summary="Create a table and sit down")
+@api.post("/games", response={201: GameOut}, summary="Create a table and sit down")
 @decorate_view(_marked)
 def create_game(request: HttpRequest, payload: NewGame) -> Status[dict[str, Any]]:
     """Make a table. If bots take all other seats, it starts at once."""
@@ -122,7 +121,7 @@ def create_game(request: HttpRequest, payload: NewGame) -> Status[dict[str, Any]
     return Status(201, _played(request, table))
 
 
-@api.get("/games", response={200: GameList, **REFUSED}, summary="My games, most urgent first, or public tables")
+@api.get("/games", response={200: GameList}, summary="My games, most urgent first, or public tables")
 def list_games(
     request: HttpRequest,
     mine: bool = False,
@@ -157,7 +156,7 @@ def list_games(
 
 @api.get(
     "/games/{code}",
-    response={200: GameOut, **REFUSED},
+    response={200: GameOut},
     summary="The table as I may see it",
     openapi_extra={"responses": {304: {"description": "Not Modified"}}},
 )
@@ -168,7 +167,7 @@ def get_game(request: HttpRequest, code: str) -> dict[str, Any]:
     return game_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
 
 
-@api.get("/wait/games/{code}", response={200: GameOut, **REFUSED}, summary="The table, as soon as it has changed")
+@api.get("/wait/games/{code}", response={200: GameOut}, summary="The table, as soon as it has changed")
 @decorate_view(waiting)
 def wait_for_game(request: HttpRequest, code: str, after: Version | None = None) -> dict[str, Any]:
     """Answer at once if the version is higher than `after`, and otherwise at the next change.
@@ -182,7 +181,7 @@ def wait_for_game(request: HttpRequest, code: str, after: Version | None = None)
     return game_json(queries.view_of(table, viewer.user))
 
 
-@api.get("/wait/events", response={200: EventsOut, **REFUSED}, summary="My running tables, as soon as one has changed")
+@api.get("/wait/events", response={200: EventsOut}, summary="My running tables, as soon as one has changed")
 @decorate_view(waiting)
 def wait_for_events(request: HttpRequest, after: Mark | None = None) -> dict[str, Any]:
     """Answer as soon as one of my tables, open or being played, has changed since the answer with the mark `after`.
@@ -201,13 +200,13 @@ def wait_for_events(request: HttpRequest, after: Mark | None = None) -> dict[str
     return {"items": items, "mark": mark}
 
 
-@api.post("/games/{code}/join", response={200: GameOut, **REFUSED}, summary="Sit down")
+@api.post("/games/{code}/join", response={200: GameOut}, summary="Sit down")
 @decorate_view(_marked)
 def join_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _played(request, lobby.join(code=code, viewer=_viewer(request), now=timezone.now()))
 
 
-@api.post("/join/{key}", response={200: GameOut, **REFUSED}, summary="Sit down by an invitation link")
+@api.post("/join/{key}", response={200: GameOut}, summary="Sit down by an invitation link")
 @decorate_view(_marked)
 def join_by_link(request: HttpRequest, key: str, payload: Nothing | None = None) -> dict[str, Any]:
     """Sit down with the key that is in the address of the link: `/join/{key}/`."""
@@ -215,24 +214,24 @@ def join_by_link(request: HttpRequest, key: str, payload: Nothing | None = None)
     return _played(request, lobby.join(code=queries.load_by_invite(key).game.code, viewer=viewer, now=timezone.now()))
 
 
-@api.post("/games/{code}/leave", response={200: GameOut, **REFUSED}, summary="Leave before the start")
+@api.post("/games/{code}/leave", response={200: GameOut}, summary="Leave before the start")
 def leave_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     """Leave a table that has not started. After the start, send the move `leave`."""
     return _acted(lobby.leave_table, request, code)
 
 
-@api.post("/games/{code}/start", response={200: GameOut, **REFUSED}, summary="Start the game (host only)")
+@api.post("/games/{code}/start", response={200: GameOut}, summary="Start the game (host only)")
 def start_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(lobby.start, request, code)
 
 
-@api.post("/games/{code}/bots", response={200: GameOut, **REFUSED}, summary="Seat a bot (host only)")
+@api.post("/games/{code}/bots", response={200: GameOut}, summary="Seat a bot (host only)")
 def add_bot(request: HttpRequest, code: str, payload: NewBot | None = None) -> dict[str, Any]:
     bot = (payload or NewBot()).bot
     return _acted(partial(lobby.add_bot, bot=bot), request, code)
 
 
-@api.post("/games/{code}/rematch", response={200: GameOut, **REFUSED}, summary="Make a rematch, or join it")
+@api.post("/games/{code}/rematch", response={200: GameOut}, summary="Make a rematch, or join it")
 @decorate_view(_marked)
 def ask_rematch(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     """Make a table with the same rules and bots and invite the others, or join the one that another player made.
@@ -242,28 +241,28 @@ def ask_rematch(request: HttpRequest, code: str, payload: Nothing | None = None)
     return _played(request, rematch.ask_rematch(code=code, viewer=_viewer(request), now=timezone.now()))
 
 
-@api.get("/games/{code}/clock", response={200: ClockOut, **REFUSED}, summary="The table's clock")
+@api.get("/games/{code}/clock", response={200: ClockOut}, summary="The table's clock")
 def get_clock(request: HttpRequest, code: str) -> dict[str, Any]:
     viewer = _viewer(request)
     return clock_json(queries.view_of(queries.load_for(code, viewer), viewer.user))
 
 
-@api.post("/games/{code}/pause", response={200: GameOut, **REFUSED}, summary="Ask for a pause, or agree to one")
+@api.post("/games/{code}/pause", response={200: GameOut}, summary="Ask for a pause, or agree to one")
 def pause_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(pauses.ask_pause, request, code)
 
 
-@api.post("/games/{code}/resume", response={200: GameOut, **REFUSED}, summary="Withdraw or end a pause")
+@api.post("/games/{code}/resume", response={200: GameOut}, summary="Withdraw or end a pause")
 def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(pauses.end_pause, request, code)
 
 
-@api.post("/games/{code}/take-back", response={200: GameOut, **REFUSED}, summary="Take my seat back from the bot")
+@api.post("/games/{code}/take-back", response={200: GameOut}, summary="Take my seat back from the bot")
 def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
     return _acted(pauses.take_seat_back, request, code)
 
 
-@api.put("/games/{code}/orders", response={200: OrdersOut, **REFUSED}, summary="Set my standing orders")
+@api.put("/games/{code}/orders", response={200: OrdersOut}, summary="Set my standing orders")
 def set_orders(request: HttpRequest, code: str, payload: NewOrders) -> dict[str, Any]:
     """Replace all standing orders: a missing field gets its default.
 
@@ -274,13 +273,13 @@ def set_orders(request: HttpRequest, code: str, payload: NewOrders) -> dict[str,
     return own_orders(table, viewer.user).to_json()
 
 
-@api.get("/games/{code}/orders", response={200: OrdersOut, **REFUSED}, summary="My standing orders")
+@api.get("/games/{code}/orders", response={200: OrdersOut}, summary="My standing orders")
 def get_orders(request: HttpRequest, code: str) -> dict[str, Any]:
     viewer = _viewer(request)
     return own_orders(queries.load_for(code, viewer), viewer.user).to_json()
 
 
-@api.post("/games/{code}/moves", response={200: GameOut, **REFUSED}, summary="Make a move")
+@api.post("/games/{code}/moves", response={200: GameOut, 409: ErrorOut}, summary="Make a move")
 @decorate_view(_marked)
 def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[str, Any]]:
     """Make a move. A turn move needs the `version` of the view that it was chosen on.
@@ -309,7 +308,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[
     return Status(200, _played(request, table))
 
 
-@api.get("/games/{code}/moves", response={200: MoveList, **REFUSED}, summary="The log as I may see it")
+@api.get("/games/{code}/moves", response={200: MoveList}, summary="The log as I may see it")
 def list_moves(
     request: HttpRequest,
     code: str,
@@ -327,7 +326,7 @@ def list_moves(
 
 @api.get(
     "/games/{code}/record",
-    response={200: None, **REFUSED},
+    response={200: None},
     summary="The record, once the game is over",
     openapi_extra={"responses": {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}},
 )
