@@ -1,8 +1,13 @@
-"""Scripts that look for faults in a page, the same in every browser. Each is a JavaScript function."""
+"""Scripts that look for faults in a page, the same in every browser. Each is a JavaScript function.
+
+`assert_nothing_is_covered` runs two of them at six sizes.
+"""
 
 from __future__ import annotations
 
 from typing import Final
+
+from playwright.sync_api import Page
 
 TOO_WIDE: Final = """() => {
     const width = document.documentElement.clientWidth;
@@ -50,6 +55,25 @@ scrolls, is scrolled into view first. The middle of a link that is broken into l
 skip to a part of the page are left out, because they show only while they have the focus.
 """
 
+SIZES: Final = ((390, 844), (320, 568), (600, 900), (820, 1180), (844, 390), (1280, 800))
+"""Windows of two phones, two tablets, a phone on its side and a desktop, in px."""
+CUT_PLAYERS: Final = """() => {
+    const shown = "disc, .name, .state, .clock, .held, .backs";
+    const parts = [...document.querySelectorAll(`.player :is(.${shown})`)].filter((e) =>
+        e.checkVisibility() && e.offsetWidth > 9 && getComputedStyle(e).clipPath === "none");
+    const boxes = new Map(parts.map((e) => [e, e.getBoundingClientRect()]));
+    const text = (e) => `${e.className} of ${e.closest(".player").id}`;
+    const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+    return parts.flatMap((e, n) => [
+        ...parts.slice(0, n).filter((other) => other.closest(".player") !== e.closest(".player")
+            && over(boxes.get(e), boxes.get(other))).map((other) => `${text(e)} over ${text(other)}`),
+        ...(boxes.get(e).left < 0 || boxes.get(e).right > innerWidth ? [`${text(e)} cut`] : []),
+        ...(e.matches(".name") && e.textContent.length < 9 && e.scrollWidth > e.clientWidth ? [`${text(e)} cut`] : []),
+    ]);
+}"""
+"""Returns the parts of players that lie over those of others, or are cut. Names of nine letters and more may be."""
+
 STRETCHED_PICTURES: Final = """() => [...document.querySelectorAll("img.avatar")]
     .map((e) => [e, e.getBoundingClientRect()])
     .filter(([, { width, height }]) => Math.abs(width - height) > 1)
@@ -68,3 +92,12 @@ COLLECT_ERRORS: Final = """(target) => {
 """Collects in `loggedErrors` of a window: uncaught errors and rejections, violations of the content security policy,
 files that an element failed to load, and calls of `console.error`. Does not see errors in workers, or messages that
 only the browser writes, like that of a refused websocket."""
+
+
+def assert_nothing_is_covered(page: Page, within: str = "body") -> None:
+    """Assert that at no size a control inside of `within`, or a player, is covered."""
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(COVERED_CONTROLS, within) == [], (width, height)
+        if within == "body":
+            assert page.evaluate(CUT_PLAYERS) == [], (width, height)

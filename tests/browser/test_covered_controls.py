@@ -1,4 +1,7 @@
-"""Nothing lies over the middle of a control of the game page, or over a player, in any state and at any size."""
+"""Nothing lies over the middle of a control of the game page, or over a player, in any state and at any size.
+
+`test_layout.py` asks that in the states that are places, too.
+"""
 
 from __future__ import annotations
 
@@ -15,31 +18,12 @@ from games.actions import pauses
 from games.actions.next_round import deal_next
 from games.models import Game
 from games.queries import Table, Viewer
-from tests.browser.checks import COVERED_CONTROLS
+from tests.browser.checks import COVERED_CONTROLS, assert_nothing_is_covered
 from tests.browser.game_page import NewPage, play
-from tests.browser.places import DARK_SIDE, FOUR_HANDS_AND_A_STRAIGHT, MANY, PLACES, STACK, Cast, game
+from tests.browser.places import DARK_SIDE, FOUR_HANDS_AND_A_STRAIGHT, MANY, STACK, Cast, game
 from tests.browser.test_watching import OUT_AT, finish, stopped_at_first_step
 from tests.support.races import RACE, RACING
 from tests.support.tables import table_after, table_at
-
-SIZES: Final = ((390, 844), (320, 568), (600, 900), (820, 1180), (844, 390), (1280, 800))
-"""Windows of two phones, two tablets, a phone on its side and a desktop, in px."""
-CUT_PLAYERS: Final = """() => {
-    const shown = "disc, .name, .state, .clock, .held, .backs";
-    const parts = [...document.querySelectorAll(`.player :is(.${shown})`)].filter((e) =>
-        e.checkVisibility() && e.offsetWidth > 9 && getComputedStyle(e).clipPath === "none");
-    const boxes = new Map(parts.map((e) => [e, e.getBoundingClientRect()]));
-    const text = (e) => `${e.className} of ${e.closest(".player").id}`;
-    const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
-    return parts.flatMap((e, n) => [
-        ...parts.slice(0, n).filter((other) => other.closest(".player") !== e.closest(".player")
-            && over(boxes.get(e), boxes.get(other))).map((other) => `${text(e)} over ${text(other)}`),
-        ...(boxes.get(e).left < 0 || boxes.get(e).right > innerWidth ? [`${text(e)} cut`] : []),
-        ...(e.matches(".name") && e.textContent.length < 9 && e.scrollWidth > e.clientWidth ? [`${text(e)} cut`] : []),
-    ]);
-}"""
-"""Returns the parts of players that lie over those of others, or are cut. Names of nine letters and more may be."""
 
 Open = Callable[[Page, Cast], object]
 LONG_HAND: Final = [*MANY["hands"][0], *MANY["hands"][0][:8]]
@@ -173,15 +157,6 @@ def with_long_names(page: Page, cast: Cast) -> None:
 
 
 STATES: Final[Mapping[str, Open]] = {
-    **{
-        place.name: place.open
-        for place in PLACES
-        if place.name in {
-            "lobby", "orders-before-the-start", "my-turn", "color-chooser", "swap-chooser", "straight-chooser",
-            "dark-side", "dark-chooser", "no-color", "stack", "waiting", "paused", "bot-plays", "standing-orders",
-            "locked-cards", "over",
-        }
-    },
     "roulette": game({**MANY, "discard_pile": ["y4", "WC"], "phase": "choose_color", "color": None}),
     "drawn": game({**MANY, "phase": "drawn", "drawn": "r3"}),
     "uno": game(with_hand(["r3", "r5"])),
@@ -233,11 +208,7 @@ def test_no_control_and_no_player_is_covered(new_page: NewPage, cast: Cast, name
     open_, within = OPENED.get(name) or (STATES[name], "body")
     open_(page, cast)
     expect(page.locator("h1").first).to_be_visible()
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        assert page.evaluate(COVERED_CONTROLS, within) == [], (width, height)
-        if within == "body":
-            assert page.evaluate(CUT_PLAYERS) == [], (width, height)
+    assert_nothing_is_covered(page, within)
 
 
 def test_the_check_finds_what_is_covered_or_cut_off(new_page: NewPage, cast: Cast) -> None:

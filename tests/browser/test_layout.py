@@ -1,4 +1,5 @@
-"""Every page fits its window, down to the narrowest phone, and axe finds nothing there.
+"""Every page fits its window, down to the narrowest phone, and axe finds nothing there. On the pages of a game nothing
+is covered.
 
 `NOMERCY_SCREENSHOTS=folder` stores screenshots. `NOMERCY_ALL_WIDTHS=1` tries more widths, and axe in both themes at
 each.
@@ -15,7 +16,7 @@ from typing import Literal, NamedTuple
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.checks import TOO_WIDE
+from tests.browser.checks import TOO_WIDE, assert_nothing_is_covered
 from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, PLACES, Cast, Place
 from tests.browser.test_axe import violations
@@ -39,6 +40,12 @@ SHORT_FORMS = (Form((1280, 320), (("light", 320),)), Form((320, 1280), (("dark",
 FORMS = (Form(ALL, tuple(product(SCHEMES, ALL))),) if ALL_WIDTHS else SHORT_FORMS
 """The pages of a list have these by turns."""
 
+OF_A_TABLE = {
+    "lobby", "orders-before-the-start", "my-turn", "color-chooser", "swap-chooser", "straight-chooser", "dark-side",
+    "dark-chooser", "no-color", "stack", "waiting", "paused", "bot-plays", "standing-orders", "locked-cards", "over",
+}  # fmt: skip
+"""The places where a control or a player may be covered. `test_covered_controls.py` has more states of a table."""
+
 NAME_INSIDE = """(table) => {
     const [outer, name] = [table, table.querySelector("figcaption")].map((e) => e.getBoundingClientRect());
     return name.left > outer.left + 8 && name.right < outer.right;
@@ -54,7 +61,13 @@ def test_a_page_fits_its_window_and_axe_finds_no_violations(
     page = new_page(cast.person(place), viewport=window(form.widths[0]), reduced_motion="reduce")
     place.open(page, cast)
     expect(page.locator("h1").first).to_be_visible()
+    if place.name in OF_A_TABLE:
+        assert_nothing_is_covered(page)
     assert_fits(page, place.name, form)
+
+
+def test_the_places_of_a_table_exist() -> None:
+    assert {place.name for place in PLACES} > OF_A_TABLE
 
 
 def assert_fits(page: Page, name: str, form: Form = SHORT_FORMS[0]) -> None:
