@@ -35,12 +35,13 @@ def test_every_vendored_file_is_listed_or_a_licence() -> None:
     assert files == {name for name, _ in ROWS} | {"VENDORED.md"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "templates")))
-def test_a_template_has_nothing_inline(page: Path) -> None:
-    found = [what for what, pattern in INLINE if pattern.search(page.read_text())]
-    # Mails have no such policy, and mail programs need inline styles. All else is wrong there, too.
-    allowed = {"style attribute", "style element"} if "emails" in page.parts else set()
-    assert set(found) <= allowed
+def test_a_template_has_nothing_inline() -> None:
+    assert len(PAGES) > 100
+    for page in PAGES:
+        found = {what for what, pattern in INLINE if pattern.search(page.read_text())}
+        # Mails have no such policy, and mail programs need inline styles. All else is wrong there, too.
+        allowed = {"style attribute", "style element"} if "emails" in page.parts else set()
+        assert found <= allowed, page
 
 
 @pytest.mark.parametrize(

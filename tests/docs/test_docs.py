@@ -36,11 +36,11 @@ def test_the_link_check_ignores_other_addresses() -> None:
     assert list(relative_links(page)) == ["b.md", "e/f.png", "j k.md"]
 
 
-@pytest.mark.parametrize("page", markdown_files(), ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_every_relative_link_leads_to_a_file(page: Path) -> None:
-    dead = [link for link in relative_links(page.read_text()) if not (page.parent / link).exists()]
+def test_every_relative_link_leads_to_a_file() -> None:
+    links = [(page, link) for page in markdown_files() for link in relative_links(page.read_text())]
 
-    assert dead == []
+    assert len(links) > 100
+    assert [(page, link) for page, link in links if not (page.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/operations.md"])
@@ -112,9 +112,8 @@ def templates() -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.suffix in {".html", ".txt"})
 
 
-@pytest.mark.parametrize("name", templates())
-def test_every_template_compiles(name: str) -> None:
-    assert get_template(name) is not None
+def test_every_template_compiles() -> None:
+    assert len([get_template(name) for name in templates()]) > 100
 
 
 def long_lines(text: str) -> list[int]:
@@ -132,14 +131,14 @@ def test_no_line_of_a_template_is_too_long() -> None:
     assert {str(page.relative_to(CHECKOUT)): found for page in pages if (found := long_lines(page.read_text()))} == {}
 
 
-DECISIONS = sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md"))
-
-
-@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
-def test_every_decision_has_its_sections_and_is_in_the_index(page: Path) -> None:
-    text = page.read_text()
-    title = text.partition("\n")[0].removeprefix("# ")
-
-    assert int(page.stem[:4]) == int(title.partition(".")[0])
-    assert re.findall(r"^\*\*(Context|Choice|Rejected)\.\*\*", text, re.MULTILINE) == ["Context", "Choice", "Rejected"]
-    assert f"- [{title}]({page.name})\n" in page.with_name("README.md").read_text()
+def test_every_decision_has_its_sections_and_is_in_the_index() -> None:
+    folder, sections = CHECKOUT / "docs" / "decisions", ["Context", "Choice", "Rejected"]
+    pages, index = sorted(folder.glob("[0-9]*.md")), (folder / "README.md").read_text()
+    assert len(pages) > 50
+    for page in pages:
+        text = page.read_text()
+        title = text.partition("\n")[0].removeprefix("# ")
+        assert int(page.stem[:4]) == int(title.partition(".")[0]), page.name
+        found = re.findall(r"^\*\*(Context|Choice|Rejected)\.\*\*", text, re.MULTILINE)
+        assert found == sections, page.name
+        assert f"- [{title}]({page.name})\n" in index, page.name

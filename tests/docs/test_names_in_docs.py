@@ -120,9 +120,9 @@ def test_the_check_finds_each_kind_of_missing_name() -> None:
     assert missing("`gone_away` is a word.\n**Rejected.** `gone_too`: never made.") == ["gone_away"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_names_in_the_docs_exist(page: Path) -> None:
-    assert missing(page.read_text()) == []
+def test_names_in_the_docs_exist() -> None:
+    assert len(PAGES) > 50
+    assert {page: gone for page in PAGES if (gone := missing(page.read_text()))} == {}
 
 
 def test_pages_named_in_code_exist() -> None:
