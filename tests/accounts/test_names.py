@@ -91,16 +91,22 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
-def test_real_names_are_accepted(name: str) -> None:
-    validate_display_name(clean_display_name(name))
-
-
-@pytest.mark.parametrize(("code", "name"), [(code, name) for code, examples in REFUSED.items() for name in examples])
-def test_an_invisible_or_misleading_name_is_refused(code: str, name: str) -> None:
-    with pytest.raises(ValidationError) as refused:
+def refusal_of(name: str) -> str | None:
+    """Return the code with which this name is refused, or None."""
+    try:
         validate_display_name(clean_display_name(name))
-    assert refused.value.code == code
+    except ValidationError as refused:
+        return refused.code
+    return None
+
+
+def test_real_names_are_accepted() -> None:
+    assert {name: code for name in ACCEPTED if (code := refusal_of(name))} == {}
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_an_invisible_or_misleading_name_is_refused(code: str) -> None:
+    assert {name: refusal_of(name) for name in REFUSED[code]} == dict.fromkeys(REFUSED[code], code)
 
 
 def test_a_refusal_says_what_to_leave_out() -> None:
