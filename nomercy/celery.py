@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import structlog
@@ -16,6 +17,7 @@ from celery.signals import (
     after_task_publish,
     beat_init,
     celeryd_init,
+    heartbeat_sent,
     task_postrun,
     task_prerun,
     task_received,
@@ -168,6 +170,16 @@ def _log_start(process: str, **details: object) -> None:
     if threading.current_thread() is threading.main_thread():
         log_start(process, **details)
         log_state_of_database()
+
+
+@heartbeat_sent.connect
+def touch_heartbeat_file(**_: object) -> None:
+    """Touch the file that `WORKER_HEARTBEAT_FILE` names, for the health checks of `docker/compose.yaml`.
+
+    A worker sends a heartbeat every two seconds, as long as it is connected to Redis and reads its queue.
+    """
+    if file := os.environ.get("WORKER_HEARTBEAT_FILE"):
+        Path(file).touch()
 
 
 @task_received.connect

@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -127,6 +128,29 @@ def test_postgresql_is_healthy_only_when_the_site_can_reach_it() -> None:
     assert command[command.index("-h") + 1] == "127.0.0.1"
 
 
+def test_a_worker_is_healthy_while_its_heartbeat_is_fresh(tmp_path: Path) -> None:
+    """The check starts no Python, which for Celery takes two seconds and 100 MB."""
+    heartbeat = tmp_path / "heartbeat"
+    for name in ("clock", "worker", "mail"):
+        kind, check = services()[name]["healthcheck"]["test"]
+        file = services()[name]["environment"]["WORKER_HEARTBEAT_FILE"]
+        assert (kind, Path(file).parent in map(Path, services()[name]["tmpfs"])) == ("CMD-SHELL", True)
+        command = ["/bin/sh", "-c", check.replace(file, str(heartbeat))]
+        for seconds, status in ((None, 1), (5, 0), (90, 1)):
+            heartbeat.unlink(missing_ok=True)
+            if seconds is not None:
+                heartbeat.touch()
+                os.utime(heartbeat, (time.time() - seconds,) * 2)
+            assert subprocess.run(command, capture_output=True, check=False).returncode == status, (name, seconds)
+
+
+def test_mails_can_be_written_without_a_mail_server() -> None:
+    """The root is read-only, and a new volume belongs to the owner of the image's folder."""
+    assert services()["mail"]["volumes"] == ["mails:/app/var/mail"]
+    assert settings.EMAIL_FILE_PATH.relative_to(CHECKOUT) == Path("var/mail")
+    assert "install -d -o nomercy -g nomercy -m 700 /backups /app/var/mail" in (DOCKER / "Dockerfile").read_text()
+
+
 def test_an_upgrade_stops_every_process_before_migrations() -> None:
     told = (CHECKOUT / "docs" / "operations.md").read_text()
     steps = told.partition("\n## Upgrading")[2].partition("```sh\n")[2].partition("```")[0].splitlines()
@@ -146,7 +170,7 @@ def test_a_backup_is_made_once_a_day_and_old_ones_are_deleted_afterwards(tmp_pat
     service = services()["backup"]
     assert service["volumes"] == ["./backup:/backup:ro", "backups:/backups"]
     assert "backups" in read()["volumes"]
-    assert "install -d -o nomercy -g nomercy -m 700 /backups" in (DOCKER / "Dockerfile").read_text()
+    assert "install -d -o nomercy -g nomercy -m 700 /backups " in (DOCKER / "Dockerfile").read_text()
     calls, folder = tmp_path / "calls", tmp_path / "backups"
     folder.mkdir()
     (tmp_path / "python").write_text(FAKE_PYTHON.format(calls=calls))
@@ -188,7 +212,7 @@ def test_mailpit_is_off_by_default_and_local() -> None:
 
 
 def test_secrets_have_no_default_and_are_not_shared() -> None:
-    asked = set(re.findall(r"\$\{(\w+):\?[^}]+\}", text()))
+    asked = set(re.findall(r"\$\{(\w+):?\?[^}]+\}", text()))
     example = (DOCKER / ".env.example").read_text()
     assert asked == set(re.findall(r"(?m)^(\w+)=$", example)) == ASKED
     defaults = dict(re.findall(r"\$\{(\w+):?[-=]([^}]*)\}", text()))
@@ -390,8 +414,18 @@ def test_make_env_keeps_existing_secrets(folder: Path) -> None:
     assert (folder / ".env").read_text() == "SECRET_KEY=of-the-data\n"
 
 
+def test_make_env_goes_without_a_mail_server(folder: Path) -> None:
+    done = run(folder / "make-env", "https://cards.example.org")
+    assert done.returncode == 0
+    assert done.stderr.startswith("No mail server was given.")
+    written = (folder / ".env").read_text()
+    assert "\nEMAIL_URL=''\n" in written
+    assert re.findall("(?m)^EMAIL_VERIFICATION=.*", written) == ["EMAIL_VERIFICATION=none"]
+
+
 @pytest.mark.parametrize(
-    "arguments", [(), ("https://cards.example.org",), ("https://cards.example.org", "smtp://it's@x")]
+    "arguments",
+    [(), ("https://cards.example.org", "smtp://it's@x"), ("https://cards.example.org", "smtp://x", "y")],
 )
 def test_make_env_reports_wrong_arguments(folder: Path, arguments: tuple[str, ...]) -> None:
     done = run(folder / "make-env", *arguments)

@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from celery.beat import Service
 from celery.fixups.django import DjangoWorkerFixup  # type: ignore[attr-defined]  # not in the stubs
-from celery.signals import task_postrun, task_prerun
+from celery.signals import heartbeat_sent, task_postrun, task_prerun
 from django.conf import settings
 
 from nomercy.beat import MemoryScheduler
@@ -79,6 +80,17 @@ def test_beat_sends_on_time_and_sleeps_until_then(monkeypatch: pytest.MonkeyPatc
         assert all(seconds <= pause <= seconds + 0.02 for pause in pauses), pauses
     # One for each second, and three for each task that is sent.
     assert ticks <= 60 + 3 * len(sent)
+
+
+def test_a_worker_with_a_heartbeat_touches_the_file_of_its_health_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "heartbeat"
+    heartbeat_sent.send(sender=None)
+    monkeypatch.setenv("WORKER_HEARTBEAT_FILE", str(file))
+    assert not file.exists()
+    heartbeat_sent.send(sender=None)
+    assert file.exists()
 
 
 def test_a_worker_may_have_any_queue_that_exists() -> None:

@@ -98,8 +98,12 @@ def test_while_the_servers_are_stopped_there_is_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sent", "status", "location"),
     [
-        ("GET /a?b HTTP/1.1\r\nHost: cards.example.org", 301, "https://cards.example.org/a?b"),
-        ("GET //evil.example/ HTTP/1.1\r\nHost: CARDS.example.org:80", 301, "https://cards.example.org//evil.example/"),
+        ("GET /a?b HTTP/1.1\r\nHost: cards.example.org", 301, "https://cards.example.org:8443/a?b"),
+        (
+            "GET //evil.example HTTP/1.1\r\nHost: CARDS.example.org:80",
+            301,
+            "https://cards.example.org:8443//evil.example",
+        ),
         ("GET / HTTP/1.1\r\nHost: evil.example", 400, None),
         ("GET / HTTP/1.1\r\nHost: evil.example@x", 400, None),
         ("GET / HTTP/1.1\r\nHost: cards.example.org.evil.example", 400, None),
@@ -113,6 +117,11 @@ def test_http_redirects_only_to_the_site(site: Proxy, sent: str, status: int, lo
         connection.sendall(f"{sent}\r\nConnection: close\r\n\r\n".encode())
         answer.begin()
         assert (answer.status, answer.headers["Location"]) == (status, location)
+
+
+def test_names_are_asked_of_the_name_server_of_the_network(site: Proxy) -> None:
+    """A second one would not know the names of the containers."""
+    assert site.resolver.read_text() == "resolver [fd00::1] valid=5s;\n"
 
 
 def test_http_serves_a_challenge(site: Proxy) -> None:
@@ -391,12 +400,13 @@ def test_certbot_is_asked_for_the_name_of_the_site_again_and_again(tmp_path: Pat
 def test_nginx_accepts_the_files_as_they_are(tmp_path: Path, place: str) -> None:
     certificate(tmp_path, "x")
     (tmp_path / "site_name.conf").write_text("cards.example.org $host;\n")
+    (tmp_path / "resolver.conf").write_text("resolver 192.0.2.1;\n")
     (tmp_path / "conf.d").mkdir()
     shutil.copy(FOLDER / "site.conf", tmp_path / "conf.d")
     for name in ("connections.conf", "proxy.conf", "proxy_maps.conf"):
         shutil.copy(FOLDER / name, tmp_path)
     text = (CHECKOUT / place).read_text().rpartition("place.conf\n")[2].partition("```")[0]
-    text = re.sub(r"(/run|/etc)/(\S+/)?(?=(fullchain|privkey|site_name)\.)", f"{tmp_path}/", text)
+    text = re.sub(r"(/run|/etc)/(\S+/)?(?=(fullchain|privkey|resolver|site_name)\.)", f"{tmp_path}/", text)
     (tmp_path / "conf.d" / "place.conf").write_text(text)
     main = (FOLDER / "nginx.conf").read_text().replace("/etc/nginx/", f"{tmp_path}/").replace("user nginx;", "")
     module = f"load_module {STREAM_MODULE};\n" if STREAM_MODULE.exists() else ""

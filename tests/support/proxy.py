@@ -88,7 +88,7 @@ class Proxy:
 
     def __init__(self, folder: Path, pages: int, sockets: int) -> None:
         self.folder, self.http, self.https, self.told, inner_http, inner = folder, *(free_port() for _ in range(5))
-        self.live, self.used, self.site_name = folder / "live", folder / "used", folder / "site_name.conf"
+        self.live, self.used, self.resolver = folder / "live", folder / "used", folder / "resolver.conf"
         for name in ("live", "challenges", "conf.d"):
             (folder / name).mkdir()
         site, connections = ((FOLDER / f"{name}.conf").read_text() for name in ("site", "connections"))
@@ -111,7 +111,8 @@ class Proxy:
             ("/etc/nginx/maintenance", str(CHECKOUT / "docker")),
             ("/var/www/challenges", str(folder / "challenges")),
             ("/run/certificate", str(self.used)),
-            ("/run/site_name.conf", str(self.site_name)),
+            ("/run/site_name.conf", f"{folder}/site_name.conf"),
+            ("/run/resolver.conf", str(self.resolver)),
         ):
             assert old in place
             place = place.replace(old, new)
@@ -121,6 +122,7 @@ class Proxy:
         main = (FOLDER / "nginx.conf").read_text().replace("/etc/nginx/", f"{folder}/")
         main = re.sub("(?m)^user .*", "" if os.geteuid() else "user root;", main)  # tests' folders are private
         main = f"load_module {STREAM_MODULE};\n{main}" if STREAM_MODULE.exists() else main
+        (folder / "resolv.conf").write_text("search example.org\nnameserver fd00::1\nnameserver 192.0.2.1\n")
         self.log = folder / "error.log"
         (folder / "nginx.conf").write_text(
             main.replace("/dev/stderr", str(self.log)) + f"pid {folder}/nginx.pid;\nlock_file {folder}/lock;\n"
@@ -133,8 +135,10 @@ class Proxy:
             ["/bin/sh", FOLDER / "serve", *self.arguments],
             env=os.environ
             | {
-                "SITE_URL": "https://Cards.example.org:443/",
-                "SITE_NAME_TO": str(self.site_name),
+                "SITE_URL": "https://Cards.example.org:8443/",
+                "RESOLV_CONF": str(self.folder / "resolv.conf"),
+                "RESOLVER_TO": str(self.resolver),
+                "SITE_NAME_TO": str(self.folder / "site_name.conf"),
                 "CERTIFICATE_FROM": str(self.live),
                 "CERTIFICATE_TO": str(self.used),
                 "LOOK_EVERY": "0.2",
