@@ -18,7 +18,7 @@ import statistics
 import sys
 import threading
 import time
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -46,7 +46,8 @@ class Program:
     def __init__(self, url: str, token: str) -> None:
         self._address = urlsplit(url)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        self._connection = HTTPConnection(self._address.hostname or "", self._address.port, timeout=30)
+        kind = HTTPSConnection if self._address.scheme == "https" else HTTPConnection
+        self._connection = kind(self._address.hostname or "", self._address.port, timeout=30)
 
     def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         data = None if body is None else json.dumps(body)

@@ -100,7 +100,7 @@ def test_the_place_of_nginx_by_hand_names_what_that_of_compose_names() -> None:
 
 def test_every_script_is_documented_and_runs_under_a_plain_shell() -> None:
     told = (CHECKOUT / "CONTRIBUTING.md").read_text()
-    for script in ("run", "test", "check", "stack", "sbom"):
+    for script in ("run", "test", "check", "stack", "sbom", "containers"):
         assert f"`script/{script}`" in told
     for path in (CHECKOUT / "script").iterdir():
         if path.is_file() and path.read_text().startswith("#!/bin/sh\n"):
