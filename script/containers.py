@@ -193,9 +193,13 @@ class Trial:
         self.wait_for(service)
 
     def stop(self, *services: str) -> None:
-        """Stop these services. Each must end by itself, in time, and say that all is well."""
+        """Stop these services, those that need others first, as `docker compose stop` does.
+
+        Each must end by itself, in time, and say that all is well.
+        """
         running = [name for name in services if self.state(name)["State"]["Status"] == "running"]
-        self.compose("stop", *running)
+        for needs_others in (True, False):
+            self.compose("stop", *(name for name in running if ("depends_on" in self.services[name]) is needs_others))
         for name in running:
             status = self.state(name)["State"]["ExitCode"]
             require(status == ENDS_WITH.get(name, 0), f"{name} ended with {status}")
