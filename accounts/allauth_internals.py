@@ -1,6 +1,7 @@
 """What this site uses of allauth's internals, with the reason for each. No other module may import one.
 
-allauth may change them in any release. `tests/accounts/test_allauth_internals.py` fails then.
+allauth may change them in any release. `tests/accounts/test_allauth_internals.py` fails if a name, a parameter or a
+constant has changed.
 """
 
 # The page that says that a mail to confirm the address is on its way corrects that address (accounts/sign_up.py).

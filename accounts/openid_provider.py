@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import quote_plus, urlsplit
 
 import jwt
 import requests
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.exceptions import ValidationError
 from django.utils.crypto import constant_time_compare
 
@@ -93,14 +92,23 @@ def read_endpoints() -> Document:
 
     :raises ProviderFailed: it cannot be read, or is not that of `OIDC_ISSUER`.
     """
-    document = _document(f"{settings.OIDC_ISSUER.rstrip('/')}/.well-known/openid-configuration")
+    return _document(f"{settings.OIDC_ISSUER.rstrip('/')}/.well-known/openid-configuration", _check_endpoints)
+
+
+def _check_endpoints(document: Document) -> None:
     if document.get("issuer") != settings.OIDC_ISSUER:
         raise BadAnswer("has a discovery document of another issuer: OIDC_ISSUER must be the same, letter by letter")
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"):
         url = document.get(name)
         if not is_safe(url) and not (url is None and name == "userinfo_endpoint"):
             raise BadAnswer(f"has a discovery document whose {name} is no https URL")
-    return document
+
+
+def _check_keys(document: Document) -> None:
+    try:
+        jwt.PyJWKSet.from_dict(document)
+    except (jwt.PyJWTError, AttributeError) as error:
+        raise BadAnswer("has keys that are no JSON Web Key Set") from error
 
 
 def redeem(*, code: str, verifier: str, nonce: str, redirect_uri: str) -> Person:
@@ -160,25 +168,26 @@ def is_safe(url: object) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOCAL)
 
 
-def _document(url: str, *, fresh: bool = False) -> Document:
+def _document(url: str, check: Callable[[Document], None], *, fresh: bool = False) -> Document:
     """Return a document of the provider that is at most `KEPT` seconds old, or just read if it must be `fresh`.
 
+    :param check: a function that raises `BadAnswer` for a document that cannot be used.
     :raises ProviderFailed: it cannot be read, or could not a moment ago.
     """
-    key = f"openid:{url}"
-    kept: Document | None = cache.get(key)
-    if kept is not None and "failed" in kept:
-        failure = {one.__name__: one for one in (BadAnswer, Unreachable, TooSlow)}[kept["failed"]]("failed just now")
+    kept = caches["process"].get(url)
+    if isinstance(kept, str):
+        failure = {one.__name__: one for one in (BadAnswer, Unreachable, TooSlow)}[kept]("failed just now")
         failure.repeated = True
         raise failure
-    if kept is None or fresh:
-        try:
-            kept = {"read": _json_object(*_call(partial(requests.get, url)))}
-        except ProviderFailed as error:
-            cache.set(key, {"failed": type(error).__name__}, FAILURE_KEPT)
-            raise
-        cache.set(key, kept, KEPT)
-    document: Document = kept["read"]
+    if kept is not None and not fresh:
+        return cast("Document", kept)
+    try:
+        document = _json_object(*_call("GET", url))
+        check(document)
+    except ProviderFailed as error:
+        caches["process"].set(url, type(error).__name__, FAILURE_KEPT)
+        raise
+    caches["process"].set(url, document, KEPT)
     return document
 
 
@@ -187,13 +196,11 @@ def _tokens(endpoints: Document, form: Mapping[str, str]) -> Document:
     methods = endpoints.get("token_endpoint_auth_methods_supported")
     in_form = isinstance(methods, list) and "client_secret_post" in methods
     status, content = _call(
-        partial(
-            requests.post,
-            endpoints["token_endpoint"],
-            data={"grant_type": "authorization_code", **form, **(client if in_form else {})},
-            # Both are encoded like a form first (RFC 6749, 2.3.1).
-            auth=None if in_form else (quote_plus(client["client_id"]), quote_plus(client["client_secret"])),
-        )
+        "POST",
+        endpoints["token_endpoint"],
+        data={"grant_type": "authorization_code", **form, **(client if in_form else {})},
+        # Both are encoded like a form first (RFC 6749, 2.3.1).
+        auth=None if in_form else (quote_plus(client["client_id"]), quote_plus(client["client_secret"])),
     )
     if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED):
         error = _json_object(HTTPStatus.OK, content).get("error")
@@ -232,10 +239,8 @@ def _verified_claims(token: object, keys_url: str) -> Document:
 
 def _key(kid: object, url: str, *, fresh: bool = False) -> jwt.PyJWK | None:
     """Return the provider's key of this id, or None. Without an id the only one will do."""
-    try:
-        keys = [key for key in jwt.PyJWKSet.from_dict(_document(url, fresh=fresh)).keys if kid in (None, key.key_id)]
-    except (jwt.PyJWTError, AttributeError) as error:
-        raise BadAnswer("has keys that are no JSON Web Key Set") from error
+    found = jwt.PyJWKSet.from_dict(_document(url, _check_keys, fresh=fresh)).keys
+    keys = [key for key in found if kid in (None, key.key_id)]
     return keys[0] if len(keys) == 1 else None
 
 
@@ -243,7 +248,7 @@ def _userinfo(url: str, access_token: object, subject: str) -> Document:
     """Return what the provider says of the person besides the ID token (OpenID Connect Core 1.0, 5.3)."""
     if not isinstance(access_token, str) or not access_token.isascii() or not access_token.isprintable():
         raise BadAnswer("sent no access token")
-    claims = _json_object(*_call(partial(requests.get, url, headers={"Authorization": f"Bearer {access_token}"})))
+    claims = _json_object(*_call("GET", url, headers={"Authorization": f"Bearer {access_token}"}))
     if claims.get("sub") != subject:
         raise BadAnswer("sent facts about another person than that of the ID token")
     return claims
@@ -263,27 +268,34 @@ def _json_object(status: int, content: bytes) -> Document:
     return found
 
 
-def _call(send: partial[requests.Response]) -> tuple[int, bytes]:
-    """Call the provider, and return the status and the body of its answer.
+def _call(method: str, url: str, **more: Any) -> tuple[int, bytes]:
+    """Call the provider, and return the status and the body of its answer. `more` is as for `requests.request`.
 
-    :raises Unreachable: no connection.
-    :raises TooSlow: the answer did not begin, or stopped, for longer than `SECONDS`.
-    :raises BadAnswer: it is not HTTP, or longer than `LONGEST`.
+    :raises Unreachable: no connection, the answer stopped, or it is not HTTP.
+    :raises TooSlow: no answer began in time.
+    :raises BadAnswer: it is longer than `LONGEST`.
     """
     content = b""
-    # The machine's authorities, where the operator can add one. Those of the library are those of browsers.
-    authorities = ssl.get_default_verify_paths()
-    verify = authorities.cafile or authorities.capath or True
-    try:
-        with send(timeout=SECONDS, allow_redirects=False, stream=True, verify=verify) as answer:
+    with requests.Session() as session:
+        session.trust_env = False  # no proxy, and no password of ~/.netrc in place of ours
+        # The machine's authorities, where the operator can add one. Those of the library are those of browsers.
+        authorities = ssl.get_default_verify_paths()
+        session.verify = authorities.cafile or authorities.capath or True
+        try:
+            answer = session.request(method, url, timeout=SECONDS, allow_redirects=False, stream=True, **more)
             for part in answer.iter_content(65_536):
                 content += part
                 if len(content) > LONGEST:
                     raise BadAnswer(f"answered more than {LONGEST} bytes")
-    except requests.Timeout as error:
-        raise TooSlow("did not answer in time") from error
-    except requests.ConnectionError as error:
-        raise Unreachable(f"cannot be reached: {type(error).__name__}") from error
-    except requests.RequestException as error:
-        raise BadAnswer(f"answered what is not HTTP: {type(error).__name__}") from error
+        except requests.Timeout as error:
+            raise TooSlow("did not answer in time") from error
+        except requests.RequestException as error:
+            raise Unreachable(f"cannot be reached: {_cause(error)}") from error
     return answer.status_code, content
+
+
+def _cause(error: BaseException) -> str:
+    """Return the name of the first error in the chain, like `ConnectionRefusedError`."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return type(error).__name__

@@ -7,17 +7,20 @@ import statistics
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from nomercy.launcher.place import CHECKOUT
 
+ROUNDS: Final = 3
 
-def compare(module: str, arguments: Sequence[str], other: Path, *, figure: str, rounds: int = 3) -> float:
-    """Print what the benchmark prints in the other checkout and here, and the ratio of the medians, and return it.
+
+def compare(module: str, arguments: Sequence[str], other: Path, *, figure: str) -> None:
+    """Print what the benchmark prints in the other checkout and here, and the ratio of the medians of its figure.
 
     `other` needs a `.venv`. `figure` is a regular expression whose group is the figure in the output.
     """
     found: dict[Path, list[float]] = {other.resolve(): [], CHECKOUT: []}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for checkout, figures in found.items():
             command = [str(checkout / ".venv/bin/python"), "-m", module, *arguments]
             output = subprocess.run(command, cwd=checkout, stdout=subprocess.PIPE, check=True, text=True).stdout
@@ -27,4 +30,3 @@ def compare(module: str, arguments: Sequence[str], other: Path, *, figure: str, 
             figures.append(float(match[1]))
     before, now = map(statistics.median, found.values())
     print(f"{module}: {now:g} here, {before:g} there, ratio {now / before:.3f}")
-    return now / before

@@ -187,10 +187,10 @@ def last_seen(get_response: Handler) -> Handler:
 
 
 def readable_requests(get_response: Handler) -> Handler:
-    """Refuse, before its session is read and any view runs, a request that nothing here could read.
+    """Refuse a request that is too long, late, of unknown length, not in UTF-8, or has a NUL or a bad form.
 
-    A NUL in the path gets 404. In forms and in the API's JSON the NUL is refused where it is read, so that the refusal
-    can name the field.
+    This comes before its session is read. A NUL in the path gets 404. In forms and in the API's JSON the NUL is refused
+    where it is read, so that the refusal can name the field.
     """
 
     def handle(request: HttpRequest) -> HttpResponseBase:
@@ -208,7 +208,7 @@ def readable_requests(get_response: Handler) -> Handler:
 
 
 def _require_readable(request: HttpRequest) -> None:
-    """Check the length and the encoding of a request, and parse its form, unless it is a call of the API.
+    """Check the length, the encoding and the query of a request, and parse its form. The API parses its own bodies.
 
     :raises SuspiciousOperation: the body is over `DATA_UPLOAD_MAX_MEMORY_SIZE`, late, or of unknown length, the query
         has a NUL, which PostgreSQL does not accept, or the text is not in UTF-8.

@@ -133,13 +133,14 @@ PUBLISH_SECONDS = 0.2
 publish_timeouts = {"socket_connect_timeout": PUBLISH_SECONDS, "socket_timeout": PUBLISH_SECONDS}
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "nomercy.launcher.embedded.ServerLoopLayer"}}
 # Django's default of 300 entries is too few. The counts of limits have a cache of their own.
+# What "process" holds never goes to Redis: whoever can write there could log in with keys of their own.
 CACHES: dict[str, dict[str, Any]] = {
     name: {
         "BACKEND": "nomercy.cache.MemoryCache",
         "LOCATION": name,
         "OPTIONS": {"MAX_ENTRIES": entries},
     }
-    for name, entries in {"default": 10_000, "limits": 100_000}.items()
+    for name, entries in {"default": 10_000, "limits": 100_000, "process": 100}.items()
 }
 CELERY_BROKER_URL = "memory://localhost/"
 CELERY_BROKER_TRANSPORT: str | None = "nomercy.launcher.broker:Transport"  # instead of Kombu's, which polls

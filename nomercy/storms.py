@@ -62,12 +62,16 @@ def kind_of(record: logging.LogRecord) -> Hashable:
     if record.name.startswith(SECURITY):  # the message repeats what the client sent
         return record.name
     error = record.exc_info[1] if record.exc_info else None
+    # Only the first line: the others of an asyncio message name the connection.
+    return record.name, str(record.msg).partition("\n")[0], type(error), place_of(error)
+
+
+def place_of(error: BaseException | None) -> tuple[str, int] | None:
+    """Return the file and the line where an error was raised, or None if it was not."""
     trace = error.__traceback__ if error else None
     while trace and trace.tb_next:
         trace = trace.tb_next
-    where = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else None
-    # Only the first line: the others of an asyncio message name the connection.
-    return record.name, str(record.msg).partition("\n")[0], type(error), where
+    return (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else None
 
 
 _once = OnceAMinute()

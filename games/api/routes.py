@@ -279,6 +279,7 @@ def get_orders(request: HttpRequest, code: str) -> dict[str, Any]:
     return own_orders(queries.load_for(code, viewer), viewer.user).to_json()
 
 
+# `ErrorOut` is in the document because it is named here; `DocumentedAPI` refers to it at every call.
 @api.post("/games/{code}/moves", response={200: GameOut, 409: ErrorOut}, summary="Make a move")
 @decorate_view(_marked)
 def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[str, Any]]:

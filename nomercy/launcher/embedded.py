@@ -283,13 +283,13 @@ def server(application: "Application", *, ready: Callable[[], Awaitable[None]]) 
     from uvicorn import Config
 
     from nomercy.launcher.quiet_server import QuietServer
-    from nomercy.measured_sockets import MeasuredSocket
+    from nomercy.limited_sockets import LimitedSocket
 
     configuration = Config(
         application,
         http="h11",
         loop="asyncio",
-        ws=MeasuredSocket,
+        ws=LimitedSocket,
         lifespan="off",
         log_config=None,
         access_log=False,

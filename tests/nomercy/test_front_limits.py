@@ -12,7 +12,7 @@ from django.conf import settings
 from games.refusals import Denied
 from nomercy.launcher.place import CHECKOUT
 from nomercy.launcher.whole_requests import MOST_BYTES
-from nomercy.measured_sockets import MOST, SECONDS
+from nomercy.limited_sockets import MOST, SECONDS
 from nomercy.middleware import BODY_SECONDS
 from nomercy.waiting_calls import MOST_OF_ONE
 

@@ -26,7 +26,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 
 CLIENT: Final = "no-mercy"
@@ -298,7 +298,7 @@ def set_up(settings: Any, provider: Provider) -> None:
     """Make this provider that of the site."""
     settings.OIDC_ISSUER, settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = provider.url, CLIENT, SECRET
     settings.OIDC_NAME = NAME
-    cache.clear()
+    caches["process"].clear()
 
 
 def at_provider(location: str) -> str:

@@ -95,7 +95,7 @@ def descendants(ancestor: int, program: str = "") -> list[int]:
 
     `script/keep`, which starts them again, is none of them.
     """
-    processes = sorted(_processes())
+    processes = sorted(_processes())  # by time and not by id: the next process after 32767 may be 300
     found = {ancestor}
     while more := {pid for _, pid, parent, _ in processes if parent in found} - found:
         found |= more
@@ -114,11 +114,10 @@ def _busy() -> list[tuple[str, str]]:
 
 
 def _processes() -> Iterator[tuple[int, int, int, str]]:
-    """Return the time each process started at, its id, its parent's id and its command line."""
+    """Yield the start time, id, parent's id and command line of each process."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             stat = (folder / "stat").read_text().rsplit(")", 1)[1].split()
-            # By time and not by id: the next process after 32767 may be 300.
             yield int(stat[19]), int(folder.name), int(stat[1]), (folder / "cmdline").read_text().replace("\0", " ")
         except (FileNotFoundError, ProcessLookupError):
             continue

@@ -5,11 +5,12 @@ from typing import Final
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 MOST: Final = 4_096
+"""Bytes."""
 SECONDS: Final = 10.0
 
 
-class MeasuredSocket(WebSocketsSansIOProtocol):
-    """Cuts off a client that sends more than `MOST` bytes in `SECONDS` after its handshake.
+class LimitedSocket(WebSocketsSansIOProtocol):
+    """Cuts off a client that sends more than `MOST` bytes within `SECONDS`, once its handshake is over.
 
     The server answers each ping in the event loop of all sockets, and neither nginx nor uvicorn counts them.
     """
@@ -18,6 +19,7 @@ class MeasuredSocket(WebSocketsSansIOProtocol):
     _until = 0.0
 
     def data_received(self, data: bytes) -> None:
+        """Count and handle what has arrived, or end the connection."""
         if self.handshake_complete:
             now = self.loop.time()
             if now >= self._until:
