@@ -39,6 +39,7 @@ def test_a_guest_is_created_even_if_all_friendly_names_are_taken(db: None, monke
     assert second.name == second.username
 
 
+@pytest.mark.long
 def test_all_friendly_names_are_allowed() -> None:
     for adjective in names.GUEST_ADJECTIVES:
         for animal in names.GUEST_ANIMALS:

@@ -55,6 +55,7 @@ def test_a_guest_keeps_the_picture_when_signing_up(db: None) -> None:
     assert User.objects.get(username="dora").avatar_shown == before
 
 
+@pytest.mark.long
 def test_a_chosen_picture_is_shown_wherever_the_person_is(as_alice: Client, alice: User, bob: User) -> None:
     other = next(name for name in AVATARS if name not in (alice.avatar_shown, bob.avatar_shown))
     saved = as_alice.post("/accounts/me/", {"display_name": "", "time_zone": "UTC", "avatar": other})

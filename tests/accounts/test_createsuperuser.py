@@ -79,6 +79,7 @@ def test_typing_has_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert allowed == ["0", "0"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verification", ["none", "optional", "mandatory"])
 @pytest.mark.parametrize("name", ["rita", "Rita@Example.org"])
 def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verification: str, name: str) -> None:
@@ -93,6 +94,7 @@ def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verificat
     assert browser.get("/admin/", follow=True).redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
 
 
+@pytest.mark.long
 def test_mail_goes_to_the_address_and_the_address_can_be_changed(settings: Any) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     person = create_superuser()

@@ -193,6 +193,7 @@ def test_the_former_owner_can_take_a_name_back_at_once(alice: User, bob: User) -
         called(bob, "Wonder")
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_three_former_names_are_held_for_one_person(alice: User, bob: User) -> None:
     for n in range(10):
@@ -330,6 +331,7 @@ def test_a_check_of_names_that_changes_nothing_runs_the_same_queries_for_any_num
         tasks.recheck_names()
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_staff_can_find_older_names_and_read_the_objections(mo: User, alice: User, bob: User, charlie: User) -> None:
     renamed(bob, display_name=ALIKE)
@@ -355,6 +357,7 @@ def test_every_objection_has_a_text_for_staff() -> None:
     assert set(queries.OBJECTIONS) == {*REFUSED, "alike", "invalid"}
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_a_bot_does_not_get_the_name_of_a_player_at_the_table(alice: User) -> None:
     renamed(alice, display_name="Ada.")

@@ -46,6 +46,7 @@ def test_different_looks_have_different_skeletons(one: str, other: str) -> None:
     assert skeleton(one) != skeleton(other)
 
 
+@pytest.mark.long
 def test_every_look_alike_has_a_stable_skeleton() -> None:
     """The loops of `skeleton` end for each character that has a prototype or another case."""
     changing = [char for char in EVERYTHING if ord(char) in lookalikes._prototypes() or char.casefold() != char]

@@ -97,6 +97,7 @@ def test_every_mail_of_allauth_has_a_kind_here() -> None:
     assert asked - NOT_HERE <= set(mails.KINDS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verification", ["none", "optional", "mandatory"])
 def test_pages_work_without_the_mail_server(
     settings: Settings,
@@ -168,6 +169,7 @@ def test_pages_work_without_the_mail_server(
     assert set(AccountMail.objects.values_list("state", flat=True)) == {"waiting", "dropped"}
 
 
+@pytest.mark.long
 def test_mails_that_waited_for_the_server_are_sent_once(settings: Settings, alice: User) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     confirmed(alice)
@@ -218,6 +220,7 @@ def test_the_button_does_nothing_for_other_visitors(alice: User) -> None:
 # One mail for an address, which lists its accounts
 
 
+@pytest.mark.long
 def test_a_reset_mail_lists_all_accounts_of_an_unconfirmed_address(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n in range(7):
@@ -279,6 +282,7 @@ def accounts_in(message: Any) -> list[str]:
     return re.findall(r"(?:the account )?(\w+)(?:: http| at No Mercy\. If)", str(message.body))
 
 
+@pytest.mark.long
 def test_a_confirmation_lists_ten_accounts_and_the_next_one_lists_the_others(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n in range(12):
@@ -292,6 +296,7 @@ def test_a_confirmation_lists_ten_accounts_and_the_next_one_lists_the_others(set
     assert EmailAddress.objects.get(verified=True).user.username == "dora3"
 
 
+@pytest.mark.long
 def test_a_confirmation_that_is_sent_again_lists_the_same_accounts(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n in range(3):
@@ -327,6 +332,7 @@ def test_an_unconfirmed_address_can_log_in_a_limited_number_of_accounts(
 # At most three of a kind an hour
 
 
+@pytest.mark.long
 def test_an_address_gets_three_reset_mails_an_hour_from_all_requests(limits: None, alice: User) -> None:
     sent = []
     for _ in range(10):
@@ -339,6 +345,7 @@ def test_an_address_gets_three_reset_mails_an_hour_from_all_requests(limits: Non
     assert deliver(HOUR) == ["alice@example.org"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("written", ["alice@EXAMPLE.org", "alice@ｅxample.org", "alice+n@example.org"])
 def test_all_spellings_of_a_mailbox_share_a_limit(limits: None, written: str, alice: User) -> None:
     sent = []
@@ -380,6 +387,7 @@ def test_a_log_in_by_another_spelling_adds_no_address(alice: User, settings: Any
     assert not AccountMail.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "address",
     [
@@ -424,6 +432,7 @@ def test_a_stored_address_that_another_one_gets_the_mail_of_gets_none(alice: Use
     assert queries.mail_addresses([alice.pk]) == {}
 
 
+@pytest.mark.long
 def test_a_confirmation_waits_while_the_limit_is_used_up(limits: None, settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     for n in range(3):
@@ -471,6 +480,7 @@ def test_accounts_of_strangers_do_not_delay_the_owner_of_an_address(limits: None
     assert n == 60
 
 
+@pytest.mark.long
 def test_reset_requests_of_strangers_do_not_delay_the_owner_of_a_mailbox(limits: None, alice: User) -> None:
     confirmed(alice)
     spellings = [f"alice+{n}@example.org" for n in range(9)]
@@ -485,6 +495,7 @@ def test_reset_requests_of_strangers_do_not_delay_the_owner_of_a_mailbox(limits:
     assert deliver(2 * HOUR) == spellings[6:9]
 
 
+@pytest.mark.long
 def test_no_other_address_counts_as_a_confirmed_one(limits: None, alice: User) -> None:
     confirmed(alice)
     other = f"={alice.email}"
@@ -565,6 +576,7 @@ def test_thousands_of_waiting_mails_cost_little(limits: None, bob: User) -> None
     assert work["rows"] <= 3, work
 
 
+@pytest.mark.long
 def test_all_mails_that_waited_too_long_are_dropped_at_once(limits: None, bob: User) -> None:
     ask_for_spellings(bob, "dora@example.org", 300)
     AccountMail.objects.update(created_at=timezone.now() - mails.LATEST)
@@ -610,6 +622,7 @@ def test_an_owner_who_asks_for_too_many_reset_mails_is_told(limits: None, alice:
     assert AccountMail.objects.filter(address=alice.email, user=alice).count() == 3
 
 
+@pytest.mark.long
 def test_requests_of_others_for_an_address_do_not_show(
     limits: None, settings: Settings, alice: User, bob: User
 ) -> None:
@@ -723,6 +736,7 @@ def test_each_limit_has_its_own_window(limits: None, monkeypatch: pytest.MonkeyP
     assert deliver(2 * HOUR + timedelta(minutes=1)) == ["n@example.org"]
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_simultaneous_senders_respect_the_limit(limits: None, alice: User) -> None:
     addresses = [f"alice+{n}@example.org" for n in range(8)]

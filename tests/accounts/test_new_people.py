@@ -54,6 +54,7 @@ def test_a_browser_names_a_zone_by_its_present_or_a_former_name(named: str, zone
     assert User.objects.get().time_zone == zone
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("named", "asked"),
     [
@@ -73,6 +74,7 @@ def test_a_guest_whose_browser_names_no_place_is_asked_for_the_zone(alice: User,
         assert browser.get("/accounts/me/").status_code == 200
 
 
+@pytest.mark.long
 def test_every_form_that_makes_a_guest_takes_the_zone(alice: User) -> None:
     game = open_table(alice, players=6)
     private = open_table(alice, players=6, public=False)
@@ -92,6 +94,7 @@ def test_every_form_that_makes_a_guest_takes_the_zone(alice: User) -> None:
         assert User.objects.exclude(pk__in=before).get().time_zone == "Asia/Tokyo", path
 
 
+@pytest.mark.long
 def test_who_has_an_account_sends_no_zone(as_alice: Client, bob: User) -> None:
     game = open_table(bob, players=6)
     for page in ("/", "/tables/new/", f"/games/{game.code}/"):
@@ -160,6 +163,7 @@ def with_typo(settings: Settings) -> Client:
     return browser
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("later", [False, True])
 def test_a_wrong_address_can_be_corrected(with_typo: Client, later: bool) -> None:
     to_stranger, browser = confirmation_link(), Client() if later else with_typo

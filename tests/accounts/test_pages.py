@@ -57,6 +57,7 @@ def zone_shown(browser: Client) -> list[tuple[str, str]]:
     return list(re.findall(r'data-zone="(\w+)"|<option value="([^"]+)"[^>]* selected', select))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("zone", ["Asia/Tokyo", "Asia/Calcutta", "UTC"])
 def test_a_guest_who_signs_up_keeps_the_time_zone_chosen_before(db: None, zone: str) -> None:
     guest = actions.create_guest()
@@ -278,6 +279,7 @@ def test_the_account_page_is_for_people_who_are_logged_in(client: Client, db: No
     assert client.get("/accounts/me/").headers["Location"] == "/accounts/login/?next=/accounts/me/"
 
 
+@pytest.mark.long
 def test_the_account_page_changes_name_and_time_zone(alice: User, as_alice: Client) -> None:
     answer = as_alice.post("/accounts/me/", {"display_name": "Alice L", "time_zone": "Asia/Tokyo"})
 

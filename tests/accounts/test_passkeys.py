@@ -170,6 +170,7 @@ def test_the_answer_for_another_browser_does_not_log_in(alice: User) -> None:
     assert not get_user(thief).is_authenticated
 
 
+@pytest.mark.long
 def test_a_passkey_logs_in_nobody_else(alice: User, bob: User) -> None:
     device, browser = device_of(alice), Client()
     answer = device.use(asked(browser))
@@ -178,6 +179,7 @@ def test_a_passkey_logs_in_nobody_else(alice: User, bob: User) -> None:
     assert not get_user(browser).is_authenticated
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("device", "why"),
     [
@@ -232,6 +234,7 @@ def test_a_passkey_of_somebody_else_is_no_second_factor(alice: User, bob: User) 
     assert not get_user(browser).is_authenticated
 
 
+@pytest.mark.long
 def test_with_a_passkey_the_password_confirms_nothing(alice: User) -> None:
     device, browser = device_of(alice), returning(alice)
     asked_again = browser.get(TOKENS)
@@ -245,6 +248,7 @@ def test_with_a_passkey_the_password_confirms_nothing(alice: User) -> None:
     assert browser.get(TOKENS).status_code == 200
 
 
+@pytest.mark.long
 def test_a_refused_confirmation_shows_the_page_again(alice: User) -> None:
     device_of(alice)
     browser = returning(alice)
@@ -254,6 +258,7 @@ def test_a_refused_confirmation_shows_the_page_again(alice: User) -> None:
     assert f'value="{TOKENS}"' in page.content.decode()
 
 
+@pytest.mark.long
 def test_a_passkey_opens_the_staff_pages(django_user_model: type[User]) -> None:
     moderator = django_user_model.objects.create_user("mod", password="mod", is_staff=True)
     device, browser = device_of(moderator), Client()
@@ -335,6 +340,7 @@ def test_nobody_changes_the_passkeys_of_others(alice: User, bob: User) -> None:
     assert queries.passkeys_of(alice).get().data["name"] == "Phone"
 
 
+@pytest.mark.long
 def test_an_app_beside_a_passkey(alice: User) -> None:
     """The app keeps the codes and the sessions, and turning it off leaves the passkey."""
     browser = confirmed_browser(alice)
@@ -362,6 +368,7 @@ def test_guests_have_none(db: None) -> None:
     assert guest.get(ADD).headers["Location"] == "/accounts/signup/"
 
 
+@pytest.mark.long
 def test_after_a_reset_a_passkey_needs_the_new_password(alice: User) -> None:
     device = device_of(alice)
     replace_password(user=User.objects.get(pk=alice.pk), password="four green reverses")
@@ -413,6 +420,7 @@ def test_a_new_name_brings_no_removed_passkey_back(alice: User, monkeypatch: pyt
     assert not Authenticator.objects.exists()
 
 
+@pytest.mark.long
 def test_somebody_who_is_deleted_meanwhile(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     device, browser = device_of(alice), Client()
     answer = sent(device.use(asked(browser)))

@@ -112,6 +112,7 @@ def test_a_log_in_cannot_be_completed_once_the_account_is_closed(alice: User) ->
 # Each code once
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("door", [log_in, confirm])
 def test_the_code_of_the_set_up_is_not_accepted_again(alice: User, door: Any, clock: dict[str, float]) -> None:
@@ -123,6 +124,7 @@ def test_the_code_of_the_set_up_is_not_accepted_again(alice: User, door: Any, cl
     assert door(totp(secret, clock["now"]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("door", [log_in, confirm])
 def test_a_code_is_accepted_only_once(alice: User, door: Any, clock: dict[str, float]) -> None:
     TOTP.activate(alice, SECRET)
@@ -150,6 +152,7 @@ def test_the_refusal_of_a_used_code_says_to_wait(alice: User) -> None:
     assert "This code was used already. Wait until your app shows the next one." in page
 
 
+@pytest.mark.long
 def test_a_used_code_counts_as_a_wrong_one(alice: User, settings: Settings) -> None:
     """Sending a used code between guesses does not give more guesses."""
     settings.RATE_LIMITS = 100
@@ -230,6 +233,7 @@ def test_encrypted_and_plain_texts_are_distinguished(plain: str) -> None:
     assert encryption.decrypt(plain) == encryption.decrypt(encryption.encrypt(plain)) == plain
 
 
+@pytest.mark.long
 def test_an_old_key_still_decrypts(alice: User, settings: Settings) -> None:
     settings.SECRET_KEY = OLD_KEY
     TOTP.activate(alice, SECRET)

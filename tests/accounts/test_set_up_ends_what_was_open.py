@@ -56,6 +56,7 @@ def test_setting_up_an_app_ends_all_other_sessions(alice: User, bob: User) -> No
     assert thief.post(CONFIRM, {"password": "alice"}).headers["Location"].startswith("/accounts/login/")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ticked", "left"), [({"revoke_tokens": "on"}, 0), ({}, 1)])
 def test_setting_up_an_app_asks_about_api_tokens(alice: User, ticked: dict[str, str], left: int) -> None:
     api_token(alice)
@@ -171,6 +172,7 @@ def test_with_a_second_factor_a_code_confirms(alice: User, code: str) -> None:
     assert browser.get("/accounts/me/tokens/").status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_session_and_the_password_change_nothing(alice: User, change: str) -> None:
     TOTP.activate(alice, SECRET)

@@ -68,6 +68,7 @@ def ask_for_everything(alice: User) -> None:
             mails.queue(kind=kind.name, address=alice.email, user=alice, facts=facts, now=timezone.now())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("site", ["https://play.example", "http://play.example:8080"])
 def test_every_link_in_mails_is_of_the_site_url(settings: Settings, alice: User, bob: User, site: str) -> None:
     settings.SITE_URL = site

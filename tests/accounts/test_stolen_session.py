@@ -197,6 +197,7 @@ def test_a_session_that_is_too_long_is_not_saved(alice: User) -> None:
     assert "note" not in SessionStore(session.session_key)
 
 
+@pytest.mark.long
 def test_many_confirmations_do_not_make_a_session_longer(alice: User) -> None:
     browser = logged_in(alice)
     for _ in range(3):

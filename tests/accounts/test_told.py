@@ -108,6 +108,7 @@ def test_creating_an_api_token_is_notified(alice: User) -> None:
     assert "evil" not in text()
 
 
+@pytest.mark.long
 def test_a_notice_that_still_waits_is_not_queued_again(alice: User) -> None:
     browser = confirmed_browser(alice)
     for _ in range(4):
@@ -134,6 +135,7 @@ def test_only_some_notices_of_a_kind_wait_for_a_mailbox(alice: User, monkeypatch
     assert AccountMail.objects.filter(address=BOTH[0]).count() == 3
 
 
+@pytest.mark.long
 def test_no_token_is_created_without_its_mails(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(**rest: object) -> None:
         raise RuntimeError
@@ -163,6 +165,7 @@ def test_a_refused_password_is_not_notified(alice: User) -> None:
     assert receivers_by_subject() == {}
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_changes_of_the_second_factor_are_notified(alice: User) -> None:
     browser = confirmed_browser(alice)

@@ -114,6 +114,7 @@ def test_the_refusal_says_how_long_to_wait_and_is_logged_by_name_only(alice: Use
     assert "Too many wrong passwords for this name. Try again in 5 minutes." in answer.content.decode()
 
 
+@pytest.mark.long
 def test_an_address_has_ten_wrong_passwords_a_minute(db: None) -> None:
     answers = [guess(n, login=f"nobody{n}", address="203.0.113.1") for n in range(11)]
     assert [answer.status_code for answer in answers] == [200] * 10 + [429]
@@ -122,6 +123,7 @@ def test_an_address_has_ten_wrong_passwords_a_minute(db: None) -> None:
     assert guess(11, login="nobody11", address="203.0.113.2").status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", ["name", "network", "browser", "forms"])
 def test_each_limit_on_log_ins_says_how_long_to_wait(alice: User, settings: Settings, limit: str) -> None:
     browser = known("alice") if limit == "browser" else Client(REMOTE_ADDR="203.0.113.1")
@@ -158,6 +160,7 @@ SPELLINGS = (
 """Spellings of one address that the look-up treats alike."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("login", SPELLINGS)
 def test_all_spellings_of_an_address_share_a_count(settings: Settings, alice: User, login: str) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
@@ -167,6 +170,7 @@ def test_all_spellings_of_an_address_share_a_count(settings: Settings, alice: Us
     assert guess(9, login=login).status_code == 429
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verification", ["optional", "none"])
 def test_claiming_an_address_does_not_clear_its_count(settings: Settings, alice: User, verification: str) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = verification
@@ -187,6 +191,7 @@ def test_a_new_password_clears_the_count_of_every_confirmed_address(settings: Se
     assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": SPELLINGS[2], "password": WORD}).status_code == 302
 
 
+@pytest.mark.long
 def test_a_right_password_uses_no_try_up_and_refused_tries_lengthen_no_wait(alice: User) -> None:
     for _ in range(12):
         assert log_in("alice", Client()).status_code == 302
@@ -213,6 +218,7 @@ def test_known_and_unknown_names_cost_the_same(alice: User) -> None:
     assert costs[0] == costs[1]
 
 
+@pytest.mark.long
 def test_after_a_new_password_the_owner_can_log_in_at_once(alice: User) -> None:
     lock_out("alice")
     browser = logged_in(alice)
@@ -221,6 +227,7 @@ def test_after_a_new_password_the_owner_can_log_in_at_once(alice: User) -> None:
     assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 302
 
 
+@pytest.mark.long
 def test_a_new_password_does_not_clear_the_count_of_wrong_codes(alice: User) -> None:
     ask = wrong_code(alice)
     for number in range(5):
@@ -229,6 +236,7 @@ def test_a_new_password_does_not_clear_the_count_of_wrong_codes(alice: User) -> 
     assert ask(5).status_code == 429
 
 
+@pytest.mark.long
 def test_without_limits_nothing_is_counted(settings: Settings, alice: User) -> None:
     settings.RATE_LIMITS = 0
     assert {guess(n).status_code for n in range(12)} == {200}
@@ -269,6 +277,7 @@ def wrong_setup(user: User) -> Callable[[int], Answer]:
     return ask
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("door", [wrong_code, wrong_again, wrong_change, wrong_setup])
 def test_every_check_of_a_secret_refuses_after_five_tries(
     alice: User, door: Callable[[User], Callable[[int], Answer]]
@@ -312,6 +321,7 @@ def test_an_address_has_a_limit_of_accounts_an_hour(db: None, monkeypatch: pytes
     assert Client(REMOTE_ADDR="10.1.1.1").post(SIGN_UP, forms[2]).status_code == 302
 
 
+@pytest.mark.long
 def test_resets_are_counted_by_network_address(alice: User) -> None:
     def ask(email: str, number: int) -> Answer:
         return Client(REMOTE_ADDR=f"203.0.113.{number}").post(RESET, {"email": email})
@@ -333,6 +343,7 @@ def test_strangers_cannot_lock_out_a_known_browser(alice: User) -> None:
     assert log_in("alice", browser).status_code == 302
 
 
+@pytest.mark.long
 def test_strangers_of_the_same_network_cannot_lock_out_a_known_browser(alice: User) -> None:
     browser = known("alice")
     for n in range(11):
@@ -349,6 +360,7 @@ def test_a_known_browser_can_log_in_by_a_confirmed_address(settings: Settings, a
     assert browser.post(LOG_IN, {"login": "alice@example.org", "password": "alice"}).status_code == 302
 
 
+@pytest.mark.long
 def test_a_known_browser_has_five_wrong_tries_of_its_own(alice: User, checked: list[str]) -> None:
     browser = known("alice")
     checked.clear()
@@ -359,6 +371,7 @@ def test_a_known_browser_has_five_wrong_tries_of_its_own(alice: User, checked: l
     assert log_in("alice", Client()).status_code == 302  # the count of other browsers is as it was
 
 
+@pytest.mark.long
 def test_wrong_codes_of_strangers_do_not_lock_a_known_browser_out(alice: User) -> None:
     browser = known("alice")
     ask = wrong_code(alice)
@@ -385,6 +398,7 @@ def test_a_known_browser_is_unknown_after_a_new_password(alice: User) -> None:
     assert browser.post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 429
 
 
+@pytest.mark.long
 def test_known_browsers_share_one_count_of_wrong_codes(alice: User) -> None:
     browsers = [known("alice") for _ in range(4)]
     ask = wrong_code(alice)
@@ -398,6 +412,7 @@ def test_known_browsers_share_one_count_of_wrong_codes(alice: User) -> None:
     assert ask(9).status_code == 200  # other browsers have a count of their own
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["an app is set up", "log out everywhere else"])
 def test_what_ends_other_sessions_makes_other_browsers_unknown(alice: User, end: str) -> None:
     before, owner = [known("alice") for _ in range(3)], known("alice")
@@ -418,12 +433,14 @@ def is_known(browser: Client, user: User) -> bool:
     return known_browsers.known_as(request, user) is not None
 
 
+@pytest.mark.long
 def test_a_browser_of_one_person_is_not_known_to_another(alice: User, bob: User) -> None:
     browser = known("bob")
     lock_out("alice")
     assert log_in("alice", browser).status_code == 429
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "forge",
     [
@@ -446,6 +463,7 @@ def test_a_forged_cookie_does_not_make_a_browser_known(
     assert log_in("alice", browser).status_code == 429
 
 
+@pytest.mark.long
 def test_a_shared_address_gives_no_extra_tries_at_other_accounts(settings: Settings, alice: User, bob: User) -> None:
     """Without confirmation a log-in by an address that many have claimed checks the passwords of all."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"
@@ -456,6 +474,7 @@ def test_a_shared_address_gives_no_extra_tries_at_other_accounts(settings: Setti
     assert statuses == [200] * 5 + [429] * 2
 
 
+@pytest.mark.long
 def test_one_browser_is_known_to_several_people(alice: User, bob: User) -> None:
     browser = known("alice")
     log_in("bob", browser)
@@ -556,6 +575,7 @@ def at_once(pool: ThreadPoolExecutor, ask: Callable[[int], object]) -> list[obje
     return list(pool.map(run, range(32)))
 
 
+@pytest.mark.long
 def test_of_32_wrong_passwords_at_once_five_are_checked(pool: ThreadPoolExecutor, checked: list[str]) -> None:
     User.objects.create_user(username="alice", password="alice")
     answers = at_once(pool, lambda n: guess(n).status_code)
@@ -563,6 +583,7 @@ def test_of_32_wrong_passwords_at_once_five_are_checked(pool: ThreadPoolExecutor
     assert len(set(checked)) == 5
 
 
+@pytest.mark.long
 def test_right_and_wrong_tries_at_once_never_check_more_than_the_limit(pool: ThreadPoolExecutor) -> None:
     """In rounds, so that some are given back while others are counted."""
     key, lock = Key.of(THREE, "somebody"), threading.Lock()
@@ -589,12 +610,14 @@ def test_right_and_wrong_tries_at_once_never_check_more_than_the_limit(pool: Thr
     assert len(wrong) == counted(key) == max(most) == 3
 
 
+@pytest.mark.long
 def test_right_passwords_at_once_use_no_tries_up(pool: ThreadPoolExecutor) -> None:
     User.objects.create_user(username="alice", password="alice")
     at_once(pool, lambda n: log_in("alice", Client(REMOTE_ADDR=f"203.0.113.{n}")))
     assert not CountedTry.objects.filter(count__gt=0).exists()
 
 
+@pytest.mark.long
 def test_tries_with_the_same_keys_in_any_order_and_deletions_at_once_do_not_deadlock(pool: ThreadPoolExecutor) -> None:
     keys = [Key.of(Limit("many", "person", 40), n) for n in range(4)]
     tries.count(keys, NOON)

@@ -97,6 +97,7 @@ def test_a_choice_does_not_depend_on_hidden_cards(name: str) -> None:
         assert told[0] == told[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_sampled_world_has_the_same_view_and_all_cards_of_the_deck(preset: str) -> None:
     options = PRESETS[preset]
@@ -142,6 +143,7 @@ def fresh(program: str, hash_seed: str) -> str:
     return run.stdout
 
 
+@pytest.mark.long
 def test_a_round_is_the_same_in_every_process() -> None:
     program = (
         "from games.bots import BOTS; from games.bots.arena import play_round\n"

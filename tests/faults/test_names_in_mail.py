@@ -185,6 +185,7 @@ def test_the_comparison_finds_everything_that_a_name_can_inject(mail: list[str],
 LISTS = ("games_game", "games_round", "games_move", "games_notice", "games_report", "games_case", "accounts_user")
 
 
+@pytest.mark.long
 def test_no_name_changes_the_structure_of_a_staff_list(ann: User, alice: User, bob: User) -> None:
     browser = staff_browser(ann)
 

@@ -304,6 +304,7 @@ def test_a_game_that_starts_during_the_freeze_is_stopped_too(
     assert restore.freeze(now=now) == BatchResult(2, [])
 
 
+@pytest.mark.long
 def test_a_frozen_site_makes_and_starts_no_table(client: Client, alice: User, bob: User, charlie: User) -> None:
     now, no_bots = timezone.now(), lobby.TableOptions(players=3)
     open_table = lobby.create_table(user=alice, options=no_bots, now=now).game

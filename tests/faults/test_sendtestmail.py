@@ -106,6 +106,7 @@ def test_it_says_that_the_server_is_silent(settings: Settings) -> None:
         assert refusal() == f"Nothing was sent: 127.0.0.1:{port} did not answer within 0.2 s."
 
 
+@pytest.mark.long
 def test_it_says_that_the_server_did_not_answer_the_mail(server: MailServer, settings: Settings) -> None:
     settings.EMAIL_TIMEOUT = 0.5
     server.hangs.add("ann@example.org")

@@ -179,6 +179,7 @@ def deleted(*found: Table) -> list[bool]:
     return gone
 
 
+@pytest.mark.long
 def test_games_that_nobody_played_are_deleted_after_60_days(alice: User) -> None:
     never_started = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     found = [ended(never_started), ended(left_by(alice))]

@@ -53,6 +53,7 @@ def listed(browser: Client, query: str) -> set[str]:
     return {game.code for game in answer.context["cl"].result_list}
 
 
+@pytest.mark.long
 def test_every_staff_page_opens_for_a_moderator(as_mo: Client, alice: User, bob: User) -> None:
     table_after([alice, bob], 10, seed=1)
     for name in ("game", "round", "move", "auditentry", "case", "report", "suspension", "warned", "appeal", "notice"):
@@ -81,6 +82,7 @@ def test_every_list_is_sorted_by_each_of_its_columns(as_mo: Client, ann: User, a
     assert followed > 10
 
 
+@pytest.mark.long
 def test_the_index_lists_what_waits_with_links(
     as_mo: Client, mo: User, alice: User, bob: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -130,6 +132,7 @@ def test_pages_and_breadcrumbs_use_plain_names(ann: User) -> None:
     assert crumbs.count("Games") == 1
 
 
+@pytest.mark.long
 def test_every_search_box_says_what_it_searches(ann: User) -> None:
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
     browser, searched = staff_browser(ann), 0
@@ -142,6 +145,7 @@ def test_every_search_box_says_what_it_searches(ann: User) -> None:
     assert searched > 8
 
 
+@pytest.mark.long
 def test_pages_say_people_count_seats_from_one_and_have_our_icon(as_mo: Client, alice: User, bob: User) -> None:
     table = table_after([alice, bob], 10, seed=1)
     index = as_mo.get("/admin/").content.decode()
@@ -165,6 +169,7 @@ def test_pages_say_people_count_seats_from_one_and_have_our_icon(as_mo: Client, 
     assert ">Remove bob, seat 2<" in act
 
 
+@pytest.mark.long
 def test_people_are_listed_by_the_state_of_their_account(as_mo: Client, alice: User, bob: User, charlie: User) -> None:
     User.objects.filter(pk=alice.pk).update(suspended_until=timezone.now() + timedelta(days=1))
     User.objects.filter(pk=bob.pk).update(is_active=False)
@@ -206,6 +211,7 @@ def test_the_list_of_games_is_sorted_by_moves_with_a_row_for_each_game(as_mo: Cl
     assert [game.code for game in rows] == [long.game.code, short.game.code]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("of", ["move", "round"])
 def test_rows_of_games_are_found_by_code_and_by_name(as_mo: Client, alice: User, bob: User, of: str) -> None:
     first, second = table_after([alice, bob], 10, seed=1), table_after([bob, "careful"], 10, seed=2)
@@ -328,6 +334,7 @@ def test_no_page_shows_a_field_with_cards() -> None:
     assert "games.Hand" not in {model._meta.label for model in admin.site._registry}
 
 
+@pytest.mark.long
 def test_only_those_who_see_addresses_can_search_by_one(as_mo: Client, as_ann: Client, alice: User, bob: User) -> None:
     def found(browser: Client, query: str) -> set[str]:
         answer = browser.get("/admin/accounts/user/", {"q": query})
@@ -364,6 +371,7 @@ def test_names_are_escaped_everywhere(as_ann: Client, alice: User, bob: User) ->
 MORE = {"rename": {"username": "alicia"}, "set_role": {"role": "moderator"}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("act", sorted(PERSON_ACTS))
 def test_the_page_of_an_act_asks_for_a_reason_and_lists_consequences(
     as_ann: Client, ann: User, alice: User, act: str
@@ -425,6 +433,7 @@ def test_acts_of_other_roles_are_neither_offered_nor_possible(as_mo: Client, ali
     assert as_mo.get(f"/admin/accounts/user/{alice.pk}/act/explode/").status_code == 404
 
 
+@pytest.mark.long
 def test_acts_that_would_be_refused_are_replaced_by_the_reason(
     as_mo: Client, as_ann: Client, mo: User, ann: User, alice: User, bob: User
 ) -> None:
@@ -454,6 +463,7 @@ def test_acts_that_would_be_refused_are_replaced_by_the_reason(
     assert "/act/look/" in as_ann.get(f"/admin/games/game/{theirs.game.pk}/change/").content.decode()
 
 
+@pytest.mark.long
 def test_a_table_offers_the_acts_that_are_possible_now(as_mo: Client, alice: User, bob: User) -> None:
     def offered(**fields: Any) -> set[str]:
         game = table_at(TWO_HANDS, [alice, bob], **fields).game
@@ -475,6 +485,7 @@ def test_a_table_offers_the_acts_that_are_possible_now(as_mo: Client, alice: Use
     assert "/act/forgive/" in as_mo.get(f"/admin/games/game/{game.pk}/change/").content.decode()
 
 
+@pytest.mark.long
 def test_acts_on_an_account_are_offered_only_if_possible(alice: User) -> None:
     root = User.objects.create_superuser("root", "root@example.org", "root")
     browser = staff_browser(root)
@@ -496,6 +507,7 @@ def test_a_refused_act_says_why_and_keeps_the_form(as_mo: Client, ann: User) -> 
     assert REASON in answer.content.decode()
 
 
+@pytest.mark.long
 def test_a_moderator_cannot_change_rows(as_mo: Client, alice: User, bob: User) -> None:
     table = table_after([alice, bob], 5, seed=1)
     move = table.game.moves.get(n=1)

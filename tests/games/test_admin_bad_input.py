@@ -43,6 +43,7 @@ def test_a_huge_number_breaks_no_filter(root: Client, alice: User, bob: User) ->
             assert root.get(address, {name: HUGE}).status_code in (200, 302), (address, name)
 
 
+@pytest.mark.long
 def test_a_long_search_is_refused(root: Client, alice: User, bob: User) -> None:
     table_after([alice, bob], 4, seed=1)
     for address, pages in lists():

@@ -37,6 +37,7 @@ def announced(by: User, text: str = TEXT, **more: Any) -> AuditEntry:
     return announce(announcement_id=1, by=by, reason="", now=timezone.now(), **{"text": text, "until": None, **more})
 
 
+@pytest.mark.long
 def test_all_pages_show_an_announcement(as_alice: Client, alice: User, ann: User) -> None:
     game = open_table(alice)
     announced(ann)
@@ -57,6 +58,7 @@ def test_suspended_people_see_it(as_alice: Client, alice: User, ann: User) -> No
     assert "New rules from Monday" in as_alice.get("/suspended/").content.decode()
 
 
+@pytest.mark.long
 def test_admins_announce_and_end_it_on_the_staff_pages(ann: User, client: Client) -> None:
     desk = staff_browser(ann)
     assert "No announcement is shown." in text_of(desk.get(PAGE))

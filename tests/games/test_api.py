@@ -158,6 +158,7 @@ def test_the_host_seats_bots(a: Program, b: Program) -> None:
     assert a.post(f"games/{code}/bots").json()["error"] == "already_started"
 
 
+@pytest.mark.long
 def test_a_rematch_is_made_once_and_joined_by_the_others(a: Program, b: Program, alice: User, bob: User) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     too_early = a.post(f"games/{code}/rematch")
@@ -358,6 +359,7 @@ def all_public(a: Program, limit: int) -> list[list[str]]:
         after = {"after": found["next"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [2, 3, 4, 100])
 def test_the_list_of_public_tables_can_be_read_to_its_end(
     a: Program, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, limit: int

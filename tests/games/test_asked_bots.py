@@ -42,6 +42,7 @@ def test_sweeps_without_a_worker_ask_once(asked: Asked, alice: User) -> None:
     assert asked == [(game.pk, 0)]
 
 
+@pytest.mark.long
 def test_a_day_without_a_worker_leaves_few_tasks() -> None:
     times = [now for now in range(0, DAY, 2) if asked_bots.note_asked(1, at=now, now=now)]
     assert times[:4] == [0, 4, 12, 28]

@@ -118,6 +118,7 @@ def test_every_timeout_counts_once(table: Table, bob: User) -> None:
     assert "12 of this person's turns in 1 game within" in Report.objects.get(case__person=bob).text
 
 
+@pytest.mark.long
 def test_resignations_count_for_the_person_who_resigned(ann: User, alice: User, bob: User) -> None:
     dora = person("dora")
     for n in range(3):
@@ -301,6 +302,7 @@ def test_a_case_closed_after_the_last_move_covers_the_table(alice: User, bob: Us
     assert auto_reports.report_signs(now=NOON + timedelta(hours=4)) == (hours < 2)
 
 
+@pytest.mark.long
 def test_a_search_opens_few_cases_at_once_and_guests_wait(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -348,6 +350,7 @@ def test_repeated_marks_do_not_reopen_a_closed_case(alice: User, bob: User) -> N
     assert auto_reports.report_signs(now=later) == 1  # another table counts as new
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [Denied("malformed", "This guest no longer exists."), IntegrityError("no such game")])
 def test_a_report_that_fails_does_not_stop_the_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception

@@ -91,6 +91,7 @@ def test_a_bot_gives_people_time_to_call(alice: User, pause: float, pace: str, s
     assert now_of(table).game.wake_at == NOON + timedelta(seconds=seconds)
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_bots_finish_an_unattended_game_a_few_moves_at_a_time(alice: User) -> None:
     table = unattended_table(alice)
@@ -116,6 +117,7 @@ def test_a_table_where_bots_play_for_all_people_is_unattended(alice: User, asked
     assert not now_of(table).attended
 
 
+@pytest.mark.long
 def test_the_sweep_takes_few_unattended_games_and_all_others(alice: User, asked: list[int]) -> None:
     unattended = [unattended_table(alice).game.pk for _ in range(5)]
     at_play = [table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON).game.pk for _ in range(5)]
@@ -190,6 +192,7 @@ def test_a_round_that_ends_makes_the_deal_due(alice: User, bob: User, monkeypatc
     assert now_of(table).started.round.number == 2
 
 
+@pytest.mark.long
 def test_bots_without_pause_need_one_task(alice: User, asked: list[int]) -> None:
     table = table_of_bots_with_a_player_who_is_out(alice)
     assert (run_bots(table) or 0) > 5
@@ -230,6 +233,7 @@ def test_tasks_follow_until_all_bots_have_moved(alice: User, asked: list[int]) -
     assert tasks == 5
 
 
+@pytest.mark.long
 def test_a_task_stops_after_a_short_time_and_starts_another(alice: User, asked: list[int]) -> None:
     table = table_of_bots_with_a_player_who_is_out(alice)
     Game.objects.filter(pk=table.game.pk).update(bot_pause=0.0)
@@ -250,6 +254,7 @@ def moved_by_a_task(game_id: int, rng: random.Random) -> set[int]:
     return found
 
 
+@pytest.mark.long
 def test_the_bots_of_a_person_with_one_game_go_before_those_of_one_with_many(
     alice: User, bob: User, asked: list[int]
 ) -> None:
@@ -260,6 +265,7 @@ def test_the_bots_of_a_person_with_one_game_go_before_those_of_one_with_many(
     assert first >= 35
 
 
+@pytest.mark.long
 def test_a_host_with_many_games_also_gets_turns(alice: User, bob: User, asked: list[int]) -> None:
     many, _ = due_tables(alice, 3), due_tables(bob, 1)
     turns, rng = set(), random.Random(1)
@@ -298,6 +304,7 @@ def test_newcomers_get_a_third_of_the_tasks_while_others_wait(
     assert len(moved()) == before + 1
 
 
+@pytest.mark.long
 def test_a_game_without_a_host_is_not_drawn_with_those_of_newcomers(alice: User, asked: list[int]) -> None:
     of_guests = [due_tables(create_guest(), 1)[0] for _ in range(10)]
     (orphan,) = due_tables(alice, 1)
@@ -388,6 +395,7 @@ def test_a_task_for_an_unattended_game_plays_it_and_starts_no_other(alice: User,
 # When many games wait
 
 
+@pytest.mark.long
 def test_games_where_people_play_are_found_behind_many_that_people_left(
     alice: User, asked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,6 +413,7 @@ def test_games_where_people_play_are_found_behind_many_that_people_left(
     assert set(asked) == {own, *left}
 
 
+@pytest.mark.long
 def test_left_games_take_turns_even_if_their_bots_fail(alice: User, asked: list[int]) -> None:
     left = [unattended_table(alice).game.pk for _ in range(6)]
     asked.clear()

@@ -132,6 +132,7 @@ def test_a_report_about_an_account_mail_counts(alice: User, monkeypatch: pytest.
     assert marked() == {"alice@example.org"}
 
 
+@pytest.mark.long
 def test_a_forged_report_marks_nobody(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     recipients = [about(b"alice@example.org"), about(b"bob@example.org")]
     assert "several addresses" in refusal(report_of(b"Subject: hello\n", *recipients), monkeypatch)
@@ -206,6 +207,7 @@ def test_a_mail_that_is_not_a_report_changes_nothing(text: bytes, monkeypatch: p
     assert refusal(text, monkeypatch).endswith("Nothing was changed.")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

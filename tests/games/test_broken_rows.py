@@ -54,6 +54,7 @@ def break_kind(game: Game) -> None:
     Notice.objects.filter(game=game).update(kind="of_tomorrow")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("breaks", [break_options, break_zone, break_kind])
 def test_a_broken_notice_is_postponed_and_others_are_sent(
     alice: User, bob: User, breaks: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -74,6 +75,7 @@ def test_a_broken_notice_is_postponed_and_others_are_sent(
         assert "Something went wrong on our side." in logged_in(alice).get("/notices/").content.decode()
 
 
+@pytest.mark.long
 def test_a_broken_notice_is_retried_less_and_less_and_then_given_up(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
     break_options(game)
@@ -158,6 +160,7 @@ def test_a_failing_summary_does_not_stop_others_and_is_sent_later(
     assert (chosen.digest_at, chosen.digest_again_at) == (NOON + 25 * HOUR, None)
 
 
+@pytest.mark.long
 def test_a_failing_summary_is_retried_less_and_less(alice: User) -> None:
     preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")

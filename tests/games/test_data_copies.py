@@ -114,6 +114,7 @@ def test_every_column_is_read_or_left_out_for_a_reason(alice: User, bob: User) -
     assert missing == COLUMNS_NOT_SHOWN
 
 
+@pytest.mark.long
 def test_it_is_asked_for_made_mailed_and_fetched(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
     browser = confirmed_browser(alice)
@@ -135,6 +136,7 @@ def test_it_is_asked_for_made_mailed_and_fetched(alice: User, monkeypatch: pytes
     assert [one["email"] for one in answer.json()["email_addresses"]] == [alice.email]
 
 
+@pytest.mark.long
 def test_nobody_else_fetches_it(alice: User, bob: User) -> None:
     copied(alice)
     assert Client().get(FILE).headers["Location"].startswith("/accounts/login/")
@@ -144,6 +146,7 @@ def test_nobody_else_fetches_it(alice: User, bob: User) -> None:
         assert answer.headers["Location"].startswith("/accounts/reauthenticate/")
 
 
+@pytest.mark.long
 def test_it_expires_and_goes_with_the_account(alice: User, bob: User) -> None:
     copied(alice)
     later = timezone.now() + data_copies.KEPT + timedelta(minutes=1)
@@ -157,6 +160,7 @@ def test_it_expires_and_goes_with_the_account(alice: User, bob: User) -> None:
     assert not DataCopy.objects.exists()
 
 
+@pytest.mark.long
 def test_a_person_gets_three_a_day_and_one_at_a_time(alice: User, settings: Settings) -> None:
     settings.RATE_LIMITS = 100
     browser = confirmed_browser(alice)
@@ -234,6 +238,7 @@ def test_a_guest_fetches_a_copy() -> None:
     assert browser.get(FILE).json()["account"]["is_guest"] is True
 
 
+@pytest.mark.long
 def test_a_person_without_a_password_logs_in_first(alice: User) -> None:
     alice.set_unusable_password()
     alice.save()
@@ -247,6 +252,7 @@ def test_a_person_without_a_password_logs_in_first(alice: User) -> None:
         assert "Log out and in again" in text_of(answer)
 
 
+@pytest.mark.long
 def test_it_has_own_moves_only(alice: User, bob: User, ann: User) -> None:
     table = table_after([alice, bob], 7, seed=0)
     [game] = copied(alice)["games"]
@@ -280,6 +286,7 @@ def test_a_copy_of_many_notices_has_the_newest(alice: User, monkeypatch: pytest.
     assert [(row["kind"], row["channel"], row["text"]) for row in copied(alice)["notices"]] == newest
 
 
+@pytest.mark.long
 def test_it_has_nothing_private_of_others(alice: User, bob: User, mo: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     about = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=REPORT, now=NOON).case
@@ -303,6 +310,7 @@ def test_it_has_nothing_private_of_others(alice: User, bob: User, mo: User) -> N
     assert Case.objects.count() == 1
 
 
+@pytest.mark.long
 def test_no_hidden_card_is_in_it(alice: User, bob: User) -> None:
     for seed in range(5):
         table = table_after([alice, bob], 10, seed=seed)

@@ -127,6 +127,7 @@ def with_everything(alice: User, bob: User, mo: User, ann: User) -> tuple[User, 
     return zelda, ended
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_a_dump_has_no_name_or_address(alice: User, bob: User, mo: User, ann: User) -> None:
     zelda, ended = with_everything(alice, bob, mo, ann)
@@ -165,6 +166,7 @@ def test_colleagues_of_staff_keep_no_name(alice: User, bob: User, mo: User, ann:
     assert "Deleted player" in text_of(staff_browser(ann).get(f"/admin/games/case/{case.pk}/change/"))
 
 
+@pytest.mark.long
 def test_staff_pages_show_what_is_left(alice: User, bob: User, mo: User, ann: User) -> None:
     zelda, _ = with_everything(alice, bob, mo, ann)
     now = timezone.now()
@@ -186,6 +188,7 @@ def test_staff_pages_show_what_is_left(alice: User, bob: User, mo: User, ann: Us
     assert logged_in(alice).get("/people/zelda_second/").status_code == 404
 
 
+@pytest.mark.long
 def test_a_name_that_is_a_word_changes_no_notice_of_others(alice: User, bob: User, mo: User, ann: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     text = "He wrote a rude word as his name, twice."

@@ -136,6 +136,7 @@ def test_the_hourly_task_deletes(dora: User) -> None:
     assert not User.objects.filter(pk=dora.pk).exists()
 
 
+@pytest.mark.long
 def test_a_guest_keeps_the_account_in_the_browser() -> None:
     guest = actions.create_guest()
     browser = logged_in(guest)
@@ -394,6 +395,7 @@ def test_a_paused_game_goes_on_with_a_bot(dora: User, alice: User, mo: User) -> 
     assert now_of(table).game.wake_at is not None
 
 
+@pytest.mark.long
 def test_links_and_tokens_of_a_deleted_account_lead_nowhere(dora: User, alice: User) -> None:
     token = api_token(dora)
     browser = Client()

@@ -42,6 +42,7 @@ def test_the_filter_escapes_text() -> None:
     assert page == f"&lt;b&gt;<bdi>{MUHAMMAD}</bdi>&lt;/b&gt; &amp; \u2019"
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_game_pages_isolate_right_to_left_names(alice: User, bob: User) -> None:
     actions.update_profile(user=bob, display_name=MUHAMMAD, time_zone="UTC", now=NOW)

@@ -45,6 +45,7 @@ def test_the_scan_finds_a_card() -> None:
     assert cards_in("play r5 uno") == ["play r5"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) -> None:
     people = [alice, bob, charlie]

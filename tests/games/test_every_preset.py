@@ -47,6 +47,7 @@ def test_a_replay_shows_races_debts_and_interceptions(alice: User, bob: User) ->
         assert words in shown, shown
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_a_rematch_keeps_every_option(alice: User, bob: User, preset: str) -> None:
     table = table_after([alice, bob], 10_000, seed=8, preset=preset, options={"hand_size": 6, "callout_penalty": 1})

@@ -99,6 +99,7 @@ def end_vacation(browser: Client) -> Any:
 SAVES = [save_hours, save_zone, begin_vacation, end_vacation]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("save", SAVES)
 def test_a_request_runs_as_many_queries_for_ten_tables_as_for_one(
     alice: User, bob: User, worker: Worker, save: Callable[[Client], Any]
@@ -141,6 +142,7 @@ def test_saved_hours_move_the_deadlines_once_the_worker_has_run(
     assert now_of(table).game.deadline == deadline + 30 * MINUTE
 
 
+@pytest.mark.long
 def test_a_saved_time_zone_moves_the_deadlines_too(alice: User, bob: User, as_alice: Client, worker: Worker) -> None:
     deadline = (timezone.now() + 2 * DAY).replace(hour=12, minute=30, second=0, microsecond=0)
     table = running(alice, bob, deadline=deadline)
@@ -242,6 +244,7 @@ def test_a_request_succeeds_while_the_broker_is_away(
 # Unchanged settings, and too many changes
 
 
+@pytest.mark.long
 def test_saving_unchanged_settings_starts_no_task(
     alice: User, bob: User, as_alice: Client, worker: Worker, settings: Settings
 ) -> None:
@@ -270,6 +273,7 @@ def change(browser: Client, n: int) -> list[Any]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("save", SAVES)
 def test_a_person_can_make_five_changes_a_minute(
     alice: User, bob: User, as_alice: Client, worker: Worker, settings: Settings, save: Callable[[Client], Any]
@@ -315,6 +319,7 @@ def test_a_day_taken_instead_of_a_miss_does_not_count_as_a_change(alice: User, b
     assert now_of(table).game.deadline == NOON + DAY
 
 
+@pytest.mark.long
 def test_a_change_that_fails_does_not_count(alice: User, bob: User, as_alice: Client, settings: Settings) -> None:
     settings.RATE_LIMITS = 100
     for _ in range(REST_CHANGES.most + 1):

@@ -171,6 +171,7 @@ def test_the_replay_shows_who_had_the_seat_at_each_step(dealt: Table, bob: User,
     assert all(line.former == {1: "bob"} for line in frame.lines)
 
 
+@pytest.mark.long
 def test_staff_find_the_game_and_the_act_by_both_people(given: Table, bob: User, dora: User, ann: User) -> None:
     browser, code = staff_browser(ann), given.game.code
     for name in ("bob", "dora"):

@@ -490,6 +490,7 @@ def test_a_move_takes_at_most_12_statements(
     assert Game.objects.get(pk=table.game.pk).version == 1
 
 
+@pytest.mark.long
 def test_the_page_after_a_move_shows_the_same_as_the_page_fetched_then(
     alice: User, bob: User, as_alice: Client, as_bob: Client
 ) -> None:

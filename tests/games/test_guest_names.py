@@ -26,6 +26,7 @@ def link(game: Game) -> str:
     return f"/join/{game.invite_key}/"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("public", [True, False])
 def test_a_visitor_sits_down_with_the_name_as_typed(client: Client, alice: User, public: bool) -> None:
     game = open_table(alice, public=public)
@@ -113,6 +114,7 @@ def test_a_seated_guest_reads_how_to_come_back(client: Client, alice: User, as_a
     assert "come-back" not in as_alice.get(f"/games/{game.code}/").content.decode()
 
 
+@pytest.mark.long
 def test_a_refused_name_is_not_counted_as_a_guest(client: Client, alice: User) -> None:
     game = open_table(alice, players=10, preset="classic")
     for _ in range(25):

@@ -51,6 +51,7 @@ def test_no_form_exceeds_the_limit_on_guests_of_an_address(alice: User) -> None:
     assert send("/play-now/", address="192.0.2.9").status_code == 303
 
 
+@pytest.mark.long
 def test_accounts_and_existing_guests_are_not_counted(alice: User) -> None:
     browser = Client()
     for _ in range(2):
@@ -74,6 +75,7 @@ def browser_with_a_form() -> Client:
     return browser
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("path", "data"), [("/play-now/", {}), ("/tables/new/", CHOICES)])
 def test_a_double_click_counts_one_guest(path: str, data: dict[str, Any]) -> None:
     for _ in range(3):

@@ -351,6 +351,7 @@ def test_a_visitor_has_no_next_game(client: Client) -> None:
     assert client.get("/next/").headers["Location"] == "/"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("waiting", "shown"), [(0, False), (2, True)])
 def test_the_count_of_waiting_games_is_on_every_page(
     as_alice: Client, alice: User, bob: User, waiting: int, shown: bool

@@ -280,6 +280,7 @@ def test_upheld_reports_count_after_the_guest_is_deleted(alice: User, bob: User,
         assert (record.acted, record.nothing) == (1, 0)
 
 
+@pytest.mark.long
 def test_staff_can_read_and_close_the_case_of_a_deleted_guest(alice: User, mo: User) -> None:
     case = settled_case_of_a_forgotten_guest(alice, mo)
     staff = staff_browser(mo)

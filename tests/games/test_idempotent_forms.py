@@ -60,6 +60,7 @@ def test_the_second_of_two_clicks_leads_to_the_table_although_the_csrf_token_cha
     assert Client(enforce_csrf_checks=True).post(url, sent).status_code == 403
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 @forms
 def test_a_visitors_form_sent_twice_creates_one_table_and_one_guest(url: str) -> None:
@@ -92,6 +93,7 @@ def test_two_clicks_at_one_instant_make_one_table(url: str) -> None:
     assert (Game.objects.count(), User.objects.count()) == (1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("times", [1, 4])
 def test_a_form_with_a_name_that_is_sent_again_leads_to_its_table(times: int) -> None:
@@ -181,6 +183,7 @@ def become_host_in_the_database(game: Game, victim: User) -> None:
     Game.objects.filter(pk=game.pk).update(host=victim)
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 @pytest.mark.parametrize("role", ["person", "superuser", "guest"])
 @pytest.mark.parametrize("change_host", [give_table_away, give_seat_away, move_to_account, become_host_in_the_database])
@@ -199,6 +202,7 @@ def test_a_form_sent_again_never_logs_in_as_the_next_host(
     assert Game.objects.exclude(pk=game.pk).get().host == get_user(again)
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 @forms
 def test_a_form_sent_again_never_logs_in_as_the_guest_who_has_signed_up(url: str) -> None:
@@ -297,6 +301,7 @@ def test_sitting_down_again_logs_in_only_as_the_guest_that_the_form_has_made(ali
     assert get_user(client).pk == game.seats.get(index=2).user_id
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_every_such_form_has_its_own_token(alice: User) -> None:
     pages = [(Client(), "/"), (Client(), "/tables/new/"), (logged_in(alice), "/"), (logged_in(alice), "/tables/new/")]

@@ -92,6 +92,7 @@ def test_a_closed_table_and_a_dead_link_have_no_preview(client: Client, alice: U
     assert (gone.status_code, preview(gone)) == (404, {})
 
 
+@pytest.mark.long
 def test_no_other_page_has_a_preview(client: Client, as_alice: Client, alice: User, bob: User) -> None:
     game, running = open_table(alice), table_at(TWO_HANDS, [alice, bob]).game
     for browser in (client, as_alice):

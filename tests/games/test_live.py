@@ -223,6 +223,7 @@ somewhat_like_ours = st.fixed_dictionaries(
 frames = st.text() | st.binary() | somewhat_like_ours.map(json.dumps) | st.sampled_from(["é" * 40_000, "[" * 5000])
 
 
+@pytest.mark.long
 def test_any_message_closes_the_socket(alice: User, bob: User) -> None:
     table, browser = table_at(TWO_HANDS, [alice, bob]), logged_in(alice)
 
@@ -249,6 +250,7 @@ async def open_socket(code: str, browser: Client | None) -> Socket:
     return socket
 
 
+@pytest.mark.long
 def test_polling_sends_what_the_channel_layer_lost(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     browser = logged_in(bob)

@@ -253,6 +253,7 @@ def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User
 # How many tables one person can have open
 
 
+@pytest.mark.long
 def test_a_person_sits_at_no_more_than_twenty_open_tables(settings: Settings, alice: User, bob: User) -> None:
     settings.RATE_LIMITS = 100
     tables = [new_table(alice, players=3) for _ in range(OPEN_TABLES)]
@@ -364,6 +365,7 @@ def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
     assert (after.game.status, len(after.seats)) == (Game.Status.OPEN, 2)
 
 
+@pytest.mark.long
 def test_without_limits_a_person_plays_against_bots_at_any_number_of_tables(settings: Settings, alice: User) -> None:
     settings.RATE_LIMITS = 0
     for _ in range(TABLES_AGAINST_BOTS + 1):

@@ -302,6 +302,7 @@ def test_logging_in_returns_to_the_invitation(client: Client, alice: User, bob: 
     assert Seat.objects.filter(game=game, user=bob).exists()
 
 
+@pytest.mark.long
 def test_a_browser_keeps_the_newest_links_only(client: Client, alice: User, bob: User) -> None:
     games = [table_at(TWO_HANDS, [alice, bob], is_public=False).game for _ in range(52)]
     for game in games:

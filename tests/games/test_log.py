@@ -46,6 +46,7 @@ def page(browser: Client, address: str) -> tuple[list[int], dict[str, str]]:
     return [int(n) for n in re.findall(r'<li id="m(\d+)"', body)], {rel: url for url, rel in links.items()}
 
 
+@pytest.mark.long
 def test_the_pages_of_a_log_have_all_moves(as_alice: Client, table: Table) -> None:
     address, found = f"/games/{table.game.code}/log/", list[int]()
     here = address
@@ -62,6 +63,7 @@ def test_the_pages_of_a_log_have_all_moves(as_alice: Client, table: Table) -> No
     assert as_alice.get(address).status_code == 200
 
 
+@pytest.mark.long
 def test_every_move_has_a_permanent_address(as_alice: Client, table: Table) -> None:
     body = as_alice.get(f"/games/{table.game.code}/").content.decode()
     for url, move in re.findall(r'href="([^"]*/log/[^"#]*)#m(\d+)"', body):

@@ -74,6 +74,7 @@ def buttons(page: Any) -> list[tuple[str, str]]:
     return [(classes.removeprefix("button").strip(), " ".join(words.split())) for classes, words in found]
 
 
+@pytest.mark.long
 def test_games_that_the_account_plays_too_are_told_and_asked_about(as_guest: Client, guest: User, alice: User) -> None:
     table_at(TWO_HANDS, [guest, alice])
     log_in(as_guest, "alice")
@@ -200,6 +201,7 @@ def test_no_other_answer_leaves_the_games_behind(after_log_in: Client, guest: Us
     assert after_log_in.session[LEFT_GUEST] == guest.pk
 
 
+@pytest.mark.long
 def test_games_that_are_over_a_limit_can_be_moved_later(
     after_log_in: Client, alice: User, bob: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +301,7 @@ def test_the_next_log_in_to_another_account_does_not(after_log_in: Client, guest
     assert guest.name in text_of(after_log_in.get("/"))
 
 
+@pytest.mark.long
 def test_a_second_guest_in_that_browser_does_not_replace_the_first(after_log_in: Client, guest: User) -> None:
     end_session(after_log_in)
     after_log_in.post("/play-now/")

@@ -176,6 +176,7 @@ def test_other_names_with_the_word_are_free(name: str) -> None:
     assert not is_reserved(name)
 
 
+@pytest.mark.long
 def test_a_moderator_replaces_a_username_on_the_person_s_page(dealt: Table, bob: User, mo: User) -> None:
     browser, page = staff_browser(mo), f"/admin/accounts/user/{bob.pk}/"
     assert "Replace the username" in browser.get(f"{page}change/").content.decode()

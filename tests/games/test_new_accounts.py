@@ -32,6 +32,7 @@ def made(by: User, **more: Any) -> AuditEntry:
     return make_account(new_account_id=0, by=by, now=timezone.now(), **given)
 
 
+@pytest.mark.long
 def test_a_superuser_makes_an_account_and_its_owner_chooses_the_password(root: User, settings: Any) -> None:
     settings.REGISTRATION, settings.GUESTS, settings.LOGIN_REQUIRED = "closed", False, True
     desk = staff_browser(root)
@@ -89,6 +90,7 @@ def test_an_address_that_somebody_has_confirmed_is_refused(root: User, alice: Us
     assert not User.objects.filter(username="dora").exists()
 
 
+@pytest.mark.long
 def test_only_superusers_make_accounts(ann: User, mo: User) -> None:
     for by in (ann, mo):
         desk = staff_browser(by)

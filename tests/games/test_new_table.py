@@ -81,12 +81,14 @@ def test_options_are_explained_in_sentences(as_alice: Client) -> None:
     assert all(description in unescape(text) for description in rules.PRESET_DESCRIPTIONS.values())
 
 
+@pytest.mark.long
 def test_a_link_chooses_the_rules_of_the_form(as_alice: Client) -> None:
     assert re.findall(CHECKED, as_alice.get("/tables/new/?preset=flip").content.decode()) == ["flip"]
     for path in ("/tables/new/", "/tables/new/?preset=golf"):
         assert re.findall(CHECKED, as_alice.get(path).content.decode()) == ["no-mercy"]
 
 
+@pytest.mark.long
 def test_how_to_play_leads_to_the_rules_of_the_chosen_preset(as_alice: Client) -> None:
     def address(html: bytes) -> list[str]:
         return re.findall(r'href="([^"]*)" id="how-to"', html.decode())
@@ -124,6 +126,7 @@ def test_options_switch_on_what_they_need_and_the_table_says_so(as_alice: Client
     assert "Also changed: A draw card as the last card. If your last card is a draw card, the others may" in text
 
 
+@pytest.mark.long
 def test_the_form_says_what_else_its_options_change(as_alice: Client) -> None:
     def line(change: dict[str, str]) -> str:
         html = as_alice.post("/tables/new/", CHOICES | {"preset": "classic", "players": "11"} | change).content.decode()
@@ -138,6 +141,7 @@ def test_the_form_says_what_else_its_options_change(as_alice: Client) -> None:
     assert line({"option_straights": "True"}) == "Straights: on"
 
 
+@pytest.mark.long
 def test_a_default_is_that_of_the_chosen_preset(as_alice: Client) -> None:
     def default(preset: str, option: str) -> list[str]:
         html = as_alice.get(f"/tables/new/?preset={preset}").content.decode()
@@ -209,6 +213,7 @@ CONFLICTS = [
 ]
 
 
+@pytest.mark.long
 def test_no_conflict_names_an_option_as_the_api_does(as_alice: Client) -> None:
     names = {spec.name for spec in rules.OPTIONS if "_" in spec.name}
     for change, field, _ in CONFLICTS:
@@ -216,6 +221,7 @@ def test_no_conflict_names_an_option_as_the_api_does(as_alice: Client) -> None:
         assert not names & set(re.findall(r"\w+", errors[field][0]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("change", "field", "sentence"), CONFLICTS, ids=[field for _, field, _ in CONFLICTS])
 def test_a_conflict_is_one_sentence_at_the_field(
     as_alice: Client, change: dict[str, str], field: str, sentence: str
@@ -300,6 +306,7 @@ def test_the_way_to_play_decides_who_gets_the_seats(
     assert (game.is_public, game.status) == (public, "playing" if bots == 3 else "open")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", rules.PRESETS)
 def test_the_form_offers_lengths_that_suit_each_preset(as_alice: Client, preset: str) -> None:
     lengths = rules.LENGTHS_OF[preset]
@@ -314,6 +321,7 @@ def test_the_form_offers_lengths_that_suit_each_preset(as_alice: Client, preset:
     assert rules.PRESETS[preset].target in {length.points for length in lengths}
 
 
+@pytest.mark.long
 def test_programs_can_send_the_points_to_play_to(as_alice: Client) -> None:
     as_alice.post("/tables/new/", CHOICES | {"target": "200"})
     assert Game.objects.get().target == 200
@@ -333,6 +341,7 @@ def test_each_preset_is_a_card_with_two_lines(as_alice: Client) -> None:
         assert re.search(rf'value="{name}"(?:(?!</label>).)*{words}', html, re.DOTALL)
 
 
+@pytest.mark.long
 def test_a_link_chooses_the_way_to_play(as_alice: Client) -> None:
     for way, title in (("bots", "Bots"), ("friends", "Friends"), ("anyone", "Anyone")):
         page = as_alice.get(f"/tables/new/?way={way}")
@@ -348,6 +357,7 @@ def test_the_front_page_leads_to_each_way_to_play(client: Client, as_alice: Clie
         assert 'href="/tables/new/?way=anyone"' in page
 
 
+@pytest.mark.long
 def test_only_the_part_of_the_form_with_an_error_is_unfolded(as_alice: Client) -> None:
     def unfolded(change: dict[str, str]) -> list[str]:
         html = as_alice.post("/tables/new/", CHOICES | change).content.decode()

@@ -65,6 +65,7 @@ def fields(**changes: str) -> dict[str, str]:
     return {name: value for name, value in sent.items() if value or name == "digest_hour"}
 
 
+@pytest.mark.long
 def test_the_page_lists_every_notice_that_the_bell_counts(
     table: Table, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ def told_of(alice: User, bob: User, mo: User, count: int) -> None:
             news(table, alice, f"{NEWS} {n}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [1, 7])
 def test_the_number_of_notices_does_not_change_the_cost(
     alice: User, bob: User, mo: User, as_alice: Client, count: int, django_assert_num_queries: Any
@@ -403,6 +405,7 @@ def test_a_new_address_gets_waiting_mail_immediately(table: Table, alice: User) 
     assert [message.to for message in mail.outbox] == [["new@example.org"]]
 
 
+@pytest.mark.long
 def test_mail_to_a_bounced_address_is_dropped_after_two_weeks(table: Table, alice: User) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     start = timezone.now()
@@ -436,6 +439,7 @@ def test_a_test_mail_needs_a_confirmed_address(alice: User, as_alice: Client) ->
         assert [message.to for message in deliver_now()] == [[alice.email]]
 
 
+@pytest.mark.long
 def test_three_test_mails_can_be_sent_an_hour(alice: User, as_alice: Client) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     with override_settings(RATE_LIMITS=100):

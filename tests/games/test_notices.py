@@ -429,6 +429,7 @@ def asked_by_mail(user: User) -> list[str]:
     return [row.reason or row.state for row in rows]
 
 
+@pytest.mark.long
 def test_a_person_gets_one_invitation_a_day_by_mail_from_another(alice: User, bob: User, charlie: User) -> None:
     tables = [finished(alice, bob) for _ in range(3)]
     for minutes in range(0, 30, 3):

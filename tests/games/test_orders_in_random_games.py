@@ -100,6 +100,7 @@ def play_out(table: Table, rng: random.Random) -> tuple[int, int]:
     return len(lines), by_order
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("preset", "options"), TABLES, ids=[preset for preset, _ in TABLES])
 def test_the_nearest_seat_plays_a_legal_card_and_the_lines_replay(
     preset: str, options: dict[str, object], figure: Figure

@@ -241,6 +241,7 @@ def test_only_players_still_in_press(alice: User, bob: User, charlie: User) -> N
     assert refusal_of(table, person("dora"), "buzz", version=None) == "not_seated"
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_presses_at_one_instant_leave_one_slowest(alice: User, bob: User, charlie: User) -> None:
     for _ in range(5):

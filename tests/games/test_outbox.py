@@ -87,6 +87,7 @@ def restore_to(rows: dict[int, datetime]) -> None:
         Notice.objects.filter(pk=pk).update(state="waiting", created_at=made, due_at=DUE)
 
 
+@pytest.mark.long
 def test_mails_about_other_news_have_other_message_ids_after_a_restore(table: Table, alice: User) -> None:
     """Some mail programs hide a mail whose Message-ID they know."""
     news = [player_notices.NewNotice(alice.pk, "game_over", text) for text in ("Bob wins.", "Eve wins.")]

@@ -132,12 +132,14 @@ def test_a_move_finds_every_row_by_index(many: list[int], alice: User) -> None:
     check_kept(statements=7)
 
 
+@pytest.mark.long
 def test_a_page_finds_every_row_by_index(many: list[int], alice: User) -> None:
     for code in Game.objects.filter(pk__in=many[:USES]).values_list("code", flat=True):
         queries.log_of(queries.load_for(code, Viewer(alice)), alice, last=10)
     check_kept(statements=2)  # the table and its log
 
 
+@pytest.mark.long
 def test_an_invitation_finds_its_table_by_index(many: list[int]) -> None:
     for key in Game.objects.filter(pk__in=many[:USES]).values_list("invite_key", flat=True):
         queries.load_by_invite(key)
@@ -203,6 +205,7 @@ def test_the_list_of_public_tables_reads_only_those_it_shows(
         assert rows_read(plan, "games_game") <= 2 * 50, plan
 
 
+@pytest.mark.long
 def test_many_abandoned_games_do_not_slow_the_search_for_due_bots(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(due_bots, "NEWEST", 10)
     now = timezone.now()
@@ -224,6 +227,7 @@ def test_many_abandoned_games_do_not_slow_the_search_for_due_bots(alice: User, m
         assert max(read.values()) <= 10 * 10, (query["sql"], read)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("analyzed", [False, True], ids=["without statistics", "with statistics"])
 def test_a_move_of_a_long_game_reads_no_more_rows(alice: User, bob: User, analyzed: bool) -> None:
     connection.close()  # a connection that has kept no plans
@@ -293,6 +297,7 @@ def rows_read(plan: dict[str, Any], table: str) -> int:
     return int(rows * plan["Actual Loops"]) + sum(rows_read(part, table) for part in plan.get("Plans", ()))
 
 
+@pytest.mark.long
 def test_the_list_of_a_person_s_games_is_not_grouped(many: list[int], alice: User) -> None:
     """Grouping all columns of every game of a person takes longer than everything else."""
     plan = lists.games_of(alice)[:20].explain()
@@ -331,6 +336,7 @@ SEARCHES: Final = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.long
 @SEARCHES
 def test_the_search_for_cases_reads_only_the_moves_it_needs(many: list[int], search: str) -> None:
     plan = "\n".join(line for (line,) in plan_of_search(search, "FORMAT TEXT"))
@@ -352,6 +358,7 @@ def test_the_search_for_cases_reads_each_move_once(alice: User, bob: User, searc
     assert rows_read(plan, "games_move") <= 2 * lines, plan
 
 
+@pytest.mark.long
 def test_people_are_found_by_index(alice: User) -> None:
     User.objects.bulk_create(
         User(username=f"guest-{n:06}", display_name=f"Quiet Otter {n}", email=f"otter{n}@example.org")

@@ -61,6 +61,7 @@ def mover(code: str, user: User, text: str, version: int, token: str | None = No
     return lambda: play_move(code=code, viewer=Viewer(user), text=text, version=version, token=token, now=NOON)
 
 
+@pytest.mark.long
 def test_of_32_moves_on_one_version_exactly_one_is_accepted(alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2, target=5000), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
@@ -77,6 +78,7 @@ def test_of_32_moves_on_one_version_exactly_one_is_accepted(alice: User, bob: Us
     assert Move.objects.filter(game=table.game).count() == 5
 
 
+@pytest.mark.long
 def test_the_same_token_32_times_at_once_moves_once(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     answers = at_once([mover(table.game.code, alice, "play r5", 0, "once") for _ in range(32)])

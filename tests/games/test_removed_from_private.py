@@ -54,6 +54,7 @@ def answers(browser: Client, code: str) -> set[int]:
     return seen | {browser.get(f"/api/v1/games/{code}{call}").status_code for call in CALLS}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bot", [True, False])
 def test_a_removed_person_cannot_see_the_table_anywhere(private: Table, mo: User, bob: User, bot: bool) -> None:
     code, old_key = private.game.code, private.game.invite_key
@@ -92,6 +93,7 @@ def test_the_old_link_does_not_work_after_logging_out(
         assert browser.post(f"/join/{private.game.invite_key}/", data).status_code == 404
 
 
+@pytest.mark.long
 def test_a_removed_guest_cannot_return_with_another_account(private: Table, mo: User, bob: User, charlie: User) -> None:
     User.objects.filter(pk=bob.pk).update(is_guest=True)
     browser = logged_in(bob)
@@ -103,6 +105,7 @@ def test_a_removed_guest_cannot_return_with_another_account(private: Table, mo: 
     assert answers(browser, private.game.code) == {404}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("data", [{}, {"watch": "1"}])
 def test_the_new_link_does_not_work_for_the_removed_person(
     mo: User, alice: User, bob: User, data: dict[str, str]
@@ -122,6 +125,7 @@ def test_the_new_link_does_not_work_for_the_removed_person(
     join_by_link(logged_in(mo), Game.objects.get(pk=table.game.pk))
 
 
+@pytest.mark.long
 def test_the_invitation_of_a_removed_person_is_deleted(ann: User, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], is_public=False)
     tables.void_game(**act(table, ann))
@@ -161,6 +165,7 @@ def test_a_public_table_stays_open_to_a_removed_person(dealt: Table, mo: User, b
     assert Game.objects.get(pk=dealt.game.pk).invite_key == dealt.game.invite_key
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("announced", [True, False])
 @pytest.mark.parametrize("bot", [True, False])
 def test_open_sockets_of_people_who_lost_access_are_closed(

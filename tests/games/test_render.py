@@ -682,6 +682,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.long
 def test_every_difference_from_a_preset_is_one_sentence() -> None:
     assert len(CHANGES) > 240
     for preset, name, value in CHANGES:

@@ -81,6 +81,7 @@ def test_the_frames_of_a_match_lead_to_its_end_and_back(alice: User, bob: User) 
     assert back == forth[::-1]
 
 
+@pytest.mark.long
 def test_the_links_of_the_page_follow_the_frames(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     browser = Client()
@@ -96,6 +97,7 @@ def test_the_links_of_the_page_follow_the_frames(alice: User, bob: User) -> None
     assert "wins the game" in text_of(answer)
 
 
+@pytest.mark.long
 def test_a_replay_from_a_seat_shows_only_its_own_cards(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     browser = logged_in(alice)
@@ -107,6 +109,7 @@ def test_a_replay_from_a_seat_shows_only_its_own_cards(alice: User, bob: User) -
             assert [sorted(hand) for hand in cards_shown(browser.get(at(table, n=n, seat=seat)))] == [named[seat]]
 
 
+@pytest.mark.long
 def test_the_log_from_a_seat_has_no_cards_it_did_not_know(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     steps = [replays.frame_at(table, n) for n in range(1, table.game.version + 1)]
@@ -118,6 +121,7 @@ def test_the_log_from_a_seat_has_no_cards_it_did_not_know(alice: User, bob: User
     assert f"({cards})" not in text_of(browser.get(at(table, n=step.n, seat=0)))
 
 
+@pytest.mark.long
 def test_the_log_of_a_replay_addresses_the_reader(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     lines = [replays.frame_at(table, n).lines[-1] for n in range(1, table.game.version + 1)]
@@ -164,6 +168,7 @@ def test_the_replay_of_a_private_table_is_hidden_from_outsiders(alice: User, bob
     assert logged_in(bob).get(at(table)).status_code == 200
 
 
+@pytest.mark.long
 def test_every_frame_takes_the_same_number_of_queries(
     alice: User, bob: User, django_assert_max_num_queries: Any
 ) -> None:
@@ -268,6 +273,7 @@ def test_the_api_returns_only_one_long_log_at_a_time(
     assert as_alice.get(f"{url}/{call}").status_code == 200
 
 
+@pytest.mark.long
 def test_the_chart_has_the_counts_of_each_step_whatever_view_is_chosen(alice: User, bob: User) -> None:
     table = table_after([alice, bob, "careful"], FOREVER, seed=3)
     courses = set()
@@ -302,6 +308,7 @@ def test_a_round_without_moves_and_a_very_long_one_have_no_chart(
     assert "Cards held" not in text_of(logged_in(alice).get(at(empty)))
 
 
+@pytest.mark.long
 def test_key_moments_lead_to_their_steps(alice: User, bob: User) -> None:
     table = match_of(alice, bob)
     step = replays.frame_at(table, 0)

@@ -127,6 +127,7 @@ def test_a_person_with_a_link_but_no_access_is_not_offered_the_form(as_alice: Cl
     assert "Report a player" not in answer.content.decode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "form",
     [
@@ -185,6 +186,7 @@ def marks_in(page: Any) -> dict[str, list[str]]:
     return {"answer": re.findall(r'name="answer" value="([^"]+)"', page.content.decode())}
 
 
+@pytest.mark.long
 def test_only_the_outcomes_that_the_page_showed_are_marked_as_read(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:
@@ -235,6 +237,7 @@ def test_a_closed_case_stays_closed_and_the_next_report_opens_another(table: Tab
     assert Case.objects.filter(closed_at=None).count() == 1
 
 
+@pytest.mark.long
 def test_a_report_keeps_the_name_that_the_person_had(
     table: Table, mo: User, alice: User, bob: User, as_alice: Client
 ) -> None:
@@ -287,6 +290,7 @@ def test_the_queue_weighs_reports_by_their_reporters_record(table: Table, mo: Us
     assert weighed.get(person=bob).report_count == 3
 
 
+@pytest.mark.long
 def test_reports_of_many_games_by_one_person_weigh_as_one(alice: User, bob: User, mo: User) -> None:
     for _ in range(10):
         cases.report(**report_arguments(table_at(TWO_HANDS, [alice, bob]), alice))
@@ -313,6 +317,7 @@ def test_an_outcome_changes_the_weight_of_other_cases_only(table: Table, mo: Use
     assert record(other) == (pytest.approx(expected[0]), *expected[1:])
 
 
+@pytest.mark.long
 def test_open_cases_are_listed_taken_and_closed_on_staff_pages(table: Table, mo: User, alice: User) -> None:
     cases.report(**report_arguments(table, alice))
     case, browser = Case.objects.get(), staff_browser(mo)
@@ -335,6 +340,7 @@ def test_open_cases_are_listed_taken_and_closed_on_staff_pages(table: Table, mo:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [{"is_staff": False}, {"is_active": False}, {"suspended_until": timezone.now() + timedelta(days=9)}],
@@ -363,6 +369,7 @@ def test_a_case_is_not_taken_if_who_took_it_is_no_longer_staff(
     assert "Waiting for staff." in text(reporter.get("/reports/"))
 
 
+@pytest.mark.long
 def test_staff_cannot_see_who_reported_them(mo: User, ann: User, alice: User) -> None:
     own = table_at(TWO_HANDS, [alice, mo])
     cases.report(**report_arguments(own, alice))
@@ -380,6 +387,7 @@ def test_staff_cannot_see_who_reported_them(mo: User, ann: User, alice: User) ->
     assert "An offensive name" in other.get(person_page).content.decode()
 
 
+@pytest.mark.long
 def test_staff_cannot_see_notices_of_outcomes(mo: User, ann: User, alice: User) -> None:
     cases.report(**report_arguments(table_at(TWO_HANDS, [alice, mo]), alice))
     other = person("dora")
@@ -408,6 +416,7 @@ def appeal(mo: User, alice: User) -> Appeal:
     return appeals.appeal(person_id=alice.pk, text="It was my little brother.", now=timezone.now())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("decision", ["upheld", "lifted"])
 def test_an_appeal_is_answered_on_the_persons_page(ann: User, alice: User, appeal: Appeal, decision: str) -> None:
     browser = staff_browser(ann)
@@ -492,6 +501,7 @@ def grant_appeal(user: User, by: User) -> None:
     appeals.decide_appeal(appeal_id=appeal.pk, by=by, now=NOON, **DECISION)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["slip", "appeal"])
 def test_staff_change_a_wrong_outcome(table: Table, mo: User, ann: User, alice: User, bob: User, how: str) -> None:
     cases.report(**report_arguments(table, alice))
@@ -556,12 +566,14 @@ def test_the_page_of_a_case_says_why_its_outcome_cannot_be_changed(
     assert act not in deleted
 
 
+@pytest.mark.long
 def test_the_account_page_links_to_the_reports_of_a_person(table: Table, alice: User, as_alice: Client) -> None:
     assert 'href="/reports/"' not in text(as_alice.get("/accounts/me/"))
     cases.report(**report_arguments(table, alice))
     assert 'href="/reports/"' in text(as_alice.get("/accounts/me/"))
 
 
+@pytest.mark.long
 def test_the_answer_of_a_closed_case_can_be_corrected_and_removed(table: Table, mo: User, alice: User) -> None:
     case = cases.report(**report_arguments(table, alice)).case
     close(case, mo)
@@ -614,6 +626,7 @@ def test_only_the_last_of_several_outcomes_is_told(table: Table, mo: User, ann: 
     assert {row.reason for row in replaced} == {"newer"}
 
 
+@pytest.mark.long
 def test_a_changed_outcome_is_dated_and_called_a_change(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:
@@ -644,6 +657,7 @@ def test_a_member_of_staff_who_reported_cannot_change_the_outcome(table: Table, 
     cases.change_outcome(by=ann, **change)
 
 
+@pytest.mark.long
 def test_a_search_for_cases_finds_closed_ones(table: Table, mo: User, alice: User) -> None:
     cases.report(**report_arguments(table, alice))
     close(Case.objects.get(), mo)

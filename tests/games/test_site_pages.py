@@ -55,6 +55,7 @@ def test_one_page_has_every_rule(client: Client) -> None:
 VALUES_OF_THE_API = [value for spec in rules.OPTIONS for value in spec.values if spec.label(value) != value]
 
 
+@pytest.mark.long
 def test_options_are_shown_in_words(as_alice: Client, alice: User) -> None:
     game = open_table(alice, options={"last_draw_card": "draw_then_win", "scoring": "penalty"})
     for path in (*PAGES.values(), f"/rules/?table={game.code}"):
@@ -67,6 +68,7 @@ def test_options_are_shown_in_words(as_alice: Client, alice: User) -> None:
     assert not re.search(r"draw_then_win|penalty", text)
 
 
+@pytest.mark.long
 def test_the_pages_of_rules_link_to_each_other(client: Client) -> None:
     for path in PAGES.values():
         html = client.get(path).content.decode()
@@ -133,6 +135,7 @@ def test_a_table_too_small_for_a_rule_of_its_preset_does_not_show_it(as_alice: C
         assert dead_links(as_alice, html) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", rules.PRESETS)
 @pytest.mark.parametrize("changes", [{}, {"callout_penalty": 5}])
 def test_a_rule_that_a_refusal_names_has_a_page(
@@ -157,6 +160,7 @@ def test_only_who_may_see_a_table_sees_its_rules(client: Client, as_alice: Clien
     assert client.get(f"/rules/?table={open_to_all.code}").status_code == 200
 
 
+@pytest.mark.long
 def test_who_has_the_link_of_a_table_reads_its_own_rules(client: Client, as_bob: Client, alice: User) -> None:
     secret = open_table(alice, preset="house-party", public=False, options={"buzzers": "race"}, pace="live")
     path = f"/join/{secret.invite_key}/rules/"

@@ -312,6 +312,7 @@ def test_polling_goes_on_after_a_failure(code: str, monkeypatch: pytest.MonkeyPa
     run(scenario())
 
 
+@pytest.mark.long
 def test_a_socket_that_does_not_read_delays_nobody(code: str, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumer, "SEND_TIMEOUT", 1.0)
 
@@ -439,6 +440,7 @@ def test_the_address_comes_from_trusted_proxies(
     run(scenario())
 
 
+@pytest.mark.long
 def test_without_limits_an_address_can_open_any_number_of_sockets(code: str) -> None:
     async def scenario() -> None:
         sockets = [await opened(code) for _ in range(MAX_OPEN + 20)]

@@ -46,6 +46,7 @@ def act(person: User, by: User, **more: Any) -> dict[str, Any]:
     return {"person_id": person.pk, "by": by, "reason": REASON, "now": NOON, **more}
 
 
+@pytest.mark.long
 def test_no_admin_form_changes_a_row(root: User, ann: User, alice: User) -> None:
     """Staff pages change rows by acts only."""
     request = RequestFactory().post("/admin/")
@@ -89,6 +90,7 @@ CORRECTED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", CORRECTED)
 def test_a_person_is_told_their_corrected_name_by_bell_and_mail(ann: User, alice: User, names: tuple[str, str]) -> None:
     account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=NOON)
@@ -102,6 +104,7 @@ def test_a_person_is_told_their_corrected_name_by_bell_and_mail(ann: User, alice
     assert (told.kind, told.text) == ("name_changed", CORRECTED[names])
 
 
+@pytest.mark.long
 def test_a_name_that_the_person_has_chosen_meanwhile_is_shown_and_not_wiped(ann: User, alice: User) -> None:
     browser, url = staff_browser(ann), f"/admin/accounts/user/{alice.pk}/act/rename/"
     form = values_of(browser.get(url)) | {"username": "alicia", "reason": REASON}
@@ -121,6 +124,7 @@ def test_a_name_that_the_person_has_chosen_meanwhile_is_shown_and_not_wiped(ann:
     assert (alice.username, alice.display_name) == ("alicia", "")
 
 
+@pytest.mark.long
 def test_people_are_found_by_their_former_usernames(ann: User, alice: User) -> None:
     accounts.rename(**act(alice, ann, username="alicia", display_name=""))
     browser = staff_browser(ann)
@@ -403,6 +407,7 @@ def test_only_acts_that_change_something_are_offered(ann: User, alice: User) -> 
 # Acts on staff members
 
 
+@pytest.mark.long
 def test_a_reported_moderator_cannot_see_the_acts_about_them(mo: User, ann: User, alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, mo])
     text = "He told my cards to his friend."
@@ -434,6 +439,7 @@ def test_a_reported_moderator_cannot_see_the_acts_about_them(mo: User, ann: User
     assert table.game.code not in reported.get("/admin/games/game/?ails=reported").content.decode()
 
 
+@pytest.mark.long
 def test_a_moderator_cannot_see_why_their_seat_was_given_away(mo: User, ann: User, alice: User) -> None:
     dora = person("dora")
     table = table_at(TWO_HANDS, [alice, mo])
@@ -454,6 +460,7 @@ def test_a_moderator_cannot_see_why_their_seat_was_given_away(mo: User, ann: Use
     assert "The scores are checked" in before.get(pages[0]).content.decode()
 
 
+@pytest.mark.long
 def test_staff_cannot_open_the_act_pages_of_a_case_about_them(mo: User, alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, mo])
     text = "He told my cards to his friend."

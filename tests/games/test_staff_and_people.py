@@ -116,6 +116,7 @@ def test_the_audit_log_can_be_emptied_in_test_databases_only(mo: User, alice: Us
             cursor.execute("TRUNCATE games_auditentry")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "emptied"), [("test_nomercy_{}_audit", True), ("nomercy_{}_test_audit", False)])
 def test_no_session_setting_allows_emptying_the_audit_log(db: None, name: str, emptied: bool) -> None:
     """The trigger is tried in a database with a test's name and in one with another name."""
@@ -377,6 +378,7 @@ def test_the_notice_of_a_suspension_tells_a_guest_where_to_read_it(mo: User, ali
     assert "You can log in to read this and appeal." in of_alice
 
 
+@pytest.mark.long
 def test_the_pages_of_acts_promise_a_guest_no_mail_and_no_log_in(ann: User, alice: User) -> None:
     guest, browser = account_actions.create_guest(), staff_browser(ann)
     logged_in(guest)
@@ -395,6 +397,7 @@ def test_the_pages_of_acts_say_that_a_guest_without_a_session_reads_nothing(ann:
         assert not re.search("They are told|They can use one page|is shown to this person|they can read it", page)
 
 
+@pytest.mark.long
 def test_staff_are_told_that_nobody_reads_what_they_tell_a_closed_account(ann: User, alice: User) -> None:
     now, browser = timezone.now(), staff_browser(ann)
     people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
@@ -489,6 +492,7 @@ def test_only_suspended_people_can_appeal(alice: User) -> None:
     refused("not_found", appeals.appeal, person_id=alice.pk, text="Let me in for once, please.", now=NOON)
 
 
+@pytest.mark.long
 def test_a_mute_removes_the_name_and_blocks_a_new_one(mo: User, alice: User, bob: User) -> None:
     now = timezone.now()
     account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=now)
@@ -511,6 +515,7 @@ def letters_to(who: User, now: datetime) -> list[str]:
     return [" ".join(str(letter.body).split()) for letter in mail.outbox if letter.to == [who.email]]
 
 
+@pytest.mark.long
 def test_people_are_told_of_a_warning_a_mute_and_a_suspension(mo: User, ann: User, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(time_zone="Asia/Tokyo", vacation_from=NOON, vacation_until=NOON + DAY)
     people.warn(person_id=alice.pk, by=mo, reason=REASON, now=NOON)
@@ -557,6 +562,7 @@ def test_a_mute_that_is_over_cannot_be_ended(mo: User, alice: User) -> None:
     assert [entry.act for entry in AuditEntry.objects.all()] == ["mute"]
 
 
+@pytest.mark.long
 def test_a_mute_is_not_shortened_by_another(mo: User, alice: User) -> None:
     browser, url, now = staff_browser(mo), f"/admin/accounts/user/{alice.pk}/act/mute/", timezone.now()
     assert "They are muted until" not in text_of(browser.get(url))
@@ -640,6 +646,7 @@ def test_a_muted_guest_can_sign_up_after_the_mute(mo: User) -> None:
     assert browser.post("/accounts/signup/", form).status_code == 302
 
 
+@pytest.mark.long
 def test_the_pages_of_a_muted_guest_say_when_they_can_sign_up(mo: User, alice: User) -> None:
     guest, browser = account_actions.create_guest(), Client()
     browser.force_login(guest, backend="accounts.backends.ByUsername")

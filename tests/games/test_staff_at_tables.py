@@ -166,6 +166,7 @@ def browser(dealt: Table, ann: User) -> Client:
     return staff_browser(ann)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(set(TABLE_ACTS) - {"say", "close", "resume", "look"}))
 def test_the_page_of_an_act_explains_and_performs_it(dealt: Table, browser: Client, name: str) -> None:
     back = f"/admin/games/game/{dealt.game.pk}/change/"

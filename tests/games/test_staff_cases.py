@@ -45,6 +45,7 @@ def page_of(browser: Client, case: Case) -> str:
     return " ".join(browser.get(f"/admin/games/case/{case.pk}/change/").content.decode().split())
 
 
+@pytest.mark.long
 def test_a_note_is_read_by_staff_as_text(table: Table, mo: User, ann: User, alice: User, bob: User) -> None:
     case, browser = case_about(table, 1, alice), staff_browser(mo)
     note = "<b onmouseover=alert(1)>He has a brother</b> & plays at school."
@@ -84,6 +85,7 @@ def test_a_closed_case_takes_notes(table: Table, ann: User, alice: User) -> None
     assert AuditEntry.objects.latest("pk").act == "note_case"
 
 
+@pytest.mark.long
 def test_a_case_is_handed_over_to_a_colleague_who_is_told(table: Table, mo: User, ann: User, alice: User) -> None:
     case, browser = case_about(table, 1, alice), staff_browser(mo)
     cases.hold(case_id=case.pk, by=mo, now=NOON)
@@ -127,6 +129,7 @@ def test_a_case_is_given_back_by_its_holder_only(table: Table, mo: User, ann: Us
     assert "Waiting for staff." in reporter.get("/reports/").content.decode()
 
 
+@pytest.mark.long
 def test_a_reopened_case_has_no_outcome_until_it_is_closed_again(
     table: Table, mo: User, ann: User, alice: User
 ) -> None:
@@ -232,6 +235,7 @@ def test_a_person_cannot_be_denied_by_a_wrong_case_number(mo: User) -> None:
     assert denied.value.code == "not_found"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("also", "done"),
     [
@@ -255,6 +259,7 @@ def test_a_case_is_closed_together_with_an_act_for_one_reason(
     assert entries[0].details.get("days") == (int(also["days"]) if "days" in also else None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("outcome", ["nothing", "badfaith"])
 def test_a_case_without_a_fault_is_not_closed_with_an_act_on_the_person(
     table: Table, mo: User, alice: User, bob: User, outcome: str
@@ -320,6 +325,7 @@ def boxes_in(page: Any) -> dict[int, str]:
     return {row.case.pk: row.choice for row in page.context["rows"]}
 
 
+@pytest.mark.long
 def test_several_cases_are_closed_at_once(table: Table, mo: User, ann: User, alice: User, bob: User) -> None:
     first, second, held = (case_about(table, 1, alice, kind=kind) for kind in ("name", "abandon", "other"))
     cases.hold(case_id=held.pk, by=ann, now=NOON)
@@ -351,6 +357,7 @@ def test_closing_several_cases_tells_nobody_of_one_about_them(table: Table, alic
     assert Case.objects.get().closed_at is None
 
 
+@pytest.mark.long
 def test_a_case_with_news_stays_open_and_the_others_are_closed(
     table: Table, mo: User, ann: User, alice: User, charlie: User
 ) -> None:
@@ -390,6 +397,7 @@ def test_nonsense_for_several_cases_is_refused_with_a_sentence(mo: User, sent: l
     assert "Choose at least one case." in answer.content.decode()
 
 
+@pytest.mark.long
 def test_a_report_links_the_move_after_which_it_was_made(table: Table, mo: User, alice: User) -> None:
     case, browser = case_about(table, 1, alice), staff_browser(mo)
     code, page = table.game.code, f"/admin/games/game/{table.game.pk}/change/"
@@ -426,6 +434,7 @@ def test_a_report_before_the_first_move_links_none(mo: User, alice: User, bob: U
     assert "after move" not in page_of(staff_browser(mo), case)
 
 
+@pytest.mark.long
 def test_the_header_tells_staff_how_many_cases_wait(table: Table, mo: User, ann: User, alice: User, bob: User) -> None:
     first = case_about(table, 1, alice)
     case_about(table, 2, alice)
@@ -443,6 +452,7 @@ def test_the_header_counts_no_case_about_its_reader_or_by_them(mo: User, alice: 
     assert queue.unheld_count(mo, now=NOON) == 0
 
 
+@pytest.mark.long
 def test_only_the_pages_of_staff_cost_a_query_more(mo: User, alice: User) -> None:
     User.objects.filter(pk=mo.pk).update(is_staff=False)
     costs = []
@@ -465,6 +475,7 @@ def test_cases_that_somebody_has_held_for_too_long_are_found(table: Table, mo: U
     assert "1 held for too long" in browser.get("/admin/").content.decode()
 
 
+@pytest.mark.long
 def test_people_are_found_who_are_muted_or_warned_or_in_an_open_case(
     table: Table, mo: User, ann: User, alice: User, bob: User, charlie: User
 ) -> None:

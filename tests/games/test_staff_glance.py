@@ -78,6 +78,7 @@ def test_reports_made_and_received_have_their_outcomes(as_mo: Client, ann: User,
     assert page.count(SAID) == 2
 
 
+@pytest.mark.long
 def test_staff_never_see_that_somebody_has_reported_them(as_mo: Client, mo: User, alice: User, bob: User) -> None:
     report(alice, table_after([alice, mo, bob], 7, seed=0), seat=1)
     assert glance_at(alice, NOON, reader=mo.pk).made == []

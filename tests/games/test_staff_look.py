@@ -141,6 +141,7 @@ def test_staff_cannot_view_hands_of_people_they_play_with(dealt: Table, mo: User
     tables.view_hands(**act(dealt, mo))
 
 
+@pytest.mark.long
 def test_a_moderator_who_plays_does_not_read_of_a_look_before_the_end(
     dealt: Table, ann: User, mo: User, bob: User
 ) -> None:

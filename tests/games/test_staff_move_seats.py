@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import time, timedelta
 
+import pytest
 from django.conf import settings
 from django.core import mail
 
@@ -84,6 +85,7 @@ def test_a_person_who_loses_a_seat_is_notified_even_while_viewing(ann: User, ali
     ]
 
 
+@pytest.mark.long
 def test_the_old_and_the_new_owner_are_notified(ann: User, alice: User, bob: User) -> None:
     dora = person("dora")
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(hours=9), is_public=False)

@@ -67,6 +67,7 @@ def test_an_act_on_a_person_is_refused_after_a_newer_one(mo: User, ann: User, bo
     assert done() == ["suspend", "suspend"]
 
 
+@pytest.mark.long
 def test_a_form_sent_twice_warns_once(mo: User, bob: User) -> None:
     browser, url = staff_browser(mo), on_person(bob, "warn")
     form = opened(browser, url)
@@ -79,6 +80,7 @@ def test_a_form_sent_twice_warns_once(mo: User, bob: User) -> None:
     assert done() == ["warn", "warn"]
 
 
+@pytest.mark.long
 def test_the_page_of_an_act_shows_the_latest_acts_so_that_back_does_not_warn_twice(
     mo: User, ann: User, alice: User, bob: User
 ) -> None:
@@ -99,6 +101,7 @@ def test_the_page_of_an_act_shows_the_latest_acts_so_that_back_does_not_warn_twi
     assert f"You have warned bob (less than a minute ago): {MINE}" in text_of(browser.post(url, {"reason": "short"}))
 
 
+@pytest.mark.long
 def test_the_pages_that_would_close_an_appeal_say_that_it_waits(root: User, mo: User, ann: User, bob: User) -> None:
     now = timezone.now()
     people.suspend(person_id=bob.pk, by=ann, days=7, reason=REASON, now=now)
@@ -116,6 +119,7 @@ def test_the_pages_that_would_close_an_appeal_say_that_it_waits(root: User, mo: 
     assert waits not in text_of(staff_browser(mo).get(pages[0]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["suspend", "warn", "lift"])
 def test_an_act_on_a_person_is_refused_after_a_new_appeal(root: User, ann: User, bob: User, name: str) -> None:
     now = timezone.now()
@@ -146,6 +150,7 @@ def test_an_appeal_that_the_page_showed_or_another_person_made_refuses_no_act(
     assert browser.post(on_person(bob, "warn"), form).status_code == 302
 
 
+@pytest.mark.long
 def test_an_act_at_a_table_is_refused_after_a_newer_one(mo: User, ann: User, dealt: Table) -> None:
     browser, url = staff_browser(mo), on_table(dealt, "extend")
     form = opened(browser, url) | {"amount": "9"}
@@ -169,6 +174,7 @@ def test_the_page_of_an_impossible_act_says_so_at_once(mo: User, ann: User, bob:
     assert 'type="submit" class="default"' not in page.content.decode()
 
 
+@pytest.mark.long
 def test_the_pages_of_acts_say_at_once_who_may_not_act(mo: User, ann: User, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [mo, bob])
     browser = staff_browser(mo)
@@ -226,6 +232,7 @@ def test_a_form_with_an_error_keeps_what_its_page_knew(mo: User, ann: User, bob:
     assert browser.post(url, form | {"seen": seen_in(answer)}).status_code == 409
 
 
+@pytest.mark.long
 def test_a_case_that_a_colleague_has_closed_or_taken(mo: User, ann: User, alice: User, dealt: Table) -> None:
     cases.report(code=dealt.game.code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
     case, browser = Case.objects.get(), staff_browser(mo)
@@ -246,6 +253,7 @@ def test_a_case_that_a_colleague_has_closed_or_taken(mo: User, ann: User, alice:
     assert done() == ["hold", "close_case"]
 
 
+@pytest.mark.long
 def test_a_report_that_nobody_has_read_is_not_closed_with_its_case(
     mo: User, alice: User, charlie: User, dealt: Table
 ) -> None:
@@ -290,6 +298,7 @@ def test_taking_a_case_needs_no_page(mo: User, ann: User, alice: User, charlie: 
     assert Case.objects.get().holder == mo
 
 
+@pytest.mark.long
 def test_taking_a_case_that_a_colleague_has_taken_since_asks_first(
     mo: User, ann: User, alice: User, dealt: Table
 ) -> None:
@@ -341,6 +350,7 @@ def test_a_refusal_says_what_a_colleague_decided(mo: User, ann: User, bob: User,
     assert f"This appeal has already been decided: {said}." in again
 
 
+@pytest.mark.long
 def test_the_pages_of_an_appeal_and_of_a_case_show_what_is_decided(
     mo: User, ann: User, alice: User, dealt: Table
 ) -> None:

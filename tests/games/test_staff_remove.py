@@ -88,6 +88,7 @@ def test_since_your_last_move_says_who_got_or_lost_a_seat(dealt: Table, mo: User
     assert news_for(dealt, dora) == []
 
 
+@pytest.mark.long
 def test_the_new_owner_of_a_seat_is_told_of_later_void_rounds_only(dealt: Table, ann: User, bob: User) -> None:
     dora = person("dora")
     tables.void_round(**act(dealt, ann))
@@ -105,6 +106,7 @@ def test_a_player_who_resigns_after_another_was_removed_has_left(dealt: Table, m
     assert sentences(queries.view_of(table, None), left)[0] == "charlie has left the game."
 
 
+@pytest.mark.long
 def test_no_seat_is_preselected_and_the_button_names_the_person(
     dealt: Table, ann: User, act_page: Callable[[str], str]
 ) -> None:
@@ -228,6 +230,7 @@ def test_the_page_asks_what_happens_to_the_seat_only_if_the_game_has_started(ann
     assert 'name="instead"' not in browser.get(url, {"seat": 1}).content.decode()
 
 
+@pytest.mark.long
 def test_a_form_to_remove_from_an_open_table_is_refused_once_the_game_has_started(
     ann: User, alice: User, bob: User
 ) -> None:
@@ -254,6 +257,7 @@ def test_removing_a_person_before_the_start_frees_the_seat(mo: User, alice: User
     assert after.game.host == bob
 
 
+@pytest.mark.long
 def test_a_person_removed_from_an_open_table_cannot_join_it_again(ann: User, mo: User, alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
     code = table.game.code

@@ -85,6 +85,7 @@ def test_a_resign_form_opened_in_the_void_round_is_refused(dealt: Table, mo: Use
     assert now_of(dealt).seats[1].left
 
 
+@pytest.mark.long
 def test_the_api_refuses_a_move_chosen_on_the_void_deal(dealt: Table, mo: User) -> None:
     url = f"/api/v1/games/{dealt.game.code}"
     chosen = {"version": 7, "deal": 1}
@@ -228,6 +229,7 @@ def test_the_turn_of_the_void_deal_is_no_longer_announced(dealt: Table, mo: User
     assert list(rows) == [(before.pk, "dropped", 0), (owner.pk, "waiting", 1)]
 
 
+@pytest.mark.long
 def test_the_form_to_void_a_round_acts_on_the_deal_that_it_was_opened_for(dealt: Table, ann: User) -> None:
     browser, url = staff_browser(ann), f"/admin/games/game/{dealt.game.pk}/act/void_round/"
     assert 'type="hidden" name="deal" value="1"' in browser.get(url).content.decode()

@@ -400,6 +400,7 @@ def test_orders_hold_in_the_next_round(alice: User, bob: User) -> None:
     assert (after.started.round.number, after.seats[1].orders) == (2, Orders("card").to_json())
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("preset", ["house-party", "classic"])
 def test_whole_games_with_orders_replay_from_their_logs(alice: User, preset: str) -> None:

@@ -63,6 +63,7 @@ def test_stored_names_do_not_change() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_the_log_shows_where_a_pause_began_and_ended(
     table: Table, alice: User, bob: User, as_alice: Client, as_bob: Client
 ) -> None:
@@ -205,6 +206,7 @@ def test_an_event_is_saved_in_the_transaction_of_its_cause(
     assert (now_of(table).seats[0].bot, TableEvent.objects.count()) == ("", 0)
 
 
+@pytest.mark.long
 def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User, bob: User) -> None:
     for n in range(MOST_PER_VERSION):
         pause(table, alice, bob, at=NOON + n * MINUTE)
@@ -255,6 +257,7 @@ def test_a_page_of_an_old_part_of_the_log_reads_no_later_events(table: Table, al
         assert [event.version for event in events] == versions
 
 
+@pytest.mark.long
 def test_events_cost_a_page_no_extra_statement(
     table: Table, alice: User, bob: User, as_alice: Client, django_assert_num_queries: Callable[[int], Any]
 ) -> None:

@@ -167,6 +167,7 @@ def hosts_of(tables: list[Table]) -> list[User | None]:
     return [now_of(table).game.host for table in tables]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_of_each_kind")
 @pytest.mark.parametrize("kind", [OPEN, AGAINST_BOTS], ids=["open", "against bots"])
 def test_an_account_cannot_exceed_a_limit_with_tables_of_guests(kind: dict[str, object], alice: User) -> None:
@@ -181,6 +182,7 @@ def test_an_account_cannot_exceed_a_limit_with_tables_of_guests(kind: dict[str, 
         new_table(alice, **kind)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("two_of_each_kind")
 def test_each_kind_of_a_guest_s_tables_has_its_own_limit(alice: User, charlie: User) -> None:
     guest = create_guest()
@@ -212,6 +214,7 @@ def test_tables_over_one_limit_do_not_count_for_another(alice: User, charlie: Us
     assert [now_of(table).seats[0].user for table in tables] == [alice, guest, alice]
 
 
+@pytest.mark.long
 def test_moving_a_guest_s_tables_runs_a_constant_number_of_queries(alice: User, bob: User, charlie: User) -> None:
     asked, dora = [], person("dora")
     for guest, tables in ((bob, 1), (charlie, 10)):
@@ -250,6 +253,7 @@ def test_the_page_says_which_tables_stayed_with_the_guest(full: list[Table], ali
     assert "1 game of guest stayed behind: you would have too many tables." in text
 
 
+@pytest.mark.long
 def test_the_page_and_the_api_refuse_one_more_table(full: list[Table], alice: User, charlie: User) -> None:
     table = new_table(charlie)
     browser, join = logged_in(alice), f"/games/{table.game.code}/join/"

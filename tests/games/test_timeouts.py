@@ -63,6 +63,7 @@ def test_no_clock_acts_in_a_game_that_is_over_or_paused(alice: User, bob: User, 
     assert swept() == sweep.Swept()
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_games_that_the_clock_played_replay_from_their_log(alice: User, bob: User, charlie: User) -> None:
     for seed in range(6):
@@ -233,6 +234,7 @@ def test_many_failing_games_do_not_hold_up_others(
     assert log_of(whole) != []
 
 
+@pytest.mark.long
 def test_many_failing_bots_do_not_hold_up_others(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are asked for again and again without a move."""
     monkeypatch.setattr(sweep, "BATCH", 2)

@@ -24,6 +24,7 @@ def broken(alice: User) -> Game:
     return game
 
 
+@pytest.mark.long
 def test_lists_leave_out_a_table_that_cannot_be_read(
     broken: Game, alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:

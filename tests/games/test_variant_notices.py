@@ -92,6 +92,7 @@ def test_a_bluffer_who_is_knocked_out_by_the_verdict_is_notified(three: list[Use
     assert news_of(table, three[0])[0].endswith(f"(Blue 1, Blue 2, Yellow 3, Green 4). {sentence}")
 
 
+@pytest.mark.long
 def test_who_let_a_right_to_challenge_lapse_reads_what_the_clock_did(three: list[User]) -> None:
     table = over_days(three)
     move(table, three[0], "play W4 color g")

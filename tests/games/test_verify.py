@@ -36,6 +36,7 @@ def played(alice: User, bob: User, moves: int) -> Table:
     return now_of(table)
 
 
+@pytest.mark.long
 def test_a_played_match_has_no_faults(alice: User, bob: User) -> None:
     table = played(alice, bob, 120)
     assert faults_of(table.game.pk) == []

@@ -163,6 +163,7 @@ def test_a_call_is_answered_after_a_change_that_is_no_move(site: Site, table: Ta
     run(scenario())
 
 
+@pytest.mark.long
 def test_a_message_without_a_change_for_the_caller_is_no_answer(site: Site, table: Table, bob: User) -> None:
     token = api_token(bob)
 
@@ -176,6 +177,7 @@ def test_a_message_without_a_change_for_the_caller_is_no_answer(site: Site, tabl
     run(scenario())
 
 
+@pytest.mark.long
 def test_without_a_change_the_call_is_answered_when_its_time_is_over(
     site: Site, table: Table, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +217,7 @@ def test_a_move_between_the_first_look_and_the_groups_is_not_missed(
     run(scenario())
 
 
+@pytest.mark.long
 def test_a_call_finds_a_move_while_the_channel_layer_is_down(
     site: Site, table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +239,7 @@ def test_a_call_finds_a_move_while_the_channel_layer_is_down(
     run(scenario())
 
 
+@pytest.mark.long
 def test_a_revoked_token_ends_the_call(site: Site, table: Table, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
     token = api_token(bob)
     monkeypatch.setattr(waiting_calls, "WAIT_SECONDS", 3)  # a busy machine takes a second to delete the token
@@ -288,6 +292,7 @@ def test_nobody_waits_for_a_table_they_may_not_see(site: Site, table: Table, cha
     run(scenario())
 
 
+@pytest.mark.long
 def test_events_list_the_open_and_running_tables(site: Site, table: Table, alice: User, bob: User) -> None:
     token = api_token(bob)
     lobby.create_table(user=bob, options=lobby.TableOptions(bots=0), now=timezone.now())
@@ -336,6 +341,7 @@ def test_events_since_an_older_mark_are_told_at_once(site: Site, table: Table, b
     run(scenario())
 
 
+@pytest.mark.long
 def test_more_calls_wait_than_there_are_threads(site: Site, table: Table, alice: User, bob: User) -> None:
     token, other = api_token(bob), api_token(alice)
     path = f"wait/games/{table.game.code}?after=0"
@@ -352,6 +358,7 @@ def test_more_calls_wait_than_there_are_threads(site: Site, table: Table, alice:
     run(scenario())
 
 
+@pytest.mark.long
 def test_a_person_has_few_waiting_calls(
     site: Site, table: Table, alice: User, bob: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +419,7 @@ def test_calls_of_one_address_leave_threads_to_others() -> None:
     run(scenario())
 
 
+@pytest.mark.long
 def test_changes_that_are_nothing_new_are_looked_at_more_and_more_seldom(
     site: Site, table: Table, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -152,6 +152,7 @@ def test_a_watched_moment_shows_no_hidden_card(over: Table, bob: User) -> None:
         assert lines[-1].n == n
 
 
+@pytest.mark.long
 def test_a_round_before_is_watched_to_its_end_while_the_next_one_runs(match: tuple[Table, int]) -> None:
     table, seat = match
     user = table.seats[seat].user
@@ -169,6 +170,7 @@ def test_a_round_before_is_watched_to_its_end_while_the_next_one_runs(match: tup
     assert "data-more" not in present
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seconds", [30, 3600, None])
 def test_a_turn_that_waits_is_said_and_ends_the_watching_in_time(match: tuple[Table, int], seconds: int | None) -> None:
     table, seat = match

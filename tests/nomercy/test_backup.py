@@ -152,6 +152,7 @@ def database_of_a_plain_role(rights: str) -> Iterator[None]:
                 cursor.execute("DROP OWNED BY plain; DROP ROLE plain")
 
 
+@pytest.mark.long
 def test_everything_comes_back_frozen_where_the_role_may_create_no_database(site: Site, passphrase: str) -> None:
     with database_of_a_plain_role("USAGE, CREATE"):
         call_command("restore", str(site.encrypted), passphrase)
@@ -203,6 +204,7 @@ def test_a_site_moves_to_a_newer_major_version_and_not_to_an_older_one(
         call_command("check_games")
 
 
+@pytest.mark.long
 def test_tar_and_age_read_a_backup_of_which_only_the_passphrase_shows_anything(site: Site) -> None:
     hidden = site.encrypted.read_bytes()
     assert stat.S_IMODE(site.encrypted.stat().st_mode) == 0o600
@@ -220,6 +222,7 @@ def test_tar_and_age_read_a_backup_of_which_only_the_passphrase_shows_anything(s
         assert tar.getnames() == ["key.txt", "settings.age", "dump.age"]
 
 
+@pytest.mark.long
 def test_the_passphrase_comes_from_the_environment(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BACKUP_PASSPHRASE", PASSPHRASE)
     file = back_up(tmp_path / "site.backup")
@@ -237,12 +240,14 @@ def test_a_bad_passphrase_is_refused(tmp_path: Path, text: str, said: str) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.long
 def test_nobody_to_ask_for_a_passphrase(site: Site, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="Give the passphrase by --passphrase-file"):
         call_command("backup", str(tmp_path / "site.backup"), encrypt=True)
     assert refusal(str(site.encrypted)).startswith("Give the passphrase by --passphrase-file")
 
 
+@pytest.mark.long
 def test_a_wrong_passphrase_is_refused(site: Site, tmp_path: Path) -> None:
     wrong = tmp_path / "passphrase"
     wrong.write_text("not the right one\n")
@@ -251,6 +256,7 @@ def test_a_wrong_passphrase_is_refused(site: Site, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_a_file_that_is_cut_off_or_damaged_is_refused(
     site: Site, passphrase: str, encrypted: bool, tmp_path: Path
@@ -273,6 +279,7 @@ def test_a_file_that_is_cut_off_or_damaged_is_refused(
     assert every_row() == before
 
 
+@pytest.mark.long
 def test_other_files_are_refused(site: Site, tmp_path: Path) -> None:
     file = tmp_path / "site.backup"
     assert refusal(str(file)) == f"{file}: No such file or directory. Nothing was changed."
@@ -392,6 +399,7 @@ def test_programs_of_another_version_are_not_used(site: Site, tmp_path: Path, mo
     )
 
 
+@pytest.mark.long
 def test_a_database_without_rights_is_refused_with_the_cause(site: Site) -> None:
     with database_of_a_plain_role("USAGE"), pytest.raises(CommandError) as refused:
         call_command("restore", str(site.plain))
@@ -499,6 +507,7 @@ def test_a_backup_of_an_empty_database_is_refused(site: Site, tmp_path: Path) ->
         back_up(tmp_path / "site.backup")
 
 
+@pytest.mark.long
 def test_the_settings_can_be_read_back(
     site: Site, passphrase: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

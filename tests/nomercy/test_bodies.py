@@ -24,6 +24,7 @@ KINDS = [FORM, "application/json", "multipart/form-data; boundary=x", "text/plai
 PATHS = ["/accounts/login/", "/no/such/page/", "/admin/login/", "/api/v1/games", "/api/v1/none"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_long_body_is_refused_before_anything_reads_it(
@@ -87,6 +88,7 @@ EXTREME = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", EXTREME.values(), ids=EXTREME)
 @pytest.mark.parametrize("call", ["games", "games/none234567/moves"])
 def test_extreme_json_is_malformed(alice: User, call: str, body: bytes) -> None:

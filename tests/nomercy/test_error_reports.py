@@ -156,6 +156,7 @@ class Refusing(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reason", ["status_403", "network"])
 def test_the_log_says_that_a_report_did_not_arrive(
     reason: str, settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -152,6 +152,7 @@ def test_an_invented_token_does_not_bypass_a_personal_limit(
     assert forms == [404] * 6 + [429]
 
 
+@pytest.mark.long
 def test_unknown_tokens_count_by_address_and_then_run_no_query(
     alice: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -163,6 +164,7 @@ def test_unknown_tokens_count_by_address_and_then_run_no_query(
     assert ask_with("junk", "203.0.113.9").status_code == 401
 
 
+@pytest.mark.long
 def test_known_tokens_do_not_count_as_unknown_and_work_while_their_address_sends_junk(
     settings: Settings, clock: Clock, alice: User
 ) -> None:
@@ -229,6 +231,7 @@ def test_api_calls_at_a_table_have_a_limit(settings: Settings, alice: User, act:
     assert (404 in answers[:6], 429 in answers[:6], answers[6]) == (True, False, 429)
 
 
+@pytest.mark.long
 def test_new_tables_on_pages_and_over_the_api_count_together_for_an_hour(
     settings: Settings, clock: Clock, alice: User, bob: User
 ) -> None:
@@ -264,6 +267,7 @@ def test_visitors_of_one_address_have_a_limit_of_guests(settings: Settings, db: 
     assert User.objects.count() == Game.objects.count() == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["join", "invite"])
 def test_joining_as_a_visitor_has_a_limit(settings: Settings, alice: User, by: str) -> None:
     settings.RATE_LIMITS = 10

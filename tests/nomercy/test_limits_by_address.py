@@ -101,6 +101,7 @@ def test_other_addresses_are_still_served() -> None:
     assert Client().put("/", REMOTE_ADDR="203.0.113.9").status_code == 405
 
 
+@pytest.mark.long
 def test_a_player_is_served_while_visitors_of_the_address_flood_moves(alice: User, bob: User) -> None:
     url, browser = f"/games/{table_at(TWO_HANDS, [alice, bob]).game.code}/move/", logged_in(alice)
     flood = Client(enforce_csrf_checks=True)

@@ -57,6 +57,7 @@ def test_the_front_page_has_a_route(written: io.StringIO) -> None:
     assert "route=/ " in written.getvalue()
 
 
+@pytest.mark.long
 def test_the_status_of_a_request_is_logged_as_a_number(written: io.StringIO) -> None:
     assert Client().post("/play-now/").status_code == HTTPStatus.SEE_OTHER
     assert Client().post("/tables/new/", {"players": "9"}).status_code == HTTPStatus.UNPROCESSABLE_ENTITY

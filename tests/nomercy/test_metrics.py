@@ -73,6 +73,7 @@ def test_who_has_no_token_reads_nothing(
     assert as_alice.post("/metrics").status_code == 405
 
 
+@pytest.mark.long
 def test_requests_and_refusals_are_counted(measured: None, alice: User, bob: User) -> None:
     before = read()
     game = table_at(TWO_HANDS, [alice, bob]).game

@@ -145,6 +145,7 @@ def test_restarts_are_retried_until_one_succeeds(initialised: Place, monkeypatch
             assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.long
 def test_it_listens_only_on_a_private_socket(initialised: Place) -> None:
     with running(initialised), connect(initialised) as connection:
         assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
@@ -255,6 +256,7 @@ LOCKS = ("lock", "users", "log")
 OPEN_AS_NOBODY = "import os, pwd, sys; os.setuid(pwd.getpwnam('nobody').pw_uid); open(sys.argv[1])"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("before", [None, 0o666])
 def test_no_other_user_can_open_a_lock_file(initialised: Place, before: int | None) -> None:
     """Another user who could open one could hold it, and block starting and stopping."""

@@ -224,6 +224,7 @@ def ask(place: Place) -> None:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.long
 def test_a_folder_of_an_earlier_release_is_started(initialised: Place) -> None:
     numbered = data_of(initialised)
     numbered.rename(initialised.base)
@@ -235,6 +236,7 @@ def test_a_folder_of_an_earlier_release_is_started(initialised: Place) -> None:
         initialised.base.rename(numbered)
 
 
+@pytest.mark.long
 def test_the_start_says_in_one_line_which_postgresql_runs(initialised: Place) -> None:
     data = data_of(initialised)
     other = initialised.base.with_name(f"{initialised.base.name}-14")
@@ -303,6 +305,7 @@ def test_a_broken_wheel_is_not_replaced_if_there_is_data(initialised: Place, bro
     assert pid_of(initialised) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wanted", [AUTO, SYSTEM])
 def test_data_of_another_major_version_is_refused_in_one_sentence(
     initialised: Place, monkeypatch: pytest.MonkeyPatch, wanted: str

@@ -36,6 +36,7 @@ def test_a_password_alone_opens_no_staff_page(mo: User, page: str) -> None:
     assert answer.headers["Location"].startswith("/admin/login/")
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_staff_without_a_second_factor_must_set_one_up(mo: User) -> None:
     browser = Client()
@@ -58,6 +59,7 @@ def test_staff_without_a_second_factor_must_set_one_up(mo: User) -> None:
     assert Authenticator.objects.filter(user=mo).count() == 2  # and recovery codes
 
 
+@pytest.mark.long
 def test_a_log_in_asks_for_the_second_factor_and_opens_the_staff_pages(mo: User) -> None:
     TOTP.activate(mo, SECRET)
     browser = Client()
@@ -119,6 +121,7 @@ def test_a_second_factor_of_another_user_does_not_count(mo: User, ann: User) -> 
     assert browser.get("/admin/").status_code == 302
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["taken away by staff", "taken away and set up again", "given up"])
 def test_a_removed_second_factor_does_not_open_the_staff_pages(mo: User, how: str) -> None:
     """A lost phone, or a browser that once showed it, gives no access after a new factor was set up."""

@@ -508,6 +508,7 @@ def test_text_from_a_url_is_not_logged_as_a_game(as_alice: Client) -> None:
     assert "canary" not in str(line)
 
 
+@pytest.mark.long
 def test_only_the_newest_messages_wait_for_a_page(alice: User) -> None:
     browser = logged_in(alice)
     for _ in range(MOST + 5):

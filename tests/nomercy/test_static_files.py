@@ -23,6 +23,7 @@ def test_a_file_of_a_site_from_the_sources_is_checked_before_its_next_use(client
     assert (again.status_code, again["Cache-Control"]) == (304, "no-cache")
 
 
+@pytest.mark.long
 def test_only_a_collected_file_with_a_hash_in_its_name_is_kept_for_ever(settings: Any, tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     sources.mkdir()

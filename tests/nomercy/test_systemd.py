@@ -121,6 +121,7 @@ def test_nginx_reads_its_file_again_after_the_change_to_one_process() -> None:
     assert "nginx -t && systemctl reload nginx\n" in small
 
 
+@pytest.mark.long
 @pytest.mark.systemd
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     """With the paths of this machine, because systemd looks for the programs."""

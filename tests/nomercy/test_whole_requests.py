@@ -102,6 +102,7 @@ def test_a_body_in_chunks_has_the_length_that_arrived() -> None:
     assert "HTTP_TRANSFER_ENCODING" not in app.environs[0]
 
 
+@pytest.mark.long
 def test_a_long_answer_that_is_not_read_holds_no_thread() -> None:
     app = App(answer=b"x" * 8_000_000)
     with site(app, threads=1) as port, Line(port) as unread, Line(port) as other:

@@ -40,6 +40,7 @@ def console(*args: str, text: str | bytes = "") -> subprocess.CompletedProcess[b
 RUN = "import sys; sys.path.insert(0, '.'); from games.rules.__main__ import main; sys.exit(main())"
 
 
+@pytest.mark.long
 def test_every_example_gets_its_expected_answer() -> None:
     requests = [{k: v for k, v in e.items() if k not in ("name", "rules", "expect")} for e in EXAMPLES]
     ran = console("replay", text="".join(json.dumps(request) + "\n" for request in requests))
@@ -205,6 +206,7 @@ def test_bad_input_exits_with_2_and_one_line_after_the_earlier_answers() -> None
     assert b"Traceback" not in ran.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("data", [b"\xff\xfe{}\n", b"\x00\n", b'"\xc3\n'])
 def test_bytes_that_are_not_utf8_are_bad_input(data: bytes) -> None:
     ran = console("replay", text=data)
@@ -295,6 +297,7 @@ def test_a_negative_number_of_games_is_refused(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err.endswith(": must be 0 or more\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("preset", "players", "most"), [("no-mercy", 8, 6), ("no-mercy", 1, 6), ("classic", 11, 10)])
 def test_random_refuses_the_numbers_of_players_that_replay_refuses(preset: str, players: int, most: int) -> None:
     request = json.dumps({"options": {"preset": preset}, "players": players})

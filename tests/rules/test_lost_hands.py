@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from games.rules import PRESETS, Event, Options, lost_hands, position_from_json
 from tests.rules.strategies import play, tables
 
 
+@pytest.mark.long
 @settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(tables(), st.integers(2, 10), st.integers(0, 10**6))
 def test_a_lost_hand_has_the_cards_that_the_player_held(options: Options, players: int, seed: int) -> None:

@@ -37,6 +37,7 @@ NO_MERCY = PRESETS["no-mercy"]
 games = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
+@pytest.mark.long
 @games
 @given(tables(), st.integers(2, 6), st.integers(0, 10**6))
 def test_cards_after_is_right_for_every_play_of_random_games(options: Options, count: int, seed: int) -> None:
@@ -52,6 +53,7 @@ def test_cards_after_is_right_for_every_play_of_random_games(options: Options, c
                 assert out or cards_after(view, move) == len(after.hands[seat]) - drawn, str(move)
 
 
+@pytest.mark.long
 @games
 @given(tables(), st.integers(2, 6), st.integers(0, 10**6))
 def test_winner_by_leaving_is_right_for_every_position_of_random_games(options: Options, count: int, seed: int) -> None:
@@ -74,6 +76,7 @@ def test_random_games_have_both_ways_to_win_when_another_player_leaves() -> None
     assert won == {"last_card", "last_one_in"}
 
 
+@pytest.mark.long
 @games
 @given(tables(), st.sampled_from(["exact", "super"]), st.sampled_from([0, 3]), st.integers(0, 10**6))
 def test_every_card_that_costs_points_is_foreseen(base: Options, how: str, penalty: int, seed: int) -> None:

@@ -125,6 +125,7 @@ def record(request: pytest.FixtureRequest) -> Record:
 MATCH = match_of("a match for three")
 
 
+@pytest.mark.long
 def test_a_record_survives_writing_and_reading(record: Record) -> None:
     text = print_record(record)
     assert parse_record(text) == record
@@ -141,6 +142,7 @@ def test_the_order_of_options_in_a_record_has_not_changed() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_record_does_not_change_when_its_preset_offers_other_options(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +156,7 @@ def test_a_record_does_not_change_when_its_preset_offers_other_options(
     assert parse_record(print_record(later)) == later
 
 
+@pytest.mark.long
 def test_a_record_replays_to_its_end(record: Record) -> None:
     replayed = list(replay_record(record))
     assert [part.number for part in replayed] == list(range(1, len(record.rounds) + 1))
@@ -217,6 +220,7 @@ def test_the_dealer_of_a_void_round_deals_again_unless_they_left(lines: tuple[st
             list(replay_record(record._replace(rounds=(first, second._replace(dealer=other)))))
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(tables(), st.integers(2, 10), st.integers(0, 255))
 def test_records_of_mixed_options_round_trip_and_verify_with_and_without_seeds(

@@ -113,6 +113,7 @@ def test_the_form_for_an_api_token_is_compressed(alice: User) -> None:
     assert is_compressed(confirmed_browser(alice).get("/accounts/me/tokens/", headers=GZIP))
 
 
+@pytest.mark.long
 def test_the_page_to_set_up_an_app_is_not_compressed(alice: User) -> None:
     browser = confirmed_browser(alice)
     answer = browser.get("/accounts/2fa/totp/activate/", headers=GZIP)

@@ -60,6 +60,7 @@ def people(db: None) -> list[User]:
     return [User.objects.create_user(f"reader{n}", email=f"reader{n}@example.org") for n in range(7)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
     readers = [Reader(user) for user in people] + [Reader(None)]
@@ -80,6 +81,7 @@ def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
     assert looked > PART or GAMES % PART
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_no_mail_and_no_staff_page_depends_on_hidden_cards(people: list[User], part: int) -> None:
     moderator = Staff(staff("mo", "moderator"))
@@ -178,6 +180,7 @@ LEAKS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leak", LEAKS)
 def test_the_scan_finds_a_seeded_leak(people: list[User], monkeypatch: pytest.MonkeyPatch, leak: str) -> None:
     tables = [table_after(people[:3], moves, seed=moves, earlier=moves % 2) for moves in (9, 20, 30)]
@@ -242,6 +245,7 @@ def says_more_than_it_may(table: Table, layer: Layer, tasks: list[tuple[str, Any
     return sorted({*said} - {*may} | {*asked} - {json.dumps([announce.BOT_TURN, [table.game.pk]])})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", ["no-mercy", "flip", "house-party"])
 def test_announcements_contain_no_card(
     people: list[User],
@@ -266,6 +270,7 @@ def _task(game_id: int, at: float, now: float) -> None:
     current_app.send_task(announce.BOT_TURN, args=(game_id, json.dumps(drawn)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("part", "leak"), [("_send_changed", _changed), ("_send_bot_turn", _task)])
 def test_the_scan_of_announcements_finds_a_seeded_leak(
     people: list[User],

@@ -57,6 +57,7 @@ def test_the_scan_finds_a_socket_without_a_row(monkeypatch: pytest.MonkeyPatch) 
     assert {address.key.removeprefix("/") for address in routes()} - set(rows()) == {"ws/lobby/"}
 
 
+@pytest.mark.long
 def test_every_role_gets_the_declared_messages() -> None:
     world = World()
 
@@ -67,6 +68,7 @@ def test_every_role_gets_the_declared_messages() -> None:
     assert found == rows()
 
 
+@pytest.mark.long
 def test_the_scan_finds_a_socket_without_a_permission_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.queries.tables.may_see", lambda *args: True)
     (game,) = routes()
