@@ -97,6 +97,8 @@ def fill() -> None:
 
 def back_up(file: Path, *options: str) -> Path:
     call_command("backup", str(file), *options)
+    # PostgreSQL notices a moment later that pg_dump has ended, and a restore wants the database for itself.
+    until("pg_dump has gone", lambda: postgresql.other_connections() == 0)
     return file
 
 
