@@ -20,8 +20,7 @@ from sentry_sdk.types import Event, Hint
 from sentry_sdk.utils import event_from_exception
 
 import nomercy
-from nomercy.faults import error_of
-from nomercy.storms import OnceAMinute, place_of, warn
+from nomercy.storms import OnceAMinute, error_of, kind_of, text_of, warn
 
 KEPT: Final = (
     "event_id", "exception", "level", "logentry", "logger", "platform", "release", "sdk", "server_name", "tags",
@@ -86,8 +85,7 @@ class ReportingHandler(logging.StreamHandler):  # type: ignore[type-arg]  # gene
         if record.levelno < logging.ERROR or error is None:
             return
         try:
-            kind = record.name, _said(record), type(error), place_of(error)
-            if self._once.left_out(kind) is not None:
+            if self._once.left_out(kind_of(record)) is not None:
                 sentry_sdk.capture_event(report(record, error))
         except Exception:  # noqa: BLE001  # as every handler: what is wrong with the log stops no request
             self.handleError(record)
@@ -97,14 +95,9 @@ def report(record: logging.LogRecord, error: BaseException) -> Event:
     """Return the report of an error, with the ids by which the log has more."""
     event, _ = event_from_exception(error, sentry_sdk.get_client().options)
     known = structlog.contextvars.get_contextvars()
-    event["logger"], event["logentry"] = record.name, {"message": _said(record)}
+    event["logger"], event["logentry"] = record.name, {"message": text_of(record)}
     event["tags"] = {name: str(known[name]) for name in ("request_id", "task_id", "task") if name in known}
     match = getattr(getattr(record, "request", None), "resolver_match", None)
     if match is not None:
         event["transaction"] = match.route
     return event
-
-
-def _said(record: logging.LogRecord) -> str:
-    """Return the constant text of a line, without its values."""
-    return str(record.msg.get("event") if isinstance(record.msg, dict) else record.msg)

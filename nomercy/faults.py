@@ -8,7 +8,6 @@ Temporary faults have no traceback.
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from games import refusals
 from nomercy.logs import LONGEST_REFUSAL, shortened
+from nomercy.storms import error_of
 
 POSTGRESQL: Final = "PostgreSQL"
 REDIS: Final = "Redis"
@@ -134,14 +134,6 @@ def what_is_away(record: logging.LogRecord, error: BaseException | None) -> str 
     if any(isinstance(one, REDIS_ERRORS) for one in _causes(error)) or record.getMessage().startswith(CELERYS_LINES):
         return REDIS
     return None
-
-
-def error_of(record: logging.LogRecord) -> BaseException | None:
-    """Return the exception of a record, also of a line of structlog, or None."""
-    given = record.msg.get("exc_info") if isinstance(record.msg, dict) else record.exc_info
-    if given is True:
-        return sys.exc_info()[1]
-    return given[1] if isinstance(given, tuple) else given if isinstance(given, BaseException) else None
 
 
 def _remove_traceback(record: logging.LogRecord, error: BaseException | None) -> None:

@@ -4,6 +4,7 @@ Of similar records one a minute is logged, with the number of records left out s
 """
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -61,17 +62,26 @@ def kind_of(record: logging.LogRecord) -> Hashable:
     """Return what similar records share: the message without details, and where its exception was raised."""
     if record.name.startswith(SECURITY):  # the message repeats what the client sent
         return record.name
-    error = record.exc_info[1] if record.exc_info else None
-    # Only the first line: the others of an asyncio message name the connection.
-    return record.name, str(record.msg).partition("\n")[0], type(error), place_of(error)
-
-
-def place_of(error: BaseException | None) -> tuple[str, int] | None:
-    """Return the file and the line where an error was raised, or None if it was not."""
+    error = error_of(record)
     trace = error.__traceback__ if error else None
     while trace and trace.tb_next:
         trace = trace.tb_next
-    return (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else None
+    where = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace else None
+    # Only the first line: the others of an asyncio message name the connection.
+    return record.name, text_of(record).partition("\n")[0], type(error), where
+
+
+def text_of(record: logging.LogRecord) -> str:
+    """Return the constant text of a record, also of a line of structlog, without its values."""
+    return str(record.msg.get("event") if isinstance(record.msg, dict) else record.msg)
+
+
+def error_of(record: logging.LogRecord) -> BaseException | None:
+    """Return the exception of a record, also of a line of structlog, or None."""
+    given = record.msg.get("exc_info") if isinstance(record.msg, dict) else record.exc_info
+    if given is True:
+        return sys.exc_info()[1]
+    return given[1] if isinstance(given, tuple) else given if isinstance(given, BaseException) else None
 
 
 _once = OnceAMinute()
