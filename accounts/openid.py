@@ -143,7 +143,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allau
         """Find nobody: an equal mail address logs in to no account."""
 
     def get_requests_session(self) -> NoReturn:
-        raise NotImplementedError("`openid_provider` makes all calls, within their limits")
+        raise NotImplementedError("`openid_provider` makes all calls")
 
     def get_signup_form_initial_data(self, sociallogin: SocialLogin) -> dict[str, str]:
         user = cast("User", sociallogin.user)

@@ -133,7 +133,8 @@ PUBLISH_SECONDS = 0.2
 publish_timeouts = {"socket_connect_timeout": PUBLISH_SECONDS, "socket_timeout": PUBLISH_SECONDS}
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "nomercy.launcher.embedded.ServerLoopLayer"}}
 # Django's default of 300 entries is too few. The counts of limits have a cache of their own.
-# What "process" holds never goes to Redis: whoever can write there could log in with keys of their own.
+# "process" is always in memory. If the OpenID provider's keys were in Redis, a person who can write to it could put
+# their own keys there, and log in as anybody who is linked.
 CACHES: dict[str, dict[str, Any]] = {
     name: {
         "BACKEND": "nomercy.cache.MemoryCache",
