@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from allauth.account import app_settings
@@ -101,6 +103,14 @@ def test_reads_are_detected() -> None:
     assert list(reads("game = Game.objects.get(code=code)")) == [1]
 
 
+def linted() -> list[dict[str, Any]]:
+    """Return the contracts of import-linter in pyproject.toml."""
+    contracts: list[dict[str, Any]] = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
+    return contracts
+
+
 def unlocked(code: str) -> Iterator[int]:
     """Yield the lines that `load` the table of a game row that is not visibly locked."""
     tree = ast.parse(code)
@@ -145,6 +155,17 @@ def found_in(paths: Iterable[str], *checks: Callable[[str], Iterable[object]]) -
     assert codes
     found = {module: [fault for check in checks for fault in check(code)] for module, code in codes.items()}
     return {module: faults for module, faults in found.items() if faults}
+
+
+def test_the_picture_of_the_layers_shows_what_import_linter_checks() -> None:
+    packages, inside = (contract["layers"] for contract in linted()[:2])
+    picture = re.findall(r"```text\n(.*?)```", (CHECKOUT / "docs/architecture.md").read_text(), re.DOTALL)[0]
+    names = [re.split(r"   ", line)[0] for line in picture.replace("  |   ", "").splitlines() if line.strip() != "|"]
+    beside = {"templatetags", "apps", "migrations"}
+    rows = [set(layer.split(" : ")) - beside for layer in inside]
+
+    assert [set(name.split()) for name in names] == [{"nomercy"}, {"games"}, *rows, {"accounts"}, {"common"}]
+    assert packages == ["nomercy", "games", "accounts", "common"]
 
 
 def test_tables_are_loaded_only_under_their_lock() -> None:
