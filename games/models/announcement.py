@@ -11,14 +11,13 @@ LONGEST: Final = 200
 
 
 class Announcement(models.Model):
-    """What all pages say, in a single row with the number 1. The row is missing until the first announcement.
-
-    It is shown until `until`, if that is set. An empty `text` is none.
-    """
+    """What all pages say, in a single row with the number 1. The row is missing until the first announcement."""
 
     NUMBER: Final = 1
 
+    # Empty for none.
     text = models.CharField(max_length=LONGEST, blank=True)
+    # When it ends, if it ends by itself.
     until = models.DateTimeField(null=True, blank=True)
 
     class Meta:

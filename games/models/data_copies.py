@@ -7,16 +7,15 @@ from django.db import models
 
 
 class DataCopy(models.Model):
-    """A copy of a person's data that was asked for, at most one each.
-
-    The worker makes it once it is `due_at`. Then `content` is JSON, compressed with gzip. The row is deleted after
-    `expires_at`.
-    """
+    """A copy of a person's data that was asked for, at most one each."""
 
     person = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="data_copy")
     asked_at = models.DateTimeField()
+    # When the worker may make it.
     due_at = models.DateTimeField()
+    # JSON, compressed with gzip; null until it is made.
     content = models.BinaryField(null=True)
+    # When the row is deleted.
     expires_at = models.DateTimeField(null=True)
 
     class Meta:

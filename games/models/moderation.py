@@ -83,14 +83,7 @@ class AuditEntry(models.Model):
     """One act of a member of staff, written in the transaction of the act.
 
     Rows are never changed or deleted: the database refuses both (migration `audit_is_append_only`). The keys to people
-    and games have no constraint, so that nothing cascades into a row.
-
-    No name is in a row. `actor_called` is the name of the member of staff at the act, `person_called` that of the
-    person, and `before_called` that of the person who had the seat which was given away, or had it before a bot, or of
-    the colleague to whom a case was handed over.
-
-    `version` is the version of the game at the act. `details` are plain facts, for example seconds, and never a card.
-    The names in them (`NAMES_IN_DETAILS`) are numbers of `PersonName`, or "" for none.
+    and games have no constraint, so that nothing cascades into a row. No name is in a row: it refers to `PersonName`.
     """
 
     at = models.DateTimeField()
@@ -98,19 +91,24 @@ class AuditEntry(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
+    # The name of the member of staff at the act.
     actor_called = models.ForeignKey(PersonName, on_delete=models.PROTECT, related_name="+", db_index=False)
     reason = models.CharField(max_length=REASON_LENGTH)
     game = models.ForeignKey(
         Game, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="audit_entries"
     )
     game_code = models.CharField(max_length=16, default="", blank=True)
+    # The version of the game at the act.
     version = models.PositiveIntegerField(null=True)
     seat = models.PositiveSmallIntegerField(null=True)
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
     person_called = models.ForeignKey(PersonName, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    # Who had the seat which was given away, or had it before a bot; or the colleague to whom a case was handed over.
     before_called = models.ForeignKey(PersonName, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    # Plain facts, for example seconds, and never a card. Names in them (`NAMES_IN_DETAILS`) are numbers of
+    # `PersonName`, or "" for none.
     details = models.JSONField(default=dict)
 
     objects = _AuditEntries()
@@ -222,11 +220,7 @@ class Appeal(models.Model):
 
 
 class Case(models.Model):
-    """The reports of one kind about one person. New reports are added until staff close the case.
-
-    `person` is null once a guest has been deleted. No name is kept. `holder` is the member of staff who took it, or got
-    it from another, at `held_at`: see `worker`.
-    """
+    """The reports of one kind about one person. New reports are added until staff close the case."""
 
     class Kind(models.TextChoices):
         NAME = "name", "An offensive name"
@@ -241,11 +235,13 @@ class Case(models.Model):
         UNCLEAR = "unclear", "We could not tell"
         BAD_FAITH = "badfaith", "It was reported in bad faith"
 
+    # Null once a guest has been deleted. No name is kept.
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="cases"
     )
     kind = models.CharField(max_length=12, choices=Kind)
     opened_at = models.DateTimeField()
+    # The member of staff who took it, or got it from another, at `held_at`: see `worker`.
     holder = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="held_cases"
     )
@@ -277,14 +273,7 @@ class Case(models.Model):
 
 
 class Report(models.Model):
-    """A report by one person, or by the site itself, about one game.
-
-    `called` is the name that the person had when the report was made, since they can change it. It is empty in reports
-    of earlier releases, and once a guest has been deleted. `sign` is what the site noticed, and empty for a person's
-    report. `reporter` is null for a report by the site, and once a guest has been deleted. `seen_at` is when the
-    reporter was shown the outcome. `form` is the random token of the form that sent the report, so that sending it
-    again makes no second one.
-    """
+    """A report by one person, or by the site itself, about one game."""
 
     class Sign(models.TextChoices):
         TIMEOUTS = "timeouts", "The clock played many turns"
@@ -292,15 +281,20 @@ class Report(models.Model):
         BROWSER = "browser", "Two accounts in one browser"
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="reports")
+    # Null for a report by the site, and once a guest has been deleted.
     reporter = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="reports"
     )
+    # What the site noticed; "" for a person's report.
     sign = models.CharField(max_length=12, choices=Sign, blank=True, default="")
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="reports")
     at = models.DateTimeField()
     text = models.CharField(max_length=WORDS_LENGTH)
+    # The name that the person had then, since they can change it; "" once a guest has been deleted.
     called = models.CharField(max_length=150, blank=True, default="", db_default="")
+    # The random token of the form that sent the report, so that sending it again makes no second one.
     form = models.CharField(max_length=64, null=True)  # noqa: DJ001  # nulls are exempt from uniqueness
+    # When the reporter was shown the outcome.
     seen_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -323,14 +317,13 @@ class Report(models.Model):
 
 
 class BrowserMark(models.Model):
-    """A browser that a person used at a table, by which staff notice two accounts in one browser.
-
-    `mark` is the SHA-256 of a signed random cookie. Rows are deleted after `MARKS_KEPT`.
-    """
+    """A browser that a person used at a table, by which staff notice two accounts in one browser."""
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    # The SHA-256 of a signed random cookie.
     mark = models.CharField(max_length=64)
+    # Rows are deleted after `MARKS_KEPT`.
     at = models.DateTimeField()
 
     class Meta:

@@ -21,32 +21,27 @@ TEXT_LENGTH: Final = 600
 
 
 class Notice(Delivery):
-    """One notice to one person through one channel, written in the transaction of what it is about.
-
-    `text` says what happened and never names a card. It is empty if the page of the game says it.
-
-    `mark` tells notices apart that are equal in all other fields. It is:
-
-    - a time in seconds since the epoch for a reminder, a seat taken over by a bot, or a day of vacation taken
-      automatically
-    - the number of the audit entry for a seat, a role or a second factor that staff gave or took away, for the turn
-      that comes with such a seat, and for a changed outcome of a report
-    - the number of the case for a new case or a settled report, and of the appeal for one that arrived or is decided
-    - the number of the person who asks for a rematch
-    - 0 for all others
-
-    Notices about digests, vacation days, second factors, reports and appeals have no game. The `version` of a digest is
-    the number of its day, otherwise that of the game.
-    """
+    """One notice to one person through one channel, written in the transaction of what it is about."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices", db_index=False)
+    # Null for digests, vacation days, second factors, reports and appeals.
     game = models.ForeignKey(
         Game, null=True, blank=True, on_delete=models.CASCADE, related_name="notices", db_index=False
     )
+    # That of the game; of a digest the number of its day.
     version = models.PositiveIntegerField()
     kind = models.CharField(max_length=16)  # a name in `games.notices.kinds.KINDS`
     channel = models.CharField(max_length=16)  # `EMAIL` or `SITE`
+    # Tells notices apart that are equal in all other fields:
+    # - a time in seconds since the epoch for a reminder, a seat taken over by a bot, or a day of vacation taken
+    #   automatically
+    # - the number of the audit entry for a seat, a role or a second factor that staff gave or took away, for the turn
+    #   that comes with such a seat, and for a changed outcome of a report
+    # - the number of the case for a new case or a settled report, and of the appeal for one that arrived or is decided
+    # - the number of the person who asks for a rematch
+    # - 0 for all others
     mark = models.PositiveBigIntegerField(default=0)
+    # What happened; never names a card. "" if the page of the game says it.
     text = models.CharField(max_length=TEXT_LENGTH, blank=True, default="")
     read_at = models.DateTimeField(null=True, blank=True)
 
@@ -83,19 +78,19 @@ def new_mail_key() -> str:
 
 
 class NoticeSettings(models.Model):
-    """Which notices a person wants, and through which channels. A person without a row has the defaults of each kind.
-
-    `choices` maps `kind.channel` to true or false where that differs from the default of the kind. `digest_hour` is in
-    the time zone of the person. `digest_at` is when the next digest is due. If writing it fails, `digest_again_at` is
-    when to try again. `bounced` is an address that mail bounced from, since `bounced_at`.
-    """
+    """Which notices a person wants, and how. A person without a row has the defaults of each kind."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_settings")
+    # `kind.channel` to true or false where that differs from the default of the kind.
     choices = models.JSONField(default=dict, blank=True)
+    # In the time zone of the person.
     digest_hour = models.PositiveSmallIntegerField(null=True, blank=True, validators=[MaxValueValidator(23)])
+    # When the next digest is due.
     digest_at = models.DateTimeField(null=True, blank=True)
+    # If writing the digest fails: when to try again.
     digest_again_at = models.DateTimeField(null=True, blank=True)
     mail_key = models.CharField(max_length=16, default=new_mail_key, editable=False)
+    # An address that mail bounced from, since `bounced_at`.
     bounced = models.EmailField(blank=True, default="")
     bounced_at = models.DateTimeField(null=True, blank=True)
 
@@ -111,15 +106,14 @@ class NoticeSettings(models.Model):
 
 
 class Outbox(models.Model):
-    """The state of all mail, in a single row.
+    """The state of all mail, in a single row."""
 
-    Mail is held since `held_since` for the reason `held_why`. After `failures` failures in a row, the mail server is
-    tried again at `retry_at`.
-    """
-
+    # Mail is held since then, for the reason `held_why`.
     held_since = models.DateTimeField(null=True, blank=True)
     held_why = models.CharField(max_length=200, blank=True, default="")
+    # When the mail server is tried again.
     retry_at = models.DateTimeField(null=True, blank=True)
+    # In a row.
     failures = models.PositiveIntegerField(default=0)
 
     class Meta:

@@ -12,34 +12,34 @@ from games.models.tables import Game, Seat
 class Round(models.Model):
     """One round of a game and its position, which `models/positions.py` writes and reads.
 
-    `turn`, `phase`, `out`, `winner` and `points` are the fields of the position that SQL needs. `state` has the other
-    fields as JSON, hidden cards included, and is never shown.
-
-    `deal` is the whole deck in the order dealt and drawn, separated by spaces. `secret` is the 32 bytes of the shuffle.
-    Nobody sees `deal` or `secret` until the round is over. `commitment` is the SHA-256 of the secret, in hex, and is
-    shown from the deal on.
-
-    `void` rounds were ended by staff. They do not count, and the next round replaces them. `absent` are the seats that
-    left in an earlier round. `from_version` is the version of the game at the deal.
+    Nobody sees `secret` or `deal` until the round is over, or `state` ever.
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="rounds")
     number = models.PositiveSmallIntegerField()
     dealer = models.PositiveSmallIntegerField()
+    # The 32 bytes of the shuffle.
     secret = models.BinaryField(max_length=32)
+    # The SHA-256 of the secret, in hex. Shown from the deal on.
     commitment = models.CharField(max_length=64)
+    # The whole deck in the order dealt and drawn, separated by spaces.
     deal = models.TextField()
+    # The seats that left in an earlier round.
     absent = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    # The version of the game at the deal.
     from_version = models.PositiveIntegerField()
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
+    # Ended by staff: it does not count, and the next round replaces it.
     void = models.BooleanField(default=False)
 
+    # From here to `points` are the fields of the position that SQL needs.
     turn = models.PositiveSmallIntegerField()
     phase = models.CharField(max_length=16, default="play")
     out = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
     winner = models.PositiveSmallIntegerField(null=True, blank=True)
     points = models.JSONField(null=True, blank=True)
+    # All other fields of the position, hidden cards included.
     state = models.JSONField()
 
     class Meta:
@@ -50,17 +50,15 @@ class Round(models.Model):
 
 
 class Hand(models.Model):
-    """A seat in one round. Its cards are in the position of the round.
-
-    `callout_until` is when the hand can no longer be caught (CLOCK-2). It is null if no callout window is open. `lost`
-    are the faces of the cards with which the seat was knocked out, and `lost_side` is the side in force then, empty if
-    the deck has one side. Only the player of the seat sees them.
-    """
+    """A seat in one round. Its cards are in the position of the round."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hands")
     seat = models.ForeignKey(Seat, on_delete=models.RESTRICT, related_name="hands")
+    # When the hand can no longer be caught (CLOCK-2); null if no callout window is open.
     callout_until = models.DateTimeField(null=True, blank=True)
+    # The faces of the cards with which the seat was knocked out. Only its player sees them.
     lost = ArrayField(models.CharField(max_length=8), default=list, db_default=[], blank=True)
+    # The side in force then; empty if the deck has one side.
     lost_side = models.CharField(max_length=8, default="", db_default="", blank=True)
 
     class Meta:
@@ -78,26 +76,27 @@ class Hand(models.Model):
 
 
 class Move(models.Model):
-    """One line of the log: an accepted move.
-
-    `n` counts from 1 over the whole game. `text` is the move in the notation, without its seat. `events` has every
-    field of its events: viewers get them only through `rules.redact`. `token` is the idempotency token of the client,
-    unique for each seat, and `further` is how many of the next lines were sent with it. `by_bot` is True if a bot made
-    the move for the owner of the seat, and `by_order` if the standing orders of the seat made it.
-    """
+    """One line of the log: an accepted move."""
 
     game = models.ForeignKey(
         Game, on_delete=models.CASCADE, related_name="moves", db_index=False
     )  # both constraints begin with it
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="moves")
+    # From 1 over the whole game.
     n = models.PositiveIntegerField()
     seat = models.PositiveSmallIntegerField()
+    # In the notation, without the seat.
     text = models.CharField(max_length=40)
     at = models.DateTimeField()
+    # Every field of its events. Viewers get them only through `rules.redact`.
     events = models.JSONField(default=list)
+    # The idempotency token of the client.
     token = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001  # nulls are exempt from uniqueness
+    # How many of the next lines were sent with the token.
     further = models.PositiveSmallIntegerField(default=0, db_default=0)
+    # A bot made the move for the owner of the seat.
     by_bot = models.BooleanField(default=False, db_default=False)
+    # The standing orders of the seat made it.
     by_order = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -117,16 +116,15 @@ class Move(models.Model):
 
 
 class TableEvent(models.Model):
-    """Something that happened at a running table and is no move, for example a pause. Records leave it out.
-
-    The log shows it after move `version`. `seat` is the seat that it is about, or null.
-    """
+    """Something that happened at a running table and is no move, for example a pause. Records leave it out."""
 
     game = models.ForeignKey(
         Game, on_delete=models.CASCADE, related_name="events", db_index=False
     )  # in the index below
+    # The log shows it after the move of this version.
     version = models.PositiveIntegerField()
     kind = models.CharField(max_length=20)  # a name in `games.actions.table_events.KINDS`
+    # The seat that it is about, if any.
     seat = models.PositiveSmallIntegerField(null=True)
     at = models.DateTimeField()
 

@@ -34,23 +34,7 @@ def new_invite_key() -> str:
 
 
 class Game(models.Model):
-    """One table from its opening to the end of its match.
-
-    `version` is the number of moves in the log. `round` is the current or last round, and null while the table is open.
-    `options` is read with `rules.options_from_stored`, except `target`, which has a field of its own: 0 is a single
-    round. `custom_pace` has the numbers of the pace `custom`.
-
-    The sweep looks for three times: at `deadline` the clock acts for the seat on turn, at `remind_at` its player is
-    reminded, and at `wake_at` a bot or the next deal is due. `clocks/bot_times.py` explains `bots_move_at` and
-    `react_at`. `turn_since` is when the time of the turn began to run. `quiet_given` are the seconds that quiet hours
-    have added to it. `rested_until` is the end of the player's vacation that the deadline takes into account.
-
-    The table is paused while `paused_reasons` is not empty: since `paused_at`, with `time_left` for the turn. The three
-    times are null then. `pause_votes` are the seats that ask for a pause.
-
-    `looked_at` is when staff last viewed hands. `form` is the random token of the form that made the table, so that
-    sending it again makes no second table. `form_guest` is the guest account made for a visitor who sent that form.
-    """
+    """One table from its opening to the end of its match."""
 
     class Status(models.TextChoices):
         OPEN = "open", "Open"
@@ -84,10 +68,13 @@ class Game(models.Model):
     # Whether the host was a newcomer (`User.newcomer`) when they became the host. Does not change later.
     hosted_by_newcomer = models.BooleanField(default=False, db_default=False, editable=False)
     preset = models.CharField(max_length=32, default="no-mercy")
+    # Read with `rules.options_from_stored`.
     options = models.JSONField(default=dict, blank=True)
+    # The points that end the match; 0 for a single round.
     target = models.PositiveIntegerField(default=0)
     players = models.PositiveSmallIntegerField()
     pace = models.CharField(max_length=16, default="standard")
+    # How long bots wait before they move, in seconds.
     bot_pause = models.FloatField(default=1.0)
     is_public = models.BooleanField(default=True)
     # Whether accounts that programs play for may sit down.
@@ -97,30 +84,47 @@ class Game(models.Model):
     people_changed_at = models.DateTimeField(db_default=Now(), editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # The number of moves in the log.
     version = models.PositiveIntegerField(default=0)
+    # The current or last round; null while the table is open.
     round: models.ForeignKey[Round | None, Round | None] = models.ForeignKey(
         "games.Round", null=True, blank=True, on_delete=models.RESTRICT, related_name="+"
     )
     winner = models.PositiveSmallIntegerField(null=True, blank=True)
+    # When the clock acts for the seat on turn. The sweep looks for it, for `wake_at` and for `remind_at`. All three are
+    # null while the table is paused.
     deadline = models.DateTimeField(null=True, blank=True)
+    # When a bot or the next deal is due.
     wake_at = models.DateTimeField(null=True, blank=True)
+    # See `clocks/bot_times.py`, which sets this and `react_at`.
     bots_move_at = models.DateTimeField(null=True, blank=True, editable=False)
     react_at = ArrayField(models.DateTimeField(null=True), default=list, db_default=[], blank=True, editable=False)
+    # When the player on turn is reminded.
     remind_at = models.DateTimeField(null=True, blank=True)
+    # When the time of the turn began to run.
     turn_since = models.DateTimeField(null=True, blank=True)
+    # The seconds that quiet hours have added to the time of the turn.
     quiet_given = models.PositiveIntegerField(default=0)
+    # The end of the player's vacation that `deadline` takes into account.
     rested_until = models.DateTimeField(null=True, blank=True)
+    # The table is paused while there are any.
     paused_reasons = ArrayField(models.CharField(max_length=32), default=list, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)
+    # What was left for the turn at `paused_at`.
     time_left = models.DurationField(null=True, blank=True)
+    # The numbers of the seats that ask for a pause.
     pause_votes = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    # The numbers of the pace `custom`.
     custom_pace = models.JSONField(null=True, blank=True)
     misses_allowed = models.PositiveSmallIntegerField(default=3)
     after_misses = models.CharField(max_length=8, choices=AfterMisses, default=AfterMisses.BOT)
+    # When staff last viewed hands.
     looked_at = models.DateTimeField(null=True, blank=True)
+    # The random token of the form that made the table, so that sending it again makes no second table.
     form = models.CharField(
         max_length=64, null=True, blank=True, unique=True, editable=False
     )  # nulls are exempt from uniqueness
+    # The guest account made for a visitor who sent that form.
     form_guest = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
@@ -187,27 +191,28 @@ class Game(models.Model):
 
 
 class Seat(models.Model):
-    """A seat at a table, of a person or of a bot. Seats are numbered clockwise from 0.
-
-    `bot` is the name of the bot that plays for the seat, or empty. If a seat has a `user` and a `bot`, the bot plays
-    for the owner, who can take the seat back. `score` is the match score. `left` is True if the player has left the
-    match (LEAVE-1). `bank` is thinking time in seconds. `misses` counts the turns in a row that the clock played
-    (CLOCK-3). `seen` is the last version that the person has looked at. `orders` are the standing orders of the owner,
-    which `models/orders.py` reads; null if they have set none. Nobody else may see them.
-    """
+    """A seat at a table, of a person or of a bot."""
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="seats")
+    # Clockwise from 0.
     index = models.PositiveSmallIntegerField()
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="seats"
     )
+    # The name of the bot that plays for the seat, or "". Beside a `user` the bot plays for them, who can take it back.
     bot = models.CharField(max_length=16, blank=True, default="")
     name = models.CharField(max_length=64)
+    # The points of the match.
     score = models.PositiveIntegerField(default=0)
+    # The player has left the match (LEAVE-1).
     left = models.BooleanField(default=False)
+    # Thinking time in seconds.
     bank = models.PositiveIntegerField(default=0)
+    # The turns in a row that the clock played (CLOCK-3).
     misses = models.PositiveSmallIntegerField(default=0)
+    # The last version that the person has looked at.
     seen = models.PositiveIntegerField(default=0)
+    # The standing orders of the owner, or null, which `models/orders.py` reads. Nobody else may see them.
     orders = models.JSONField(null=True, blank=True)
 
     rest: Rest | None = None
@@ -259,21 +264,20 @@ class Invitation(models.Model):
 
 
 class Heartbeat(models.Model):
-    """The state of the sweep, in a single row with the number 1.
+    """The state of the sweep, in a single row with the number 1."""
 
-    `at` is when a sweep last ran. After an outage the time from `given_from` to `given_to` is given back to the games
-    in the order of their numbers; `given_through` is the number of the last game that got it. No clock acts until all
-    games have it.
-
-    `tried_through` is written while deadlines are late: the clock has tried to play every turn whose deadline was
-    before it, with or without success. `home` tells this database from copies of it, so that a restore is noticed.
-    """
-
+    # When a sweep last ran.
     at = models.DateTimeField(null=True)
+    # After an outage the time from here to `given_to` is given back to the games in the order of their numbers. No
+    # clock acts until all games have it.
     given_from = models.DateTimeField(null=True)
     given_to = models.DateTimeField(null=True)
+    # The number of the last game that got it.
     given_through = models.BigIntegerField(default=0)
+    # Written while deadlines are late: the clock has tried to play every turn whose deadline was before it, with or
+    # without success.
     tried_through = models.DateTimeField(null=True)
+    # Tells this database from copies of it, so that a restore is noticed.
     home = models.CharField(max_length=48, blank=True, default="")
 
     class Meta:
