@@ -15,7 +15,6 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.utils.crypto import salted_hmac
 
-from accounts import staff_words
 from accounts.lookalikes import INVISIBLE, mixes_scripts, plain_letters, skeleton, stacks_marks, words
 
 DISPLAY_NAME_LENGTH = 30
@@ -31,6 +30,15 @@ RESERVED_NAMES: Final = (
 )  # fmt: skip
 """No name is one of these or `SITE_NAME`, and neither is its part inside or outside brackets. As a part of a name they
 are fine."""
+
+STAFF_WORD_PARTS: Final = ("admin", "moderator", "nomercy")
+"""No word of a name starts or ends with one of these."""
+STAFF_WORDS: Final = (
+    "billing", "bot", "bots", "clock", "gamemaster", "helpdesk", "jury", "mattel", "mod", "mods", "moderation",
+    "official", "officials", "owner", "postmaster", "referee", "security", "staff", "support", "system", "verified",
+    "webmaster",
+)  # fmt: skip
+"""No word of a name is one of these, and no neighbouring words together, like `game master`."""
 
 _NEUTRAL_WORD: Final = "Player"
 _DELETED: Final = "Deleted player"
@@ -288,8 +296,8 @@ def _plain(word: str) -> str:
 def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
     """Return the skeletons of reserved word parts, of reserved words, and of reserved names."""
     return (
-        tuple(map(_plain, staff_words.PARTS)),
-        frozenset(_plain(word) for listed in staff_words.WORDS.values() for word in listed.split()),
+        tuple(map(_plain, STAFF_WORD_PARTS)),
+        frozenset(map(_plain, STAFF_WORDS)),
         frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, settings.SITE_NAME)) - {""},
     )
 

@@ -10,10 +10,11 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts import names, staff_words
+from accounts import names
 from accounts.lookalikes import INVISIBLE
 from accounts.names import (
     BOT_NAMES,
+    STAFF_WORDS,
     HeldName,
     Person,
     clean_display_name,
@@ -81,12 +82,8 @@ REFUSED = {
         "\u0410\u0501\u0430",
         "Team No Mercy", "The N0 Mercy crew", "No-Mercy Bob", "Game Master", "gamemaster", "G4me Master Bob",
         "Bob a d m i n", "Moder8or", "M0der8ors", "M0derator",
-        "\u041c\u043e\u0434\u0435\u0440\u0430\u0442\u043e\u0440",
-        "\u041c\u041e\u0414\u0415\u0420\u0410\u0422\u041e\u0420",
-        "\u0410\u0434\u043c\u0438\u043d", "\u0410\u0434\u043c\u0456\u043d",
         "Owner", "The 0wner", "Security", "Billing", "Webmaster", "Postmaster", "Web Master", "Referee", "Jury", "GM",
         "Ola (GM)", "Site", "The Referee",
-        "Mod\u00e9ratrice", "Moderaci\u00f3n", "Y\u00f6netici", "Ma\u00eetre du jeu", "Mistrz Gry", "Obs\u0142uga",
     ],
 }  # fmt: skip
 
@@ -134,8 +131,6 @@ def test_a_refusal_says_what_to_leave_out() -> None:
         "game_master",
         "team-no-mercy",
         "team.no.mercy",
-        "moderador",
-        "soporte",
     ],
 )
 def test_a_reserved_username_is_refused(name: str) -> None:
@@ -180,10 +175,9 @@ def check_username(name: str) -> None:
         validate(name)
 
 
-@pytest.mark.parametrize("language", staff_words.WORDS)
-def test_the_words_for_staff_are_reserved_in_every_language_listed(language: str) -> None:
-    found = staff_words.WORDS[language].split()
-    assert all(is_reserved(form) for word in found for form in (word, word.upper(), word.title(), f"Ola ({word})"))
+def test_words_for_staff_are_reserved_in_each_case_and_in_brackets() -> None:
+    forms = [form for word in STAFF_WORDS for form in (word, word.upper(), word.title(), f"Ola ({word})")]
+    assert [form for form in forms if not is_reserved(form)] == []
 
 
 def test_the_names_of_bots_are_reserved() -> None:
