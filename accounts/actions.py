@@ -1,9 +1,6 @@
 """Writes to people and their API tokens."""
 
-from collections import defaultdict
-from contextlib import suppress
 from datetime import datetime, time, timedelta
-from itertools import groupby
 from typing import Final, NamedTuple
 
 from allauth.account.models import EmailAddress
@@ -18,17 +15,13 @@ from django.db import IntegrityError, transaction
 from accounts import encryption, queries, tries
 from accounts.addresses import canonical, validate_address
 from accounts.hashers import normalized
-from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User
+from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User, keyed_hashes
 from accounts.names import (
-    ALIKE,
     DISPLAY_NAME_LENGTH,
     NAME_TAKEN,
-    HeldName,
-    Person,
     clean_display_name,
     guest_display_name,
     guest_username,
-    held_names,
     is_guest_display_name,
     random_neutral_name,
     username_validators,
@@ -366,55 +359,17 @@ def free_neutral_name(person: User) -> str:
     return name
 
 
-def recheck_names(*, now: datetime) -> None:
-    """Check all names by today's rules, and store the skeleton of each and what staff should know about it.
-
-    Names are checked when they are chosen. This finds names that were chosen under older rules, and deletes objections
-    that no longer apply. It also frees names that were given up `FREED_NAMES_HELD` ago, and starts that time for the
-    names of deleted accounts.
-
-    The names are compared without a lock. Then each person whose rows are wrong is locked in a transaction of their
-    own, so others can take names meanwhile. What changes at the same time is left to the next run.
-    """
-    NameSkeleton.objects.filter(user=None, freed_at=None).update(freed_at=now)
-    freed, live = NameSkeleton.objects.exclude(freed_at=None), NameSkeleton.objects.filter(freed_at=None)
-    freed.filter(freed_at__lte=now - FREED_NAMES_HELD).delete()
-    stored: dict[int, set[HeldName]] = defaultdict(set)
-    for row in live.exclude(user=None).values_list(*HeldName._fields):
-        stored[row[0]].add(HeldName(*row))
-    taken: set[str] = set()
-    wrong: list[set[HeldName]] = []
-    people = User.objects.order_by("pk").values_list(*Person._fields).iterator()
-    for user_id, rows in groupby(held_names(Person(*row) for row in people), lambda row: row.user_id):
-        wanted = set(rows)
-        taken.update(row.skeleton for row in wanted)
-        if wanted != stored.get(user_id):
-            wrong.append(wanted)
-    # Somebody else may have a name that looks like a freed one, chosen under older rules.
-    freed.filter(pk__in=[pk for pk, look in freed.values_list("pk", "skeleton") if look in taken]).delete()
-    # The youngest first: the older of two people with similar names can have one without an objection only after the
-    # younger one has got it. Those who wait for an older one are next.
-    for wanted in [wanted for wanted in reversed(wrong) if not _correct_names(wanted)]:
-        _correct_names(wanted)
+def hold_names_of_deleted(*, person: User, now: datetime) -> None:
+    """Hold the names of a person who is about to be deleted for `FREED_NAMES_HELD`, as keyed hashes."""
+    rows = NameSkeleton.objects.filter(user=person)
+    held = [NameSkeleton(skeleton=keyed_hashes(row.skeleton)[0], freed_at=row.freed_at or now) for row in rows]
+    rows.delete()
+    NameSkeleton.objects.bulk_create(held)
 
 
-def _correct_names(wanted: set[HeldName]) -> bool:
-    """Store these skeletons of one person instead of theirs. Return False if somebody else has one of them.
-
-    Does nothing if the person has other names by now: those were checked when they were chosen.
-    """
-    user_id = next(iter(wanted)).user_id
-    with suppress(IntegrityError), transaction.atomic():
-        person = User.objects.select_for_update(no_key=True).filter(pk=user_id)
-        alone = set(held_names(Person(*row) for row in person.values_list(*Person._fields)))
-        if alone != {row._replace(objection="") if row.objection == ALIKE else row for row in wanted}:
-            return True
-        live = NameSkeleton.objects.filter(user=user_id, freed_at=None)
-        rows = {pk: HeldName(*values) for pk, *values in live.values_list("pk", *HeldName._fields)}
-        NameSkeleton.objects.bulk_create(NameSkeleton(**row._asdict()) for row in sorted(wanted - set(rows.values())))
-        NameSkeleton.objects.filter(pk__in=[pk for pk, row in rows.items() if row not in wanted]).delete()
-        return True
-    return False
+def free_held_names(*, now: datetime) -> None:
+    """Free the names that have been held for `FREED_NAMES_HELD`."""
+    NameSkeleton.objects.filter(freed_at__lte=now - FREED_NAMES_HELD).delete()
 
 
 def update_rest(

@@ -151,10 +151,11 @@ class User(AbstractUser):
         if fields is not None and not {"username", "display_name", "neutral_name"} & set(fields):
             super().save(*args, **options)
             return
-        new = self.pk is None
         with transaction.atomic():
+            stored = User.objects.filter(pk=self.pk) if self.pk else User.objects.none()
+            names = stored.values_list("username", "display_name", "neutral_name").first()
             super().save(*args, **options)
-            _hold_names(self, new=new)
+            _hold_names(self, before=_skeletons_of(*(names or ())))
 
     def check_password(self, raw_password: str | None) -> bool:
         """Return True if this is the password. Unlike Django's, store no new hash: `actions.renew_hash` does that."""
@@ -217,30 +218,22 @@ class User(AbstractUser):
 class NameSkeleton(models.Model):
     """A skeleton of somebody's name, held so that nobody else takes a name that looks like it (`accounts.names`).
 
-    `user` is None after the account was deleted. Was that at the person's request, the skeleton is `sealed`.
+    `user` is None after the account was deleted. Then `skeleton` is the keyed hash of it.
     """
 
-    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="name_skeletons")
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="name_skeletons")
     skeleton = models.TextField()
-    # Why staff should look at the name (a key of `queries.OBJECTIONS`), or "". Names chosen today have none.
-    objection = models.CharField(max_length=20, blank=True)
     # When the owner gave the name up; None while they have it. For FREED_NAMES_HELD only they can take it back.
     freed_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["skeleton"], name="accounts_name_skeleton")]
-        constraints = [
-            # Older names may look alike. All but that of the oldest account have an objection.
-            models.UniqueConstraint(
-                fields=["skeleton"], condition=models.Q(objection=""), name="accounts_name_skeleton_unique"
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["skeleton"], name="accounts_name_skeleton_unique")]
 
     def __str__(self) -> str:
         return f"{self.skeleton} of {self.user_id}"
 
 
-def sealed(skeleton: str) -> list[str]:
+def keyed_hashes(skeleton: str) -> list[str]:
     """Return a keyed hash of a skeleton, and after it those under each of `SECRET_KEY_FALLBACKS`.
 
     The names of deleted accounts are held in this form, so that the database does not have them.
@@ -249,25 +242,29 @@ def sealed(skeleton: str) -> list[str]:
     return [salted_hmac("accounts.NameSkeleton", skeleton, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
-def _hold_names(user: User, *, new: bool) -> None:
-    """Hold the skeletons of this person's names, and free those of names given up. A `new` person held none."""
-    names = filter(None, (user.username, user.display_name, user.neutral_name))
-    wanted = {skeleton for name in names for skeleton in name_skeletons(name)}
+def _skeletons_of(*names: str) -> frozenset[str]:
+    return frozenset(skeleton for name in names if name for skeleton in name_skeletons(name))
+
+
+def _hold_names(user: User, before: frozenset[str]) -> None:
+    """Hold the skeletons of this person's names, and free those of names given up.
+
+    :param before: the skeletons of the names before the change, of which an older account may hold one: a name that
+        the person had before a rule stays theirs.
+    """
+    wanted = _skeletons_of(user.username, user.display_name, user.neutral_name)
     rows = NameSkeleton.objects.filter(user=user)
-    freed_at = {} if new else dict(rows.values_list("skeleton", "freed_at"))
-    if any(freed_at[skeleton] for skeleton in wanted & freed_at.keys()):
-        rows.filter(skeleton__in=wanted).update(freed_at=None)
-    if any(freed_at[skeleton] is None for skeleton in freed_at.keys() - wanted):
+    if before - wanted:
         _free_names(rows.exclude(skeleton__in=wanted))
-    # Sorted, so that two people who take the same names at once do not deadlock.
-    NameSkeleton.objects.bulk_create(
-        NameSkeleton(user=user, skeleton=skeleton) for skeleton in sorted(wanted - freed_at.keys())
-    )
+    if new := wanted - before:
+        if before:
+            rows.filter(skeleton__in=new).delete()  # names that the person takes back
+        # Sorted, so that two people who take the same names at once do not deadlock.
+        NameSkeleton.objects.bulk_create(NameSkeleton(user=user, skeleton=skeleton) for skeleton in sorted(new))
 
 
 def _free_names(rows: models.QuerySet[NameSkeleton]) -> None:
     """Mark skeletons that one person gives up as freed, and delete the oldest ones over `MOST_FREED`."""
-    rows.exclude(objection="").delete()  # need not be held: nobody can take such a name, or an older account has it
     rows.filter(freed_at=None).update(freed_at=timezone.now())
     kept = rows.order_by("-freed_at", "pk").values_list("pk", flat=True)
     rows.filter(pk__in=list(kept[MOST_FREED:])).delete()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 from zoneinfo import available_timezones
 
 from django.conf import settings
@@ -143,7 +143,7 @@ def _is_symbol(char: str) -> bool:
 def validate_display_name(value: str) -> None:
     """Check a name at the table: it must be readable, on one line, no link, in one script a word, and not reserved.
 
-    :raises ValidationError: with a `code` that is a key of `queries.OBJECTIONS`.
+    :raises ValidationError:
     """
     if value != clean_display_name(value) or not value.isprintable():
         raise ValidationError("Use only visible characters, with single spaces between words.", code="unprintable")
@@ -300,61 +300,3 @@ def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
         frozenset(map(_plain, STAFF_WORDS)),
         frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, settings.SITE_NAME)) - {""},
     )
-
-
-class Person(NamedTuple):
-    """The fields of a person that decide whether their names would be accepted today.
-
-    `neutral_name` is checked by nobody, because the site chose it.
-    """
-
-    pk: int
-    username: str
-    display_name: str
-    is_guest: bool
-    is_staff: bool
-    neutral_name: str = ""
-
-
-class HeldName(NamedTuple):
-    """A skeleton of a person's name, and the code of why staff should look at the name, or ""."""
-
-    user_id: int
-    skeleton: str
-    objection: str
-
-
-ALIKE: Final = "alike"
-
-
-def held_names(people: Iterable[Person]) -> Iterator[HeldName]:
-    """Yield the skeletons of these people's names with today's objections. `people` are sorted by age, oldest first."""
-    held: set[str] = set()
-    for person in people:
-        found: dict[str, str] = {}
-        for name, validators in _names_of(person):
-            objection = _objection(name, validators)
-            if person.is_staff and objection == "reserved":
-                objection = ""
-            for one in name_skeletons(name):
-                found[one] = found.get(one) or objection
-        for one, objection in found.items():
-            yield HeldName(person.pk, one, objection or (ALIKE if one in held else ""))
-        held.update(found)  # in place: `|=` with the keys of a dict would copy the whole set
-
-
-def _names_of(person: Person) -> Iterator[tuple[str, list[Callable[[str], None]]]]:
-    yield person.username, [] if person.is_guest else username_validators
-    if person.display_name:
-        yield person.display_name, [validate_display_name]
-    if person.neutral_name:
-        yield person.neutral_name, []
-
-
-def _objection(name: str, validators: Iterable[Callable[[str], None]]) -> str:
-    for validate in validators:
-        try:
-            validate(name)
-        except ValidationError as refusal:
-            return refusal.code or "invalid"
-    return ""

@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from accounts.addresses import canonical, is_sent_as_written, spellings
-from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User, sealed
-from accounts.names import ALIKE, NAME_TAKEN, name_skeletons
+from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User, keyed_hashes
+from accounts.names import NAME_TAKEN, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 from accounts.zones import zone_to_show
 from common.fixed_sql import Columns, prepared_cursor
@@ -62,7 +62,7 @@ def name_clash(name: str, *, except_for: User) -> str:
     if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name) | Q(neutral_name__iexact=name)).exists():
         return NAME_TAKEN
     looks = name_skeletons(name)
-    of_deleted = [held for look in looks for held in sealed(look)]
+    of_deleted = [held for look in looks for held in keyed_hashes(look)]
     alike = NameSkeleton.objects.filter(skeleton__in=[*looks, *of_deleted])
     if except_for.pk is not None:
         alike = alike.exclude(user=except_for.pk)
@@ -70,36 +70,6 @@ def name_clash(name: str, *, except_for: User) -> str:
     if not freed:
         return ""
     return NAME_FREED if all(freed) else NAME_ALIKE
-
-
-OBJECTIONS: Final = {
-    "address": "looks like a web or mail address",
-    ALIKE: "looks like the name of an older account",
-    "check_mark": "has a check mark or another badge",
-    "invalid": "has characters that usernames cannot have",
-    "invisible": "has invisible characters",
-    "marks": "has more marks than letters need",
-    "reserved": "is reserved for bots, guests, staff or the site",
-    "scripts": "mixes scripts in one word",
-    "unprintable": "has nothing to read, or characters that do not print",
-}
-"""What staff read about a name, by the code of the `ValidationError` with which it would be refused today."""
-
-
-def objections_to(user: User) -> list[str]:
-    """Return the objections to this person's names, as phrases that follow "a name"."""
-    codes = NameSkeleton.objects.filter(user=user).exclude(objection="").values_list("objection", flat=True)
-    return [OBJECTIONS[code] for code in sorted(set(codes))]
-
-
-def objected_to(*, alike: bool) -> QuerySet[NameSkeleton, int]:
-    """Return the ids of people with an objection: a name like an older account's if `alike`, else all other ones."""
-    rows = (
-        NameSkeleton.objects.filter(objection=ALIKE)
-        if alike
-        else NameSkeleton.objects.exclude(objection__in=["", ALIKE])
-    )
-    return rows.values_list("user_id", flat=True)
 
 
 def reread_user(user_id: int) -> User:

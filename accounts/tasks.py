@@ -12,12 +12,6 @@ def clear_expired_sessions() -> None:
     actions.clear_expired_sessions(now=timezone.now())
 
 
-@shared_task(name="accounts.tasks.recheck_names", ignore_result=True)
-def recheck_names() -> None:
-    """Check all names by today's rules, and free names that were given up long ago."""
-    actions.recheck_names(now=timezone.now())
-
-
 @shared_task(name="accounts.tasks.forget_tries", ignore_result=True)
 def forget_tries() -> None:
     """Delete counted tries whose window is over."""

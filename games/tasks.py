@@ -7,6 +7,7 @@ import random
 from celery import shared_task
 from django.utils import timezone
 
+from accounts import actions as account_actions
 from accounts import mails
 from games import asked_bots, randomness
 from games.actions import abandoned, data_copies, deletion, housekeeping, pauses
@@ -68,6 +69,7 @@ def tidy() -> None:
         old_copies=lambda: data_copies.forget_old(now=timezone.now()),
         deletions=lambda: deletion.delete_due(now=timezone.now()),
         old_notices=lambda: preferences.forget_old(now=timezone.now()),
+        held_names=lambda: account_actions.free_held_names(now=timezone.now()),
         old_account_mails=lambda: mails.forget_old(now=timezone.now()),
         marks=lambda: auto_reports.forget_marks(now=timezone.now()),
         cases=lambda: auto_reports.report_signs(now=timezone.now()),

@@ -46,7 +46,6 @@ BEAT: Final = {
     "games.tasks.housekeeping": HOUSEKEEPING_SECONDS,
     "accounts.tasks.forget_tries": 600.0,
     "accounts.tasks.clear_expired_sessions": 3600.0,
-    "accounts.tasks.recheck_names": 86_400.0,
 }
 STOP_SECONDS: Final = 60.0
 """Longer than any task takes. Supervisors that send SIGTERM kill a process sooner (docs/operations.md)."""

@@ -18,7 +18,7 @@ from accounts import actions as account_actions
 from accounts import mails
 from accounts.actions import lock_person
 from accounts.addresses import canonical
-from accounts.models import DELETION_DAYS, AccountMail, NameSkeleton, Session, User, sealed
+from accounts.models import DELETION_DAYS, AccountMail, Session, User
 from accounts.names import deleted_name
 from accounts.zones import zone_to_show
 from games import announce, queries
@@ -204,7 +204,7 @@ def _forget(user_id: int, now: datetime) -> bool:
         Seat.objects.filter(user=person).exclude(bot="").update(bot="")
         Report.objects.filter(case__person=person).update(called="")
         PersonName.objects.filter(person=user_id).update(name="")
-        _seal_names(person, now)
+        account_actions.hold_names_of_deleted(person=person, now=now)
         _forget_addresses(person)
         person.delete()
         return True
@@ -217,15 +217,6 @@ def _names_of(person: User) -> list[str]:
     stored |= set(PersonName.objects.filter(person=person.pk).values_list("name", flat=True))
     stored |= set(Report.objects.filter(case__person=person).values_list("called", flat=True))
     return sorted(stored - {"", deleted_name(person.pk)}, key=len, reverse=True)
-
-
-def _seal_names(person: User, now: datetime) -> None:
-    """Hold the names of this person in a form that does not tell them (decision 93)."""
-    held = NameSkeleton.objects.filter(user=person)
-    held.exclude(objection="").delete()
-    for row in held:
-        row.skeleton, row.freed_at, row.user = sealed(row.skeleton)[0], row.freed_at or now, None
-        row.save(update_fields=["skeleton", "freed_at", "user"])
 
 
 def _forget_addresses(person: User) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from accounts.actions import hold_names_of_deleted
 from accounts.models import User
 from games import queries
 from games.actions import rounds
@@ -77,10 +78,10 @@ def forget_guests(*, now: datetime) -> int:
     gone = User.objects.filter(
         ~Exists(running), ~Exists(played_lately), ~Exists(reported), is_guest=True, date_joined__lt=month_ago
     )
-    return sum(_forget(gone, user_id) for user_id in list(gone.values_list("pk", flat=True)))
+    return sum(_forget(gone, user_id, now) for user_id in list(gone.values_list("pk", flat=True)))
 
 
-def _forget(gone: QuerySet[User], user_id: int) -> bool:
+def _forget(gone: QuerySet[User], user_id: int, now: datetime) -> bool:
     """Delete this guest, unless the guest has signed up or joined a table since `gone` was listed."""
     with transaction.atomic():
         if User.objects.select_for_update(of=("self",)).filter(pk=user_id).first() is None:
@@ -91,5 +92,6 @@ def _forget(gone: QuerySet[User], user_id: int) -> bool:
         # A seat with a bot and without an owner would be a bot's, and a rematch would have that bot.
         Seat.objects.filter(user=guest).exclude(bot="").update(bot="")
         Report.objects.filter(case__person=guest).update(called="")
+        hold_names_of_deleted(person=guest, now=now)
         guest.delete()
         return True

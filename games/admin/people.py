@@ -146,27 +146,12 @@ class Account(admin.SimpleListFilter):
         return queryset
 
 
-class Name(admin.SimpleListFilter):
-    """Filter by names that are older than today's rules. Their owners may keep them."""
-
-    title = "name"
-    parameter_name = "name"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("alike", "Looks like an older account’s"), ("refused", "Would be refused today")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        if self.value() not in ("alike", "refused"):
-            return queryset
-        return queryset.filter(pk__in=identities.objected_to(alike=self.value() == "alike"))
-
-
 @admin.register(User)
 class PersonAdmin(ReadOnlyAdmin):
     """People are read-only. Staff change them by acts; addresses and passwords are changed by the people themselves."""
 
     list_display = ("username", "goes_by", "account", "since")
-    list_filter = (Account, Name)
+    list_filter = (Account,)
     search_fields = ("username", "display_name", "neutral_name")
     ordering = ("username",)
 
@@ -269,7 +254,6 @@ class PersonAdmin(ReadOnlyAdmin):
             "person": person,
             "role": ", ".join(roles) if person.is_staff else "",
             "muted": person.muted(now),
-            "objections": identities.objections_to(person),
             "refusal": refusal_of(check_person, person, by=request.user),
             "acts": buttons(
                 request,

@@ -72,7 +72,7 @@ def data_of(person: User) -> dict[str, Any]:
             SignUpInvitation.objects.filter(by=person), "note", "created_at", "expires_at", "revoked_at", "used_at"
         ),
         "invited_at": list(SignUpInvitation.objects.filter(used_by=person).values_list("used_at", flat=True)),
-        "held_names": _rows(NameSkeleton.objects.filter(user=person), "skeleton", "objection", "freed_at"),
+        "held_names": _rows(NameSkeleton.objects.filter(user=person), "skeleton", "freed_at"),
         "account_emails": _rows(
             AccountMail.objects.filter(user=person), "kind", "address", "state", "reason", "created_at"
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from io import StringIO
@@ -16,17 +16,16 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from accounts import actions, queries, tasks
+from accounts import actions, queries
 from accounts.models import MOST_FREED, NameSkeleton, User
-from accounts.names import HeldName, Person, held_names
+from accounts.names import name_skeletons
 from games.actions import lobby
+from games.actions.housekeeping import forget_guests
 from games.models import Seat
 from games.queries import Viewer
 from games.refusals import Denied
 from games.staff import accounts, people
-from tests.accounts.test_names import REFUSED
 from tests.conftest import logged_in, person
-from tests.support.codes import staff_browser
 from tests.support.web import at_once
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -42,8 +41,8 @@ def renamed(user: User, **names: str) -> None:
     user.refresh_from_db()
 
 
-def held() -> set[tuple[str, str, str]]:
-    return set(NameSkeleton.objects.filter(freed_at=None).values_list("user__username", "skeleton", "objection"))
+def held() -> set[tuple[str, str]]:
+    return set(NameSkeleton.objects.filter(freed_at=None).values_list("user__username", "skeleton"))
 
 
 @pytest.mark.django_db
@@ -51,7 +50,7 @@ def test_a_new_account_costs_no_search_for_names_that_it_held() -> None:
     with CaptureQueriesContext(connection) as statements:
         person("alice")
     assert not [one["sql"] for one in statements if one["sql"].startswith("SELECT") and "nameskeleton" in one["sql"]]
-    assert held() == {("alice", "allce", "")}
+    assert held() == {("alice", "allce")}
 
 
 @pytest.mark.django_db
@@ -126,8 +125,7 @@ def test_commands_refuse_look_alike_names(alice: User, monkeypatch: pytest.Monke
 def test_a_superuser_may_be_called_admin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "correct horse 9 battery")
     call_command("createsuperuser", interactive=False, username="admin", email="a@example.org", verbosity=0)
-    tasks.recheck_names()
-    assert held() == {("admin", "adrnln", "")}
+    assert held() == {("admin", "adrnln")}
 
 
 @pytest.mark.django_db
@@ -142,8 +140,8 @@ def called(user: User, name: str) -> None:
 
 
 def days_pass(days: int) -> None:
-    """Run the daily task this many days from now."""
-    actions.recheck_names(now=timezone.now() + timedelta(days=days))
+    """Run the hourly task this many days from now."""
+    actions.free_held_names(now=timezone.now() + timedelta(days=days))
 
 
 @pytest.mark.django_db
@@ -169,19 +167,18 @@ def test_a_former_name_is_held_for_90_days(alice: User, bob: User, ann: User, ho
 
 
 @pytest.mark.django_db
-def test_the_names_of_a_deleted_account_are_held_without_its_owner(alice: User, bob: User) -> None:
-    called(alice, "Wonder")
-    alice.delete()
-    for days in (0, 89):
-        days_pass(days)
-        with pytest.raises(actions.NameTaken, match="until recently"):
-            called(bob, "Wonder")
-    left = NameSkeleton.objects.exclude(freed_at=None)
-    assert set(left.values_list("skeleton", flat=True)) == {"allce", "wonder"}
-    assert not left.exclude(user=None).exists()
+def test_the_names_of_a_deleted_guest_are_held_without_its_owner(bob: User) -> None:
+    guest = actions.create_guest(name="Wonder")
+    User.objects.filter(pk=guest.pk).update(date_joined=timezone.now() - timedelta(days=31))
+    assert forget_guests(now=timezone.now()) == 1
+    held_rows = NameSkeleton.objects.exclude(freed_at=None)
+    assert not held_rows.filter(skeleton__in=["wonder", *name_skeletons(guest.username)]).exists()
+    days_pass(89)
+    with pytest.raises(actions.NameTaken, match="until recently"):
+        called(bob, "W0nder")
     days_pass(91)
     called(bob, "Wonder")
-    assert not NameSkeleton.objects.exclude(freed_at=None).filter(user=None).exists()
+    assert not held_rows.exists()
 
 
 @pytest.mark.django_db
@@ -218,7 +215,7 @@ def test_a_guest_who_signs_up_can_keep_the_name(client: Client) -> None:
     guest = actions.create_guest()
     actions.update_profile(user=guest, display_name="Milly", time_zone="UTC", now=NOW)
     assert logged_in(guest).post("/accounts/signup/", {**SIGN_UP, "username": "mi11y"}).status_code == 302
-    assert held() == {("mi11y", "rnllly", "")}
+    assert held() == {("mi11y", "rnllly")}
 
 
 @pytest.mark.django_db
@@ -233,7 +230,6 @@ def test_saving_other_fields_does_not_check_names(
 @pytest.mark.parametrize("name", ["Admin.", "\u0430lice", "Staff \u2714", ALIKE])
 def test_an_older_name_is_kept_when_other_fields_change(alice: User, bob: User, name: str) -> None:
     renamed(bob, display_name=name)
-    actions.recheck_names(now=NOW)
     browser = logged_in(bob)
     answer = browser.post("/accounts/me/", {"display_name": name, "time_zone": "Asia/Tokyo"})
     assert answer.status_code == 302
@@ -241,120 +237,6 @@ def test_an_older_name_is_kept_when_other_fields_change(alice: User, bob: User, 
     assert (bob.display_name, bob.time_zone) == (name, "Asia/Tokyo")
     bob.save()  # all columns, the names too
     assert browser.post("/accounts/me/", {"display_name": f"{name}.", "time_zone": "UTC"}).status_code == 422
-
-
-@pytest.mark.django_db
-def test_nobody_else_can_take_an_older_name(alice: User, bob: User, charlie: User) -> None:
-    renamed(bob, display_name=ALIKE)
-    actions.recheck_names(now=NOW)
-    renamed(alice, username="wonder")
-    alice.save()
-    with pytest.raises(actions.NameTaken):
-        actions.update_profile(user=charlie, display_name="Alice", time_zone="UTC", now=NOW)
-
-
-@pytest.mark.django_db
-def test_objections_to_older_names_are_found_and_removed(alice: User, bob: User, charlie: User, db: None) -> None:
-    renamed(bob, display_name=ALIKE)
-    renamed(charlie, display_name="Admin.")
-    tasks.recheck_names()
-    assert held() == {
-        ("alice", "allce", ""), ("bob", "bob", ""), ("bob", "allce", "alike"), ("charlie", "charlle", ""),
-        ("charlie", "adrnln", "reserved"),
-    }  # fmt: skip
-    before = set(NameSkeleton.objects.values_list("pk", flat=True))
-    tasks.recheck_names()
-    assert set(NameSkeleton.objects.values_list("pk", flat=True)) == before
-    alice.delete()
-    renamed(charlie, display_name="")
-    tasks.recheck_names()
-    assert held() == {("bob", "bob", ""), ("bob", "allce", ""), ("charlie", "charlle", "")}
-
-
-@pytest.mark.django_db
-def test_names_can_be_taken_while_all_are_checked(
-    alice: User, bob: User, charlie: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    renamed(bob, display_name="Admin.")
-    renamed(charlie, display_name=ALIKE)
-    locks: list[str] = []
-
-    def meanwhile(people: Iterable[Person]) -> Iterator[HeldName]:
-        yield from held_names(people)
-        with connection.cursor() as cursor:
-            # Tables of other databases, as of tests that run beside this one, may have the same number.
-            cursor.execute(
-                "SELECT mode FROM pg_locks JOIN pg_database d ON d.oid = database AND datname = current_database()"
-                " WHERE relation = 'accounts_nameskeleton'::regclass"
-            )
-            locks.extend(mode for (mode,) in cursor.fetchall())
-        if not User.objects.filter(display_name="Zelda").exists():  # only in the first check, which is of everybody
-            called(bob, "Zelda")
-
-    monkeypatch.setattr(actions, "held_names", meanwhile)
-    tasks.recheck_names()
-    assert len(locks) >= 3  # the check of everybody, and those of bob and charlie
-    assert not {mode for mode in locks if mode not in {"AccessShareLock", "RowShareLock", "RowExclusiveLock"}}
-    assert held() == {
-        ("alice", "allce", ""), ("bob", "bob", ""), ("bob", "zelda", ""), ("charlie", "charlle", ""),
-        ("charlie", "allce", "alike"),
-    }  # fmt: skip
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "stored",
-    [
-        {("alice", "allce", "alike"), ("bob", "bob", ""), ("bob", "allce", "")},  # the objection moves to the younger
-        {("alice", "bob", ""), ("bob", "bob", "alike"), ("bob", "allce", "alike")},  # the older one has another look
-    ],
-)
-def test_rows_of_older_rules_are_corrected_at_once(alice: User, bob: User, stored: set[tuple[str, str, str]]) -> None:
-    renamed(bob, display_name=ALIKE)
-    NameSkeleton.objects.all().delete()
-    people = {user.username: user for user in (alice, bob)}
-    for name, look, objection in stored:
-        NameSkeleton.objects.create(user=people[name], skeleton=look, objection=objection)
-    tasks.recheck_names()
-    assert held() == {("alice", "allce", ""), ("bob", "bob", ""), ("bob", "allce", "alike")}
-
-
-@pytest.mark.django_db
-def test_a_check_of_names_that_changes_nothing_runs_the_same_queries_for_any_number(
-    alice: User, bob: User, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    with CaptureQueriesContext(connection) as before:
-        tasks.recheck_names()
-    for _ in range(20):
-        actions.create_guest()
-    with django_assert_num_queries(len(before)):
-        tasks.recheck_names()
-
-
-@pytest.mark.long
-@pytest.mark.django_db
-def test_staff_can_find_older_names_and_read_the_objections(mo: User, alice: User, bob: User, charlie: User) -> None:
-    renamed(bob, display_name=ALIKE)
-    renamed(charlie, display_name="Admin.")
-    actions.recheck_names(now=NOW)
-    browser = staff_browser(mo)
-
-    def listed(value: str) -> set[str]:
-        answer = browser.get(f"/admin/accounts/user/?name={value}")
-        return {person.username for person in answer.context["cl"].result_list}
-
-    assert (listed("alike"), listed("refused")) == ({"bob"}, {"charlie"})
-    assert listed("nonsense") == {"alice", "bob", "charlie", "mo"}
-    pages = {
-        who: browser.get(f"/admin/accounts/user/{who.pk}/change/").content.decode() for who in (alice, bob, charlie)
-    }
-    assert "Name problem" not in pages[alice]
-    assert "This name looks like the name of an older account" in pages[bob]
-    assert "This name is reserved for bots, guests, staff or the site" in pages[charlie]
-
-
-def test_every_objection_has_a_text_for_staff() -> None:
-    assert set(queries.OBJECTIONS) == {*REFUSED, "alike", "invalid"}
 
 
 @pytest.mark.long

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 import unicodedata
 
 import pytest
@@ -15,10 +14,7 @@ from accounts.lookalikes import INVISIBLE
 from accounts.names import (
     BOT_NAMES,
     STAFF_WORDS,
-    HeldName,
-    Person,
     clean_display_name,
-    held_names,
     is_reserved,
     username_validators,
     validate_display_name,
@@ -204,63 +200,8 @@ def test_no_accepted_name_has_invisible_characters(name: str) -> None:
     assert name == clean_display_name(name) == name.strip()
 
 
-def person(number: int, username: str, display_name: str = "", *, guest: bool = False, staff: bool = False) -> Person:
-    return Person(number, username, display_name, guest, staff)
-
-
-def test_the_oldest_of_similar_names_has_no_objection() -> None:
-    people = [person(1, "alice"), person(2, "bob", "\u0430\u04cf\u0456\u0441\u0435"), person(3, "a1ice")]
-    assert list(held_names(people)) == [
-        HeldName(1, "allce", ""),
-        HeldName(2, "bob", ""),
-        HeldName(2, "allce", "alike"),
-        HeldName(3, "allce", "alike"),
-    ]
-
-
 @pytest.mark.parametrize(
     "name", ["AliceCooper", "alice-cooper", "A\ua781ice Cooper", "Alice  Cooper!", "\u272a Alice Cooper"]
 )
 def test_word_separators_do_not_distinguish_names(name: str) -> None:
     assert names.name_skeletons(name) & names.name_skeletons("Alice Cooper")
-
-
-def test_the_check_of_names_costs_the_same_for_each_person(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts bytes, because a copy of the set of names is one operation of the interpreter."""
-    monkeypatch.setattr(names, "_objection", lambda name, validators: "")
-    monkeypatch.setattr(names, "name_skeletons", lambda name: frozenset({name}))
-
-    def allocated(number: int) -> int:
-        total = 0
-        tracemalloc.start()
-        try:
-            before = tracemalloc.get_traced_memory()[0]
-            for _ in held_names(person(n, f"n{n}") for n in range(number)):
-                now, most = tracemalloc.get_traced_memory()
-                total += most - before
-                before = now
-                tracemalloc.reset_peak()
-        finally:
-            tracemalloc.stop()
-        return total
-
-    assert allocated(3000) < 15 * allocated(300)
-
-
-def test_the_two_names_of_one_person_may_be_alike() -> None:
-    assert list(held_names([person(1, "alice", "Alice")])) == [HeldName(1, "allce", "")]
-
-
-@pytest.mark.parametrize(
-    ("who", "objection"),
-    [
-        (person(1, "admin"), "reserved"),
-        (person(1, "admin", staff=True), ""),
-        (person(1, "guest-0123456789abcdef", guest=True), ""),
-        (person(1, "me@home"), "invalid"),
-        (person(1, "alice", "Alice \u2714"), "check_mark"),
-        (person(1, "alice", "\u0430lice"), "scripts"),
-    ],
-)
-def test_a_name_that_would_be_refused_today_has_an_objection(who: Person, objection: str) -> None:
-    assert {held.objection for held in held_names([who])} == {objection}

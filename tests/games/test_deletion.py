@@ -447,9 +447,9 @@ def test_a_name_of_a_deleted_account_stays_held(dora: User) -> None:
     deleted(dora)
     assert queries.name_clash("Dora the Great", except_for=User()) == queries.NAME_FREED
     assert queries.name_clash("dora_the_first", except_for=User()) == queries.NAME_FREED
-    actions.recheck_names(now=NOON + FORTNIGHT)
+    actions.free_held_names(now=NOON + FORTNIGHT)
     assert queries.name_clash("Dora the Great", except_for=User()) == queries.NAME_FREED
-    actions.recheck_names(now=NOON + FORTNIGHT + timedelta(days=91))
+    actions.free_held_names(now=NOON + FORTNIGHT + timedelta(days=91))
     assert not NameSkeleton.objects.exists()
 
 

@@ -313,9 +313,9 @@ def test_a_guest_who_has_just_joined_a_table_is_not_deleted(alice: User, monkeyp
     guest = old_guest()
     forget = housekeeping._forget
 
-    def sit_down_first(gone: QuerySet[User], number: int) -> bool:
+    def sit_down_first(gone: QuerySet[User], number: int, now: datetime) -> bool:
         table_at(TWO_HANDS, [guest, alice])
-        return forget(gone, number)
+        return forget(gone, number, now)
 
     monkeypatch.setattr(housekeeping, "_forget", sit_down_first)
     assert housekeeping.forget_guests(now=NOON) == 0

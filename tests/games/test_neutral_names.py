@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts import actions as accounts
-from accounts.models import NameSkeleton, User
+from accounts.models import User
 from accounts.names import is_reserved, validate_display_name
 from games import queries
 from games.models import AuditEntry, Notice, Seat
@@ -151,14 +151,6 @@ def test_neutral_names_differ(alice: User, bob: User, mo: User, monkeypatch: pyt
     names = iter(["Player 10001", "Player 10001", "Player 1000l", "Player 10002"])
     monkeypatch.setattr(accounts, "random_neutral_name", lambda: next(names))
     assert [replaced(who, mo).name for who in (alice, bob)] == ["Player 10001", "Player 10002"]
-
-
-def test_the_daily_check_of_names_keeps_neutral_names_held(bob: User, mo: User) -> None:
-    name = replaced(bob, mo).name
-    held = set(NameSkeleton.objects.filter(user=bob, freed_at=None).values_list("skeleton", flat=True))
-    accounts.recheck_names(now=NOON)
-    assert set(NameSkeleton.objects.filter(user=bob, freed_at=None).values_list("skeleton", flat=True)) == held
-    assert any(name[-3:].replace("1", "l").replace("0", "o") in skeleton for skeleton in held)
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ RELEASES = [CHECKOUT / "tests" / "golden" / "f8c9a292", *sorted((CHECKOUT / "tes
 NOW = MADE_AT + timedelta(minutes=5)
 MOVES = 25
 """How many moves are made at each table, unless it ends before."""
-REMOVED = {"asked_from"}
-"""Columns that are no longer needed: a hash of the network that asked for a mail."""
+REMOVED = {"asked_from", "objection"}
+"""Columns that are no longer needed: a hash of the network that asked for a mail, and what is wrong with a name."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
