@@ -23,6 +23,7 @@ from accounts.names import (
     guest_display_name,
     guest_username,
     is_guest_display_name,
+    name_skeletons,
     random_neutral_name,
     username_validators,
     validate_display_name,
@@ -357,6 +358,23 @@ def free_neutral_name(person: User) -> str:
     while queries.name_clash(name, except_for=person):
         name = random_neutral_name()
     return name
+
+
+def save_names_from_staff(*, person: User, now: datetime) -> None:
+    """Save the names of this person as staff have changed them, and hold the former ones for `FREED_NAMES_HELD`.
+
+    The caller is in a transaction and has locked the person.
+
+    :raises IntegrityError: somebody else has one of the names, or one that looks like it.
+    """
+    fields = ("username", "display_name", "neutral_name")
+    former = User.objects.values_list(*fields).get(pk=person.pk)
+    person.save(update_fields=fields)
+    looks = sorted({look for name in former if name for look in name_skeletons(name)})
+    # Those that the person still has are held already. So may be one from before a rule, by an older account.
+    NameSkeleton.objects.bulk_create(
+        [NameSkeleton(user=person, skeleton=look, freed_at=now) for look in looks], ignore_conflicts=True
+    )
 
 
 def hold_names_of_deleted(*, person: User, now: datetime) -> None:

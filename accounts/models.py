@@ -22,11 +22,7 @@ from accounts.names import DISPLAY_NAME_LENGTH, NAME_TAKEN, name_skeletons, vali
 from accounts.rest import Rest
 
 FREED_NAMES_HELD: Final = timedelta(days=90)
-MOST_FREED: Final = 6
-"""How many skeletons of former names are held for one person: those of three names, which have at most two each.
-
-Without this limit one person could block any number of names by changing theirs again and again.
-"""
+"""How long a name is held after its account was deleted, or after staff took it away."""
 FORMER_NAMES: Final = 20
 """How many names that a person gave up are stored with the person."""
 NEWCOMER: Final = timedelta(days=1)
@@ -223,7 +219,8 @@ class NameSkeleton(models.Model):
 
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="name_skeletons")
     skeleton = models.TextField()
-    # When the owner gave the name up; None while they have it. For FREED_NAMES_HELD only they can take it back.
+    # When staff took the name away or the account was deleted; None while the owner has it. For FREED_NAMES_HELD nobody
+    # else gets it.
     freed_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -255,19 +252,12 @@ def _hold_names(user: User, before: frozenset[str]) -> None:
     wanted = _skeletons_of(user.username, user.display_name, user.neutral_name)
     rows = NameSkeleton.objects.filter(user=user)
     if before - wanted:
-        _free_names(rows.exclude(skeleton__in=wanted))
+        rows.filter(freed_at=None).exclude(skeleton__in=wanted).delete()
     if new := wanted - before:
         if before:
-            rows.filter(skeleton__in=new).delete()  # names that the person takes back
+            rows.filter(skeleton__in=new).delete()  # names that staff took away, and that the person takes back
         # Sorted, so that two people who take the same names at once do not deadlock.
         NameSkeleton.objects.bulk_create(NameSkeleton(user=user, skeleton=skeleton) for skeleton in sorted(new))
-
-
-def _free_names(rows: models.QuerySet[NameSkeleton]) -> None:
-    """Mark skeletons that one person gives up as freed, and delete the oldest ones over `MOST_FREED`."""
-    rows.filter(freed_at=None).update(freed_at=timezone.now())
-    kept = rows.order_by("-freed_at", "pk").values_list("pk", flat=True)
-    rows.filter(pk__in=list(kept[MOST_FREED:])).delete()
 
 
 class ApiToken(models.Model):

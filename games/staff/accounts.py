@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import log_ins
 from accounts import queries as accounts
-from accounts.actions import revoke_tokens
+from accounts.actions import revoke_tokens, save_names_from_staff
 from accounts.models import User
 from accounts.names import NAME_TAKEN, clean_display_name, username_validators
 from games import announce
@@ -87,7 +87,7 @@ def rename(
         try:
             with transaction.atomic():
                 erase_old_name(person)
-                person.save(update_fields=["username", "display_name", "neutral_name"])
+                save_names_from_staff(person=person, now=now)
         except IntegrityError:
             raise Denied("malformed", NAME_TAKEN) from None
         staff_notices.renamed(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from accounts.actions import free_neutral_name, lock_person
+from accounts.actions import free_neutral_name, lock_person, save_names_from_staff
 from accounts.models import FOR_GOOD, User
 from games import announce
 from games.actions.names import erase_old_name
@@ -102,9 +102,9 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
             raise Denied("forbidden", message)
         entry = record(acts.MUTE, by=by, reason=reason, now=now, person=person, days=days)
         person.muted_until = until
+        person.save(update_fields=["muted_until"])
         person.display_name = ""
-        erase_old_name(person)
-        person.save(update_fields=["muted_until", "display_name"])
+        _save_names(person, now)
         staff_notices.muted(person, mark=entry.pk, now=now)
         return entry
 
@@ -124,7 +124,7 @@ def replace_username(*, person_id: int, by: User, reason: str, now: datetime) ->
         given = stored_name(person, name)
         entry = record(acts.NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=given)
         person.display_name, person.neutral_name = "", name
-        _save_shown_name(person)
+        _save_names(person, now)
         staff_notices.username_replaced(person, reason, mark=entry.pk, now=now)
         return entry
 
@@ -143,14 +143,14 @@ def restore_username(*, person_id: int, by: User, reason: str, now: datetime) ->
         name = stored_name(person, person.neutral_name)
         entry = record(acts.END_NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=name)
         person.neutral_name = ""
-        _save_shown_name(person)
+        _save_names(person, now)
         staff_notices.username_restored(person, mark=entry.pk, now=now)
         return entry
 
 
-def _save_shown_name(person: User) -> None:
+def _save_names(person: User, now: datetime) -> None:
     erase_old_name(person)
-    person.save(update_fields=["display_name", "neutral_name"])
+    save_names_from_staff(person=person, now=now)
 
 
 def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:

@@ -10,14 +10,14 @@ from io import StringIO
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from accounts import actions, queries
-from accounts.models import MOST_FREED, NameSkeleton, User
+from accounts.models import NameSkeleton, User
 from accounts.names import name_skeletons
 from games.actions import lobby
 from games.actions.housekeeping import forget_guests
@@ -139,31 +139,49 @@ def called(user: User, name: str) -> None:
     actions.update_profile(user=user, display_name=name, time_zone="UTC", now=NOW)
 
 
-def days_pass(days: int) -> None:
-    """Run the hourly task this many days from now."""
-    actions.free_held_names(now=timezone.now() + timedelta(days=days))
-
-
 @pytest.mark.django_db
-@pytest.mark.parametrize("how", ["change", "mute", "rename"])
-def test_a_former_name_is_held_for_90_days(alice: User, bob: User, ann: User, how: str) -> None:
+def test_a_name_that_its_owner_gives_up_is_free_at_once(alice: User, bob: User, charlie: User) -> None:
     called(alice, "Wonder")
     with pytest.raises(actions.NameTaken, match="looks like somebody else"):
         called(bob, "W0nder")
-    if how == "change":
-        called(alice, "Alice W")
-    elif how == "mute":
+    called(alice, "Alice W")
+    called(bob, "W0nder")
+    called(bob, "")
+    called(charlie, "Wonder")
+    assert not NameSkeleton.objects.exclude(freed_at=None).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("act", ["mute", "replace_username", "rename"])
+def test_a_name_that_staff_take_away_is_held_for_90_days(alice: User, bob: User, ann: User, act: str) -> None:
+    called(alice, "Wonder")
+    if act == "mute":
         people.mute(person_id=alice.pk, by=ann, days=1, reason=REASON, now=NOW)
+    elif act == "replace_username":
+        people.replace_username(person_id=alice.pk, by=ann, reason=REASON, now=NOW)
     else:
         accounts.rename(person_id=alice.pk, by=ann, username="lisa", display_name="", reason=REASON, now=NOW)
+        assert queries.name_clash("a1ice", except_for=bob) == queries.NAME_FREED
     for name in ("Wonder", "W0nder"):
         with pytest.raises(actions.NameTaken, match="until recently"):
             called(bob, name)
+    bob.display_name = "Wonder"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        bob.save(update_fields=["display_name"])
+    actions.free_held_names(now=NOW + timedelta(days=89))
     assert queries.name_clash("wonder", except_for=User()) == queries.NAME_FREED
-    days_pass(89)
-    assert queries.name_clash("Wonder", except_for=bob) == queries.NAME_FREED
-    days_pass(91)
+    actions.free_held_names(now=NOW + timedelta(days=91))
     called(bob, "Wonder")
+
+
+@pytest.mark.django_db
+def test_the_owner_of_a_name_that_staff_took_away_can_take_it_back(alice: User, bob: User, ann: User) -> None:
+    called(alice, "Wonder")
+    accounts.rename(person_id=alice.pk, by=ann, username="alice", display_name="", reason=REASON, now=NOW)
+    called(alice, "W0nder")
+    assert not NameSkeleton.objects.exclude(freed_at=None).exists()
+    with pytest.raises(actions.NameTaken, match="looks like somebody else"):
+        called(bob, "Wonder")
 
 
 @pytest.mark.django_db
@@ -173,41 +191,12 @@ def test_the_names_of_a_deleted_guest_are_held_without_its_owner(bob: User) -> N
     assert forget_guests(now=timezone.now()) == 1
     held_rows = NameSkeleton.objects.exclude(freed_at=None)
     assert not held_rows.filter(skeleton__in=["wonder", *name_skeletons(guest.username)]).exists()
-    days_pass(89)
+    actions.free_held_names(now=timezone.now() + timedelta(days=89))
     with pytest.raises(actions.NameTaken, match="until recently"):
         called(bob, "W0nder")
-    days_pass(91)
+    actions.free_held_names(now=timezone.now() + timedelta(days=91))
     called(bob, "Wonder")
     assert not held_rows.exists()
-
-
-@pytest.mark.django_db
-def test_the_former_owner_can_take_a_name_back_at_once(alice: User, bob: User) -> None:
-    for name in ("Wonder", "", "W0nder"):
-        called(alice, name)
-    assert not NameSkeleton.objects.exclude(freed_at=None).exists()
-    with pytest.raises(actions.NameTaken, match="looks like somebody else"):
-        called(bob, "Wonder")
-
-
-@pytest.mark.long
-@pytest.mark.django_db
-def test_three_former_names_are_held_for_one_person(alice: User, bob: User) -> None:
-    for n in range(10):
-        called(alice, f"Wonder B{n}")
-    assert NameSkeleton.objects.filter(user=alice).exclude(freed_at=None).count() <= MOST_FREED
-    called(bob, "Wonder B0")
-    with pytest.raises(actions.NameTaken, match="until recently"):
-        called(bob, "Wonder B8")
-
-
-@pytest.mark.django_db
-def test_the_database_refuses_a_held_former_name(alice: User, bob: User) -> None:
-    called(alice, "Wonder")
-    called(alice, "")
-    bob.display_name = "Wonder"
-    with pytest.raises(IntegrityError):
-        bob.save(update_fields=["display_name"])
 
 
 @pytest.mark.django_db
