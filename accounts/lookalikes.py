@@ -14,6 +14,7 @@ from importlib.resources import files
 from string import ascii_uppercase
 from typing import Final
 
+import idna
 from confusable_homoglyphs.categories import alias
 
 _IGNORABLE: Final = (
@@ -25,6 +26,8 @@ _BLANK: Final = "\u2800\ufffc\U00013441-\U00013442\U00016fe4\U0001d159"
 """Characters that are not in that list but show nothing either, like the empty Braille pattern."""
 IGNORABLE: Final = re.compile(f"[{_IGNORABLE}]")
 INVISIBLE: Final = re.compile(f"[{_IGNORABLE}{_BLANK}]")
+_JOINERS: Final = re.compile("[\u200c\u200d]")
+_SKIN_TONES: Final = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
 _PART_OF_LETTER: Final = frozenset({7, 24, 25, 240})
 """Combining classes of marks that make another letter: nukta, the dots of shin and sin, iota subscript."""
@@ -74,6 +77,28 @@ def _shapes() -> dict[int, str]:
     small_x = ("LATIN LETTER SMALL CAPITAL", "X")  # the only one that Unicode does not have
     pairs = [(shape, letter) for shape in _LETTER_SHAPES for letter in ascii_uppercase if (shape, letter) != small_x]
     return {ord(unicodedata.lookup(f"{shape} {letter}")): letter for shape, letter in pairs}
+
+
+def without_joiners(text: str) -> str:
+    """Return the text without the zero-width joiner and non-joiner."""
+    return _JOINERS.sub("", text)
+
+
+def misplaced_joiner(text: str) -> str:
+    """Return the first zero-width joiner or non-joiner that changes no letter or emoji beside it, or "".
+
+    It is in place in a Persian word between two letters that would join, in Sinhala and other scripts of India after
+    the sign that takes the vowel away (the rules of RFC 5892, appendix A), and between the emoji of a family.
+
+    :param text: printable but for joiners.
+    """
+    found = (match.start() for match in _JOINERS.finditer(text))
+    return next((text[at] for at in found if not (idna.valid_contextj(text, at) or _joins_emoji(text, at))), "")
+
+
+def _joins_emoji(text: str, at: int) -> bool:
+    neighbours = text[:at].rstrip(_SKIN_TONES)[-1:] + text[at + 1 : at + 2]
+    return text[at] == "\u200d" and [unicodedata.category(char) for char in neighbours] == ["So", "So"]
 
 
 def stacks_marks(text: str) -> bool:

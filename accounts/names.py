@@ -15,7 +15,16 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.utils.crypto import salted_hmac
 
-from accounts.lookalikes import INVISIBLE, mixes_scripts, plain_letters, skeleton, stacks_marks, words
+from accounts.lookalikes import (
+    INVISIBLE,
+    misplaced_joiner,
+    mixes_scripts,
+    plain_letters,
+    skeleton,
+    stacks_marks,
+    without_joiners,
+    words,
+)
 
 DISPLAY_NAME_LENGTH = 30
 NAME_TAKEN: Final = "Somebody else goes by this name."
@@ -145,13 +154,15 @@ def validate_display_name(value: str) -> None:
 
     :raises ValidationError:
     """
-    if value != clean_display_name(value) or not value.isprintable():
+    if value != clean_display_name(value):
         raise ValidationError("Use only visible characters, with single spaces between words.", code="unprintable")
+    plain = without_joiners(value)
+    hidden = next((char for char in plain if INVISIBLE.match(char) or not char.isprintable()), "")
+    if hidden := hidden or misplaced_joiner(value):
+        raise ValidationError(f"Use only visible characters: leave out {_called(hidden)}.", code="invisible")
     if not all(name_skeletons(value)):
         raise ValidationError("Use at least one letter or number, so that the name can be read.", code="unprintable")
-    if found := INVISIBLE.search(value):
-        raise ValidationError(f"Use only visible characters: leave out {_called(found[0])}.", code="invisible")
-    if stacks_marks(value):
+    if stacks_marks(plain):
         raise ValidationError(
             "A letter can have at most two marks, and a mark needs a letter. Leave some out.", code="marks"
         )
@@ -159,8 +170,8 @@ def validate_display_name(value: str) -> None:
         raise ValidationError(
             f"A name cannot have {_called(found[0])}, because it would look verified. Leave it out.", code="check_mark"
         )
-    _validate_no_address(value, kind="name", remedy="Leave out the dot, or write a space after it.")
-    if mixed := next(filter(mixes_scripts, words(value)), None):
+    _validate_no_address(plain, kind="name", remedy="Leave out the dot, or write a space after it.")
+    if mixed := next(filter(mixes_scripts, words(plain)), None):
         raise ValidationError(f"“{mixed}” mixes scripts. Write each word in one script.", code="scripts")
     if is_reserved(value):
         raise ValidationError("This name is reserved. Choose another.", code="reserved")

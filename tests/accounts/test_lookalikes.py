@@ -92,9 +92,11 @@ def test_a_disguised_name_has_the_skeleton_of_the_name(other: str) -> None:
         ("STRASSE", "stra\u00dfe"),
         ("O\u2019Neil", "o'neil"),
         ("mary_ann", "Mary Ann"),
+        ("\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "\u0639\u0644\u06cc\u0631\u0636\u0627"),
+        ("\u0dc1\u0dca\u200d\u0dbb\u0dd3", "\u0dc1\u0dca\u0dbb\u0dd3"),
     ],
 )
-def test_case_and_punctuation_do_not_distinguish_names(one: str, other: str) -> None:
+def test_case_punctuation_and_joiners_do_not_distinguish_names(one: str, other: str) -> None:
     assert look_alike(one, other)
 
 

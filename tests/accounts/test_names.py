@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts import names
-from accounts.lookalikes import INVISIBLE
+from accounts.lookalikes import INVISIBLE, misplaced_joiner, without_joiners
 from accounts.names import (
     BOT_NAMES,
     STAFF_WORDS,
@@ -33,6 +33,11 @@ ACCEPTED = (
     "\u0f66\u0f92\u0fb2\u0f7c\u0f63\u0f0b\u0f58",  # Tibetan: letters below letters
     "\u179f\u17d2\u179a\u17b8\u1798\u17bb\u17c6",  # Khmer
     "\uae40\ucca0\uc218", "\u305f\u308d\u3046", "\u1f8d\u03b4\u03b7\u03c2", "\u10d2\u10d8\u10dd\u10e0\u10d2\u10d8",
+    "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627",  # Persian, with a non-joiner
+    "\u0dc1\u0dca\u200d\u0dbb\u0dd3",  # Sinhala, with a joiner in a conjunct
+    "\u0915\u094d\u200d\u0937",  # Devanagari, with one that keeps two letters apart
+    "Ola \U0001f468\u200d\U0001f469\u200d\U0001f467",  # a family
+    "Ola \U0001f469\U0001f3fd\u200d\U0001f91d\u200d\U0001f468\U0001f3ff", "Ola \u2764\ufe0f\u200d\U0001f525",
     "R2D2", "4lice", "Mary-Jane", "Dr. No", "\U0001f419 Ola", "Zo\u00eb \u2764", "\u0130brahim", "\u0141ukasz",
     "\u00de\u00f3r",
     "Modesto", "Badminton", "Staffan", "Botond", "Robot", "Madison", "Systema", "Supporter", "Clocktower",
@@ -42,13 +47,19 @@ ACCEPTED = (
     "\u041c\u043e\u0434\u0435\u0441\u0442", "\u0410\u0434\u0430\u043c",  # Modest and Adam in Cyrillic
 )  # fmt: skip
 REFUSED = {
-    "unprintable": ["", "...", "\u2728", "\u3164", "\u115f\u1160", "a\u202eb", "a\x00b", "a\u200bb", "\u01c3"],
+    "unprintable": ["", "...", "\u2728", "\u01c3"],
     "invisible": [
+        "\u3164", "\u115f\u1160", "a\u202eb", "a\x00b", "a\u200bb",
+        "al\u200dice", "alice\u200c", "\u200dalice", "a\u200d\u0301", "\u0628\u200d\u0628", "\u0627\u200c\u0628",
+        "\u0dc1\u0dca\u200d\u200d\u0dbb", "Ola \U0001f468\u200d", "Ola \U0001f468\u200c\U0001f469",
+        "\U0001f468\u200dOla",
         "a\u034flice", "alice\ufe0f", "alice\U000e0100", "a\u17b4lice", "a\u17b5lice", "a\u115flice", "a\u180blice",
         "a\u2800b",
         "a\ufffcb", "\U0001d159 a",
     ],
-    "marks": ["e" + "\u0301" * 25, "al\u0301\u0302\u0303ice", "\u0301bob", "Bob \u0301x", "a\u20ddb"],
+    "marks": ["e" + "\u0301" * 25, "al\u0301\u0302\u0303ice", "\u0301bob", "Bob \u0301x", "a\u20ddb",
+        "\u0915\u094d\u200d\u094d\u200d\u094d",
+    ],
     "check_mark": ["alice \u2714", "\u2705 bob", "bob\u2713", "Staff \u2714 official", "alice \u00ae",
         "alice \U0001f165", "\U0001f170\U0001f173\U0001f17c\U0001f178\U0001f17d x",
     ],
@@ -58,6 +69,7 @@ REFUSED = {
     ],
     "scripts": [
         "\u0430dmin", "\u0430lice", "\u03b1lice", "b\u043eb", "Zo\u00eb b\u043eb", "\u041e\u03bb\u044f", "\u13aalice",
+        "\u0915\u094d\u200dalice",
     ],
     "reserved": [
         "admin", "Admin.", "ADMIN", "Adm1n", "\u24d0dmin", "\uff21\uff44\uff4d\uff49\uff4e", "\u00c1dmin",
@@ -105,6 +117,8 @@ def test_an_invisible_or_misleading_name_is_refused(code: str) -> None:
 def test_a_refusal_says_what_to_leave_out() -> None:
     with pytest.raises(ValidationError, match=r"leave out combining grapheme joiner \(U\+034F\)"):
         validate_display_name("a\u034flice")
+    with pytest.raises(ValidationError, match=r"leave out zero width joiner \(U\+200D\)"):
+        validate_display_name("al\u200dice")
     with pytest.raises(ValidationError, match="“b\u043eb” mixes scripts"):
         validate_display_name("Zo\u00eb b\u043eb")
 
@@ -185,8 +199,12 @@ def test_style_characters_of_emoji_are_removed() -> None:
     assert clean_display_name("alice\ufe0f") == "alice\ufe0f"  # on a letter it is not a style, so the name is refused
 
 
-UNSEEN = "\u00ad\u034f\u115f\u17b4\u180b\u200b\u200d\u202e\u2060\u2800\u3164\ufe0f\uffa0\ufffc\U000e0100\u0301\u20dd"
-letters = st.one_of(st.sampled_from("aZ\u00e9\u0431\u5c71\u0e01\u2764 1"), st.sampled_from(UNSEEN), st.characters())
+UNSEEN = (
+    "\u00ad\u034f\u115f\u17b4\u180b\u200b\u200c\u200d\u202e\u2060\u2800\u3164\ufe0f\uffa0\ufffc\U000e0100\u0301\u20dd"
+)
+letters = st.one_of(
+    st.sampled_from("aZ\u00e9\u0431\u5c71\u0e01\u0628\u0915\u094d\u2764 1"), st.sampled_from(UNSEEN), st.characters()
+)
 
 
 @given(st.lists(letters, min_size=1, max_size=names.DISPLAY_NAME_LENGTH).map("".join).map(clean_display_name))
@@ -195,8 +213,10 @@ def test_no_accepted_name_has_invisible_characters(name: str) -> None:
         validate_display_name(name)
     except ValidationError:
         return
-    assert INVISIBLE.search(name) is None
-    assert not {unicodedata.category(char) for char in name} & {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Me"}
+    assert misplaced_joiner(name) == ""
+    visible = without_joiners(name)
+    assert INVISIBLE.search(visible) is None
+    assert not {unicodedata.category(char) for char in visible} & {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Me"}
     assert name == clean_display_name(name) == name.strip()
 
 
