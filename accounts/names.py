@@ -33,12 +33,19 @@ BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana"
 
 RESERVED_NAMES: Final = (
     *BOT_NAMES,
-    "a former player", "all", "bank", "computer", "crew", "croupier", "dealer", "deleted user", "everybody", "everyone",
-    "former player", "free seat", "gm", "guest", "host", "judge", "nobody", "no mercy", "none", "notice", "operator",
-    "root", "server", "site", "somebody", "spectator", "superuser", "sysop", "umpire", "you",
+    "a former player", "all", "bank", "chance", "computer", "crew", "croupier", "dealer", "deleted user", "everybody",
+    "everyone", "former player", "free seat", "gm", "guest", "host", "judge", "nobody", "no mercy", "none", "notice",
+    "operator", "root", "server", "site", "somebody", "spectator", "superuser", "sysop", "umpire", "you",
 )  # fmt: skip
-"""No name is one of these or `SITE_NAME`, and neither is its part inside or outside brackets. As a part of a name they
-are fine."""
+"""No name is one of these, that of a card or `SITE_NAME`, and neither is its part inside or outside brackets. As a part
+of a name they are fine."""
+_CARD_COLORS: Final = ("Red", "Yellow", "Green", "Blue", "Orange", "Pink", "Purple", "Teal")
+_CARDS: Final = (
+    "Skip", "Reverse", "Skip Everyone", "Discard All", "Flip", "Draw One", "Draw Two", "Draw Four", "Draw Five",
+    "Wild", "Wild Color Roulette", "Wild Colour Roulette", "Wild Draw Two", "Wild Draw Four", "Wild Draw Six",
+    "Wild Draw Ten", "Wild Draw Color", "Wild Draw Colour", "Wild Reverse Draw Four", "Buzzer",
+)  # fmt: skip
+"""The names of cards, without a colour. This package may not import `games.rules.cards`, so a test compares both."""
 
 STAFF_WORD_PARTS: Final = ("admin", "moderator", "nomercy")
 """No word of a name starts or ends with one of these."""
@@ -249,7 +256,7 @@ def _skeleton_of(text: str) -> str:
 def is_reserved(name: str) -> bool:
     """Return True if a name or a word of it is reserved for staff, bots, guests or the site, even if disguised."""
     look = _skeleton_of(plain_letters(name))
-    if look.startswith(_skeleton_of(GUEST_USERNAME_PREFIX)) or _looks_neutral(look):
+    if look.startswith(_skeleton_of(GUEST_USERNAME_PREFIX)) or _looks_numbered(look):
         return True
     in_words, whole_words, whole_names = _reserved()
     # In some scripts the look of a letter depends on its case, so both are tried.
@@ -269,13 +276,13 @@ def is_reserved(name: str) -> bool:
     return False
 
 
-def _looks_neutral(look: str) -> bool:
-    """Return True if a skeleton is that of a neutral name or of a deleted person, with any number."""
+def _looks_numbered(look: str) -> bool:
+    """Return True if a skeleton is that of a neutral name or of a deleted person with any number, or of `Red 7`."""
     found = "".join(filter(str.isalnum, look))
-    for name in (_NEUTRAL_WORD, _DELETED):
+    for name, longest in ((_NEUTRAL_WORD, None), (_DELETED, None), *((color, 1) for color in _CARD_COLORS)):
         word = "".join(filter(str.isalnum, _skeleton_of(name)))
         number = found.removeprefix(word)
-        if found.startswith(word) and number and all(char.isdecimal() or char in "ol" for char in number):
+        if found.startswith(word) and re.fullmatch(r"[\dol]+", number) and len(number) <= (longest or len(number)):
             return True
     return False
 
@@ -306,8 +313,10 @@ def _plain(word: str) -> str:
 @cache
 def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
     """Return the skeletons of reserved word parts, of reserved words, and of reserved names."""
+    cards = [f"{color} {card}" for color in _CARD_COLORS for card in _CARDS]
     return (
         tuple(map(_plain, STAFF_WORD_PARTS)),
         frozenset(map(_plain, STAFF_WORDS)),
-        frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, settings.SITE_NAME)) - {""},
+        frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, *_CARDS, *cards, settings.SITE_NAME))
+        - {""},
     )

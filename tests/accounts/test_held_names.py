@@ -80,12 +80,15 @@ def test_a_look_alike_display_name_is_refused(alice: User, as_bob: Client, name:
 
 
 @pytest.mark.django_db
-def test_a_guest_cannot_choose_a_look_alike_name(alice: User) -> None:
+def test_a_guest_cannot_choose_a_look_alike_or_reserved_name(alice: User) -> None:
     guest = actions.create_guest()
     actions.update_profile(user=guest, display_name="Al", time_zone="UTC", now=NOW)
     answer = logged_in(guest).post("/accounts/me/", {"display_name": ALIKE, "time_zone": "UTC"})
     assert answer.status_code == 422
     assert queries.name_clash("AI", except_for=alice) == queries.NAME_ALIKE
+    for name in ("Chance", "Everyone", "Wild Draw Ten"):
+        with pytest.raises(ValidationError, match="reserved"):
+            actions.create_guest(name=name)
 
 
 @pytest.mark.django_db

@@ -19,6 +19,7 @@ from accounts.names import (
     username_validators,
     validate_display_name,
 )
+from games.rules.cards import FACES
 
 ACCEPTED = (
     "\u0411\u043e\u0431", "J\u00fcrgen", "\u5c71\u7530 Taro", "Zo\u00eb O\u2019Neil", "\u0645\u062d\u0645\u062f",
@@ -44,6 +45,7 @@ ACCEPTED = (
     "Ada Lovelace", "June Carter", "Young", "Hostess",
     "J.R.", "J.R.R. Tolkien", "ada.lovelace", "John.Smith", "Mr.T", "St. John", "No.1", "Bob 2.0", "8ball", "Gr8 Bob",
     "Jo Mo D", "Moderna", "Oficina", "GM Carlsen", "Campsite", "On Site", "Bowner", "Jurymen",
+    "Chancellor", "Skipper", "Wilder", "Red", "Red 77", "Blue Jay", "Wild Bill",
     "\u041c\u043e\u0434\u0435\u0441\u0442", "\u0410\u0434\u0430\u043c",  # Modest and Adam in Cyrillic
 )  # fmt: skip
 REFUSED = {
@@ -81,7 +83,8 @@ REFUSED = {
         "Clock", "The Clock",
         "Bot", "Ola (bot)", "b0ts", "Mattel", "No Mercy", "N0 Mercy!", "NoMercyTeam", "You", "y0u", "Free seat",
         "The host", "The Dealer", "Verified",
-        "Former player", "Deleted user",
+        "Former player", "Deleted user", "Chance", "The Chance!", "W1ld Draw Ten", "wild-draw-ten", "SKIP EVERYONE",
+        "red7",
         "Everyone", "all", "Dealer", "Bank", "Judge", "None",
         "Nobody", "Host",
         "guest-0123", "Ad-min Bob", "Bob m.o.d",
@@ -137,6 +140,8 @@ def test_a_refusal_says_what_to_leave_out() -> None:
         "nomercy",
         "you",
         "0fficial",
+        "chance",
+        "wild_draw_ten",
         "moder8or",
         "game_master",
         "team-no-mercy",
@@ -190,8 +195,11 @@ def test_words_for_staff_are_reserved_in_each_case_and_in_brackets() -> None:
     assert [form for form in forms if not is_reserved(form)] == []
 
 
-def test_the_names_of_bots_are_reserved() -> None:
-    assert all(map(is_reserved, BOT_NAMES))
+def test_the_names_of_bots_and_cards_are_reserved() -> None:
+    cards = {face.name for face in FACES.values()}
+    assert {"Wild Draw Ten", "Blue Skip Everyone", "Red 7", "Buzzer"} < cards
+    colorless = {face.name.split(" ", 1)[1] for face in FACES.values() if face.color and face.number is None}
+    assert [name for name in (*BOT_NAMES, *cards, *colorless) if not is_reserved(name)] == []
 
 
 def test_style_characters_of_emoji_are_removed() -> None:
