@@ -132,14 +132,14 @@ def skeleton(text: str) -> str:
     """
     plain = IGNORABLE.sub("", unicodedata.normalize("NFD", text))
     while True:  # ends, because a prototype has no other prototype: a test tries all of Unicode
-        mapped = unicodedata.normalize("NFD", plain.translate(_prototypes()))
+        mapped = unicodedata.normalize("NFD", plain.translate(prototypes()))
         if mapped == plain:
             return plain
         plain = mapped
 
 
 @cache
-def _prototypes() -> dict[int, str]:
+def prototypes() -> dict[int, str]:
     """Return the prototypes of look-alikes as a table for `str.translate`. Takes 30 ms, once a process.
 
     The shipped table has each pair both ways, so it does not say which of the two is the prototype. In Unicode's file

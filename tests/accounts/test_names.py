@@ -9,10 +9,10 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts import names
 from accounts.lookalikes import INVISIBLE, misplaced_joiner, without_joiners
 from accounts.names import (
     BOT_NAMES,
+    DISPLAY_NAME_LENGTH,
     STAFF_WORDS,
     clean_display_name,
     is_reserved,
@@ -126,68 +126,41 @@ def test_a_refusal_says_what_to_leave_out() -> None:
         validate_display_name("Zo\u00eb b\u043eb")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "admin",
-        "adm1n",
-        "mod",
-        "the.mods",
-        "staff_1",
-        "ada",
-        "june",
-        "guest-1",
-        "nomercy",
-        "you",
-        "0fficial",
-        "chance",
-        "wild_draw_ten",
-        "moder8or",
-        "game_master",
-        "team-no-mercy",
-        "team.no.mercy",
+def username_refusal(name: str) -> str:
+    """Return the sentence with which this username is refused, or ""."""
+    try:
+        for validate in username_validators:
+            validate(name)
+    except ValidationError as refused:
+        return str(refused.message)
+    return ""
+
+
+USERNAMES = (
+    "al", "Alice", "alice.b-c_9", "9lives", "modesto", "ada_lovelace", "ada.lovelace", "john.smith", "j.r", "bob.2",
+    "june-b", "guesthouse", "badminton", "young",
+)  # fmt: skip
+REFUSED_USERNAMES = {
+    "username is reserved": [
+        "admin", "Admin", "adm1n", "mod", "the.mods", "staff_1", "ada", "june", "guest-1", "nomercy", "you", "0fficial",
+        "chance", "wild_draw_ten", "moder8or", "game_master", "team-no-mercy", "team.no.mercy",
     ],
-)
-def test_a_reserved_username_is_refused(name: str) -> None:
-    with pytest.raises(ValidationError, match="reserved"):
-        check_username(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "modesto",
-        "ada_lovelace",
-        "ada.lovelace",
-        "john.smith",
-        "j.r",
-        "bob.2",
-        "june-b",
-        "guesthouse",
-        "badminton",
-        "young",
+    "turn it into a link. Leave out the dot, or use a hyphen.": ["evil.com", "www.evil", "bob.evil.com", "a.b.io"],
+    "unaccented letters, digits, dots, hyphens or underscores, starting with a letter or digit. The name that others"
+    " see can have letters of any script": [
+        "a", "me@home", "-dash", "a b", "\u00e5lice", "x" * 31, "alice\n", "bo\u017fs", "\u0131van", "\u212aarl",
+        "\u041c\u043e\u0434\u0435\u0440", "\u0645\u062d\u0645\u062f", "\u5c71\u7530",
     ],
-)
-def test_a_username_that_starts_with_a_reserved_word_is_accepted(name: str) -> None:
-    check_username(name)
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["evil.com", "www.evil", "bob.evil.com", "a.b.io"])
-def test_a_username_like_a_web_address_is_refused(name: str) -> None:
-    with pytest.raises(ValidationError, match=r"turn it into a link\. Leave out the dot, or use a hyphen\."):
-        check_username(name)
+def test_ordinary_usernames_are_accepted() -> None:
+    assert {name: why for name in USERNAMES if (why := username_refusal(name))} == {}
 
 
-@pytest.mark.parametrize("name", ["Модератор", "محمد", "山田"])
-def test_the_refusal_of_another_script_names_the_allowed_letters(name: str) -> None:
-    with pytest.raises(ValidationError, match="unaccented letters") as refused:
-        check_username(name)
-    assert "The name that others see can have letters of any script" in str(refused.value)
-
-
-def check_username(name: str) -> None:
-    for validate in username_validators:
-        validate(name)
+@pytest.mark.parametrize("why", REFUSED_USERNAMES)
+def test_a_reserved_or_ambiguous_username_is_refused(why: str) -> None:
+    assert [name for name in REFUSED_USERNAMES[why] if why not in username_refusal(name)] == []
 
 
 def test_words_for_staff_are_reserved_in_each_case_and_in_brackets() -> None:
@@ -215,7 +188,7 @@ letters = st.one_of(
 )
 
 
-@given(st.lists(letters, min_size=1, max_size=names.DISPLAY_NAME_LENGTH).map("".join).map(clean_display_name))
+@given(st.lists(letters, min_size=1, max_size=DISPLAY_NAME_LENGTH).map("".join).map(clean_display_name))
 def test_no_accepted_name_has_invisible_characters(name: str) -> None:
     try:
         validate_display_name(name)
@@ -226,10 +199,3 @@ def test_no_accepted_name_has_invisible_characters(name: str) -> None:
     assert INVISIBLE.search(visible) is None
     assert not {unicodedata.category(char) for char in visible} & {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Me"}
     assert name == clean_display_name(name) == name.strip()
-
-
-@pytest.mark.parametrize(
-    "name", ["AliceCooper", "alice-cooper", "A\ua781ice Cooper", "Alice  Cooper!", "\u272a Alice Cooper"]
-)
-def test_word_separators_do_not_distinguish_names(name: str) -> None:
-    assert names.name_skeletons(name) & names.name_skeletons("Alice Cooper")
