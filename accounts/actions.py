@@ -1,5 +1,6 @@
 """Writes to people and their API tokens."""
 
+from contextlib import suppress
 from datetime import datetime, time, timedelta
 from typing import Final, NamedTuple
 
@@ -95,43 +96,24 @@ def create_guest(*, name: str | None = None, time_zone: str = "UTC", username: s
     """
     if not settings.GUESTS:
         raise GuestsAreOff
+    guest = User(username=username or guest_username(), is_guest=True, time_zone=time_zone)
+    guest.set_unusable_password()
     if name is not None:
-        return _create_named_guest(name, time_zone, username)
-    for _ in range(GUEST_NAME_TRIES):
-        guest = User(
-            username=username or guest_username(),
-            display_name=guest_display_name(),
-            is_guest=True,
-            time_zone=time_zone,
-        )
-        guest.set_unusable_password()
-        try:
-            with transaction.atomic():
-                guest.save(force_insert=True)
-        except IntegrityError:
-            username = None
-            continue
+        # Before anything is done with it: composing a character can make it 18 times as long.
+        MaxLengthValidator(DISPLAY_NAME_LENGTH)(name)
+        guest.display_name = clean_display_name(name)
+        validate_display_name(guest.display_name)  # also an empty one, which the field allows
+        guest.clean_fields()
+        _insert(guest, guest.display_name)
         return guest
+    for _ in range(GUEST_NAME_TRIES):
+        guest.display_name = guest_display_name()
+        with suppress(IntegrityError), transaction.atomic():
+            guest.save(force_insert=True)
+            return guest
+        guest.pk, guest.username = None, guest_username()
     guest.display_name = ""  # every name tried is taken: the random username will do
     guest.save(force_insert=True)
-    return guest
-
-
-def _create_named_guest(typed: str, time_zone: str, username: str | None) -> User:
-    # Before anything is done with it: composing a character can make it 18 times as long.
-    MaxLengthValidator(DISPLAY_NAME_LENGTH)(typed)
-    name = clean_display_name(typed)
-    guest = User(username=username or guest_username(), display_name=name, is_guest=True, time_zone=time_zone)
-    guest.set_unusable_password()
-    validate_display_name(name)  # also an empty one, which the field allows
-    guest.clean_fields()
-    if clash := queries.name_clash(name, except_for=guest):
-        raise ValidationError(clash, code="name_taken")
-    try:
-        with transaction.atomic():
-            guest.save(force_insert=True)
-    except IntegrityError:
-        raise ValidationError(NAME_TAKEN, code="name_taken") from None
     return guest
 
 
@@ -145,13 +127,22 @@ def create_person(*, username: str, is_program: bool = False) -> User:
     person.full_clean()
     for validate in username_validators:
         validate(username)
-    if clash := queries.name_clash(username, except_for=person):
+    _insert(person, username)
+    return person
+
+
+def _insert(new: User, name: str) -> None:
+    """Store a new person who chose this name.
+
+    :raises ValidationError: somebody else has the name, or one that looks like it.
+    """
+    if clash := queries.name_clash(name, except_for=new):
         raise ValidationError(clash, code="name_taken")
     try:
-        person.save(force_insert=True)
+        with transaction.atomic():
+            new.save(force_insert=True)
     except IntegrityError:
         raise ValidationError(NAME_TAKEN, code="name_taken") from None
-    return person
 
 
 def set_first_address(*, user: User, address: str) -> None:
@@ -573,7 +564,8 @@ def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
             if factor is None:
                 continue
             try:
-                factor.data = encryption.change_secrets(factor.data, _reencrypt)
+                plain = encryption.change_secrets(factor.data, encryption.decrypt)
+                factor.data = encryption.change_secrets(plain, encryption.encrypt)
             except encryption.UnreadableSecret:
                 unreadable.add(factor.user.username)
                 if drop_unreadable:
@@ -584,10 +576,6 @@ def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
             factor.save(update_fields=["data"])
             done += 1
     return Reencrypted(done, sorted(unreadable))
-
-
-def _reencrypt(text: str) -> str:
-    return encryption.encrypt(encryption.decrypt(text))
 
 
 def clear_expired_sessions(*, now: datetime, batch: int = 5000) -> None:

@@ -148,12 +148,9 @@ def clean_display_name(value: str) -> str:
     """Return the canonical spelling of a name: composed characters, single spaces, emoji without style characters."""
     text = unicodedata.normalize("NFKC", value)
     # Phones put an invisible style character after many emoji. The emoji is the same without it.
-    kept = (c for before, c in zip(f" {text}", text, strict=False) if c not in _EMOJI_STYLE or not _is_symbol(before))
+    pairs = zip(f" {text}", text, strict=False)
+    kept = (c for before, c in pairs if c not in _EMOJI_STYLE or unicodedata.category(before) != "So")
     return " ".join("".join(kept).split())
-
-
-def _is_symbol(char: str) -> bool:
-    return unicodedata.category(char) == "So"
 
 
 def validate_display_name(value: str) -> None:

@@ -23,8 +23,8 @@ def test_a_guest_has_a_friendly_name_and_no_password(db: None) -> None:
     assert guest.username.startswith("guest-")
 
 
-def test_two_guests_never_have_the_same_name(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    offered = iter(["Quiet Otter 27", "quiet otter 27", "Brave Wren 12"])
+def test_two_guests_never_have_the_same_or_a_similar_name(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = iter(["Quiet Otter 27", "quiet otter 27", "Quiet 0tter 27", "Brave Wren 12"])
     monkeypatch.setattr(actions, "guest_display_name", lambda: next(offered))
 
     assert [actions.create_guest().name for _ in range(2)] == ["Quiet Otter 27", "Brave Wren 12"]
