@@ -1,19 +1,17 @@
-"""Middleware for time zones, suspensions, second factors, and forms that are sent after a log-out."""
+"""Middleware for time zones, suspensions, and forms that are sent after a log-out."""
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
-from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render, resolve_url
+from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django_htmx.http import HttpResponseClientRedirect
 
-from accounts.encryption import UnreadableSecret
 from accounts.zones import zone_to_show
 from common.htmx import HtmxRequest
 
@@ -72,40 +70,3 @@ class RedirectSuspended:
         if request.htmx:
             return HttpResponseClientRedirect(page, status=HTTPStatus.FORBIDDEN)
         return HttpResponseRedirect(page)
-
-
-class LetGuestsEnterSecondFactor:
-    """Lets a guest's browser enter the second factor of the account that it is logging in to.
-
-    allauth shows that page only to visitors. So `request.user` becomes a visitor, and `request.guest` keeps the guest.
-    """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
-
-    def process_view(self, request: Any, *view: object) -> None:
-        match, user = request.resolver_match, request.user
-        if match is not None and match.url_name == "mfa_authenticate" and user.is_authenticated and user.is_guest:
-            request.guest, request.user = user, AnonymousUser()
-
-
-class ExplainUnreadableFactor:
-    """Answers 503 with an explanation if a page cannot decrypt the secret of a second factor.
-
-    Forms that ask for a code show the same sentence themselves.
-    """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
-
-    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, UnreadableSecret):
-            return None
-        context = {"sentence": error.message}
-        return render(request, "mfa/unreadable.html", context, status=HTTPStatus.SERVICE_UNAVAILABLE)

@@ -1,4 +1,4 @@
-"""Middleware and error handlers: request log, caching of private pages, sessions, bad requests and database faults."""
+"""Middleware and error handlers: request log, sessions, bad requests and database faults."""
 
 import logging
 import re
@@ -109,46 +109,36 @@ class RequestLog:
                 structlog.contextvars.bind_contextvars(game=code)
 
 
-def private_pages(get_response: Handler) -> Handler:
-    """Keep each response that may depend on the user out of caches. Must come before the session middleware."""
-
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        known = settings.SESSION_COOKIE_NAME in request.COOKIES or "Authorization" in request.headers
-        if known or response.cookies:
-            response["Cache-Control"] = "no-store, private"
-        return response
-
-    return handle
-
-
-def background_fetches(get_response: Handler) -> Handler:
-    """Keep responses to HTMX from deleting the session cookie. Must come before the session middleware."""
-    # A fetch may still carry the session from before a log-in, which is gone when it is answered. Deleting the cookie
-    # would delete the new session that the browser has got meanwhile.
-
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        response = get_response(request)
-        cookie = response.cookies.get(settings.SESSION_COOKIE_NAME)
-        if cookie is not None and cookie["max-age"] == 0 and HtmxDetails(request):
-            del response.cookies[settings.SESSION_COOKIE_NAME]
-        return response
-
-    return handle
-
-
 class Sessions(SessionMiddleware):
-    """Redirects to the log-in page if the session ended during the request. Django would answer 400.
+    """Django's sessions. Answers that may depend on the person are kept out of caches.
 
-    A log-out elsewhere can end it. What the request did is done; only its session could not be saved. After the log-in
-    the person returns to the page that was read, or to the one that the form led to.
+    If the session ended during the request, this redirects to the log-in page, where Django would answer 400. A log-out
+    elsewhere can end it. What the request did is done; only its session could not be saved. After the log-in the person
+    returns to the page that was read, or to the one that the form led to.
     """
 
+    def process_view(self, request: HttpRequest, *view: object) -> None:
+        """Store when the session of a logged-in person was last used. Skips POST, so that a move does not write it."""
+        if request.method in SAFE and request.user.is_authenticated:
+            session, now = cast("SessionStore", request.session), timezone.now()
+            session.note_use(now)
+            if request.user.is_guest:
+                session.lengthen(now)  # without end while the guest plays on: nobody could get back to the games
+
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        name = settings.SESSION_COOKIE_NAME
         try:
-            return super().process_response(request, response)
+            response = super().process_response(request, response)
         except SessionInterrupted:
-            return _log_in_again(request, response)
+            response = _log_in_again(request, response)
+        # A fetch by HTMX may still carry the session from before a log-in, which is gone when it is answered. Deleting
+        # the cookie would delete the new session that the browser has got meanwhile.
+        cookie = response.cookies.get(name)
+        if cookie is not None and cookie["max-age"] == 0 and HtmxDetails(request):
+            del response.cookies[name]
+        if name in request.COOKIES or "Authorization" in request.headers or response.cookies:
+            response["Cache-Control"] = "no-store, private"
+        return response
 
 
 def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -169,27 +159,10 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     return login_redirect(page, htmx=bool(htmx))
 
 
-def last_seen(get_response: Handler) -> Handler:
-    """Store when the session of a logged-in person was last used. Skips POST, so that a move does not write it.
-
-    That of a guest who keeps playing never ends: nobody could get back to the games.
-    """
-
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        if request.method in SAFE and request.user.is_authenticated:
-            session, now = cast("SessionStore", request.session), timezone.now()
-            session.note_use(now)
-            if request.user.is_guest:
-                session.lengthen(now)
-        return get_response(request)
-
-    return handle
-
-
 def readable_requests(get_response: Handler) -> Handler:
     """Refuse a request that is too long, late, of unknown length, not in UTF-8, or has a NUL or a bad form.
 
-    This comes before its session is read. A NUL in the path gets 404. In forms and in the API's JSON the NUL is refused
+    A NUL in the path gets 404. In forms and in the API's JSON the NUL is refused
     where it is read, so that the refusal can name the field.
     """
 

@@ -207,35 +207,32 @@ INSTALLED_APPS = [
     "django_htmx",
     "ninja",
 ]
+# The first is the outermost: it sees a request first and its answer last.
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "nomercy.compression.Compression",  # before all that add to the page or to its caching
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    *(["nomercy.metrics.measure"] if METRICS_TOKEN else []),
-    "nomercy.middleware.RequestLog",
-    "nomercy.middleware.private_pages",
-    "nomercy.middleware.background_fetches",
-    "nomercy.middleware.DatabaseUnavailable",
-    "nomercy.content_security_policy.ContentSecurityPolicy",
+    "nomercy.compression.Compression",  # compresses what all others have added to the page
+    "whitenoise.middleware.WhiteNoiseMiddleware",  # static files need nothing that follows
+    *(["nomercy.metrics.measure"] if METRICS_TOKEN else []),  # also measures the time of all that follow
+    "nomercy.middleware.RequestLog",  # also logs what all that follow refuse
+    "nomercy.content_security_policy.ContentSecurityPolicy",  # these two are on all pages, also on refusals
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "nomercy.middleware.Sessions",  # keeps refusals of the next two out of caches, too; reads no session by itself
     "nomercy.limits.Limits",  # before all that reads the session or the body
-    "nomercy.middleware.readable_requests",
-    "nomercy.middleware.Sessions",
-    "accounts.middleware.note_unsent_forms",
+    "nomercy.middleware.readable_requests",  # before all that reads the body
+    "accounts.middleware.note_unsent_forms",  # sees the redirects of all that follow to the log-in page
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",  # reads the form
+    "django.contrib.auth.middleware.AuthenticationMiddleware",  # needs the session
+    "django.contrib.messages.middleware.MessageMiddleware",  # needs the session
     "django_htmx.middleware.HtmxMiddleware",
-    "allauth.account.middleware.AccountMiddleware",
+    "allauth.account.middleware.AccountMiddleware",  # needs the user
+    "accounts.middleware.time_zone",  # needs the user
+    # These look at a request when its view is known, from the first to the last, and at an exception of the view, from
+    # the last to the first.
+    "nomercy.middleware.DatabaseUnavailable",
     "nomercy.log_in_required.LogInRequired",
     "accounts.middleware.RedirectSuspended",
-    "accounts.middleware.LetGuestsEnterSecondFactor",
-    "accounts.reauthentication.RedirectGuestsToSignUp",
-    "accounts.reauthentication.RedirectToReauthentication",
-    "accounts.middleware.ExplainUnreadableFactor",
-    "nomercy.middleware.last_seen",
-    "accounts.middleware.time_zone",
+    "accounts.reauthentication.SecurityPages",  # after `RedirectSuspended`: suspended guests are not asked to sign up
 ]
 TEMPLATES = [
     {
