@@ -144,7 +144,7 @@ def _report(future: Future[None]) -> None:
     if error is not None:
         _pause_target("channel layer", error)
     elif _paused_until.pop("channel layer", None):
-        log.info("announce works", target="channel layer")
+        log.info("announce works", target="channel layer", back="Redis")
 
 
 @cache
@@ -167,4 +167,4 @@ def _guarded(target: str, call: Callable[[], object]) -> None:
 
 def _pause_target(target: str, error: BaseException) -> None:
     _paused_until[target] = time.monotonic() + BREAK
-    log.warning("announce failed", target=target, error=type(error).__name__, pause=BREAK)
+    log.warning("announce failed", target=target, error=type(error).__name__, pause=BREAK, away="Redis")

@@ -193,12 +193,15 @@ def temporary_refusal(error: BaseException) -> Denied | None:
         log.error("the database has no room", error=type(cause).__name__, sqlstate=code)
         return cannot_save()
     if lost_the_database(error):
-        log.error("the database is unavailable", error=type(cause).__name__, sqlstate=code)
+        log.error("the database is unavailable", error=type(cause).__name__, sqlstate=code, away="PostgreSQL")
         return unavailable()
     if does_not_fit(error):
         # The first line names a table or a column, and no value.
         log.error(
-            "the database does not fit this release", missing=str(cause).partition("\n")[0], help="manage.py migrate"
+            "the database does not fit this release",
+            missing=str(cause).partition("\n")[0],
+            help="manage.py migrate",
+            away="the schema of this release",
         )
         return being_updated()
     return None

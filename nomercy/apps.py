@@ -39,7 +39,7 @@ def warn_without_https(**_: Any) -> list[checks.Warning]:
 
 def log_connection(**_: Any) -> None:
     """Log that PostgreSQL has taken a new connection. `nomercy.faults` drops the line, unless it ends an outage."""
-    log.info("the database answers")
+    log.info("the database answers", back="PostgreSQL")
 
 
 def refuse_too_old(databases: Sequence[str] | None = None, **_: Any) -> list[checks.Error]:

@@ -120,14 +120,15 @@ class FailOpenClient:
                 result = getattr(self._client, operation)(*args)
             except redis.RedisError as error:
                 self._away_until = time.monotonic() + PAUSE_SECONDS
-                log.warning("cache failed", operation=operation, error=type(error).__name__, pause=PAUSE_SECONDS)
+                failure = {"operation": operation, "error": type(error).__name__, "pause": PAUSE_SECONDS}
+                log.warning("cache failed", **failure, away="Redis")
                 return failed(*args)
             except NotJson:
                 log.warning("the cache holds a value that is not ours", operation=operation)
                 return failed(*args)
             if self._away_until:
                 self._away_until = 0.0
-                log.info("the cache answers")
+                log.info("the cache answers", back="Redis")
             return result
 
         return call

@@ -185,7 +185,7 @@ def touch_heartbeat_file(**_: object) -> None:
 @after_task_publish.connect
 def log_broker(**_: object) -> None:
     """Log that the broker works. `nomercy.faults` drops the line, unless it ends an outage."""
-    log.info("the broker answers")
+    log.info("the broker answers", back="Redis")
 
 
 @task_prerun.connect

@@ -20,7 +20,7 @@ from sentry_sdk.types import Event, Hint
 from sentry_sdk.utils import event_from_exception
 
 import nomercy
-from nomercy.storms import OnceAMinute, error_of, kind_of, text_of, warn
+from nomercy.log_throttle import OnceAMinute, error_of, kind_of, text_of, warn
 
 KEPT: Final = (
     "event_id", "exception", "level", "logentry", "logger", "platform", "release", "sdk", "server_name", "tags",

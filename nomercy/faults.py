@@ -1,8 +1,9 @@
 """A log filter: the beginning of an outage of PostgreSQL or Redis is one line of each process, and its end another.
 
-Temporary faults have no traceback.
+Our own events about an outage say so by their value `away`, and those that end one by `back`: the name of the service.
+The latter are logged only then. Temporary faults have no traceback.
 
-`logs.py` names it by its path, because it needs Django models, which the settings must not import.
+`settings.LOGGING` names it by its path, because it needs Django models, which the settings must not import.
 """
 
 from __future__ import annotations
@@ -14,39 +15,15 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import redis
-from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 
 from games import refusals
-from nomercy.logs import LONGEST_REFUSAL, shortened
-from nomercy.storms import error_of
+from nomercy.log_throttle import LONGEST_MESSAGE, error_of, shortened
 
-POSTGRESQL: Final = "PostgreSQL"
-REDIS: Final = "Redis"
-SCHEMA: Final = "the schema of this release"
 OVER_AFTER: Final = 60.0
 """Seconds without such a record after which the next one belongs to another outage. Celery retries every 32 s."""
-OUR_EVENTS: Final = {
-    "announce failed": REDIS,
-    "cache failed": REDIS,
-    "sockets without channel layer": REDIS,
-    "the database cannot be used": POSTGRESQL,
-    "the database is unavailable": POSTGRESQL,
-    "the database does not fit this release": SCHEMA,
-}
-"""Our own events about an outage, which have no traceback."""
-ENDS: Final = {
-    "the database answers": POSTGRESQL,
-    "the cache answers": REDIS,
-    "announce works": REDIS,
-    "the broker answers": REDIS,
-}
-"""Our own events that end an outage. They are logged only then."""
 SHORTEST: Final = 1.0
 """Seconds that an outage lasts at least. While some connections fail and others do not, there is one line a second."""
-SOCKETS: Final = "sockets not looked after"
-DATABASE_ERRORS: Final = (OperationalError.__name__, InterfaceError.__name__)
-"""The errors with which our event `SOCKETS` is about PostgreSQL."""
 REDIS_ERRORS: Final = (redis.ConnectionError, redis.TimeoutError, BrokerError)
 CELERYS_LINES: Final = (
     "consumer: Cannot connect to",
@@ -55,8 +32,6 @@ CELERYS_LINES: Final = (
     "Error on restarting",  # of a step that needs the connection
 )
 """How Celery's lines about a lost broker begin that have no exception, or another one."""
-
-
 # Celery turns filters of its warnings off, so this one, of seven lines at each lost connection, is dropped here.
 CELERYS_WARNING: Final = "worker_cancel_long_running_tasks_on_connection_loss"
 
@@ -73,8 +48,8 @@ class OutageFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return False to drop the record."""
-        if isinstance(record.msg, dict) and record.msg.get("event") in ENDS:
-            seconds = self._end(ENDS[record.msg["event"]])
+        if isinstance(record.msg, dict) and "back" in record.msg:
+            seconds = self._end(record.msg["back"])
             record.msg["away_for"] = seconds
             return seconds is not None
         error = error_of(record)
@@ -89,7 +64,7 @@ class OutageFilter(logging.Filter):
             record.msg["away"] = away
         else:
             first_line = record.getMessage().partition("\n")[0]
-            record.msg, record.args = f"{away} is away: {shortened(first_line, LONGEST_REFUSAL)}", None
+            record.msg, record.args = f"{away} is away: {shortened(first_line, LONGEST_MESSAGE)}", None
         _remove_traceback(record, error)
         return True
 
@@ -117,22 +92,18 @@ class OutageFilter(logging.Filter):
 
 def what_is_away(record: logging.LogRecord, error: BaseException | None) -> str | None:
     """Return the service whose outage this record is about, or None. `error` is the record's exception."""
-    if isinstance(record.msg, dict):
-        event = str(record.msg.get("event"))
-        if event in OUR_EVENTS:
-            return OUR_EVENTS[event]
-        if event == SOCKETS and record.msg.get("error") in DATABASE_ERRORS:
-            return POSTGRESQL
+    if isinstance(record.msg, dict) and "away" in record.msg:
+        return str(record.msg["away"])
     if error is not None and all(refusals.lost_the_database(one) for one in _members(error)):
-        return POSTGRESQL
+        return "PostgreSQL"
     if error is not None and all(refusals.does_not_fit(one) for one in _members(error)):
-        return SCHEMA
+        return "the schema of this release"
     if record.name == "py.warnings" and CELERYS_WARNING in record.getMessage():
-        return REDIS
+        return "Redis"
     if not record.name.startswith(("celery", "kombu")):
         return None
     if any(isinstance(one, REDIS_ERRORS) for one in _causes(error)) or record.getMessage().startswith(CELERYS_LINES):
-        return REDIS
+        return "Redis"
     return None
 
 

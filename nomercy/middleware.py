@@ -30,8 +30,8 @@ from games.refusals import RETRY_SECONDS, Denied, temporary_refusal
 from nomercy.answers import API, error_object, too_large
 from nomercy.content_types import is_utf8
 from nomercy.limits import HEALTH
+from nomercy.log_throttle import warn
 from nomercy.sessions import SessionStore
-from nomercy.storms import warn
 from nomercy.uploads import FileRefused
 
 Handler = Callable[[HttpRequest], HttpResponseBase]

@@ -28,7 +28,6 @@ from nomercy.checks import (
 from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, place_for, secret_key
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.programs import wanted_source
-from nomercy.logs import logging_settings
 from nomercy.queues import CLOCK, MAIL, QUEUES, WORK
 from nomercy.static_files import let_browsers_check
 
@@ -416,4 +415,38 @@ USE_TZ = True
 FORMAT_MODULE_PATH = "nomercy.formats"
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("console", "json"))
 LOG_LEVEL = environment.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
-LOGGING = logging_settings(form=LOG_FORMAT, level=LOG_LEVEL, reports=bool(SENTRY_DSN))
+# The servers' loggers get no handler of their own, so that their lines are like all others.
+SERVER_LOGGER: dict[str, Any] = {"level": "WARNING", "handlers": [], "propagate": True}
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"lines": {"()": "nomercy.logs.lines", "form": LOG_FORMAT}},
+    "filters": {
+        "outages": {"()": "nomercy.faults.OutageFilter"},
+        "throttle": {"()": "nomercy.log_throttle.ThrottleFilter"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "nomercy.error_reports.ReportingHandler" if SENTRY_DSN else "logging.StreamHandler",
+            "formatter": "lines",
+            "filters": ["outages", "throttle"],
+        }
+    },
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "nomercy": {"level": LOG_LEVEL},  # Celery's commands set the root to WARNING
+        # Refusals are ordinary, and their messages repeat paths that may hold reset keys. Errors keep their traceback.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "ERROR"},
+        "celery": {"level": "WARNING"},
+        "celery.worker.control": {"level": "ERROR"},  # the embedded worker is stopped by remote control
+        "kombu": {"level": "WARNING"},
+        "asyncio": {"level": "WARNING"},
+        "urllib3": {"level": "ERROR"},  # it logs each retry of an error report; nomercy.error_reports logs its failure
+        "channels_redis.pubsub": {"level": "CRITICAL"},  # a traceback a second without Redis; the poller says so
+        "uvicorn": SERVER_LOGGER,
+        "uvicorn.error": SERVER_LOGGER,  # lower levels repeat addresses and paths
+        "uvicorn.access": SERVER_LOGGER,
+        "gunicorn.error": SERVER_LOGGER,
+    },
+}

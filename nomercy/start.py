@@ -19,12 +19,13 @@ def log_state_of_database() -> None:
         return
     reason = why_unusable()
     if reason:
-        log.error("the database cannot be used", reason=reason)
+        log.error("the database cannot be used", reason=reason, away="PostgreSQL")
         return
     try:
         unknown = unknown_migration()
     except Error as error:  # it has gone away just now
-        log.error("the database cannot be used", reason=str(error).partition("\n")[0])  # noqa: TRY400  # as above
+        reason = str(error).partition("\n")[0]
+        log.error("the database cannot be used", reason=reason, away="PostgreSQL")  # noqa: TRY400  # as above
         return
     if unknown:
         log.warning("the database was used by newer code", migration=unknown)

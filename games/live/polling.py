@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import redis
 import structlog
 from channels.db import database_sync_to_async
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from accounts import queries as people
@@ -92,7 +93,8 @@ class Poller:
 
     def layer_failed(self, error: Exception) -> None:
         self.layer_down_until = asyncio.get_running_loop().time() + LAYER_RETRY_SECONDS
-        log.warning("sockets without channel layer", error=type(error).__name__, sockets=len(self.sockets))
+        told = {"error": type(error).__name__, "sockets": len(self.sockets)}
+        log.warning("sockets without channel layer", **told, away="Redis")
 
     async def _run(self) -> None:
         session_check_every = round(SESSION_CHECK_SECONDS / POLL_SECONDS)
@@ -112,7 +114,8 @@ class Poller:
         try:
             await check
         except Exception as error:  # noqa: BLE001  # the database may be back at the next round
-            log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets))
+            away = {"away": "PostgreSQL"} if isinstance(error, (OperationalError, InterfaceError)) else {}
+            log.warning("sockets not looked after", error=type(error).__name__, sockets=len(self.sockets), **away)
 
     async def send_missed_updates(self) -> None:
         """Notify sockets of updates they missed, close those that lost access, and join groups not joined yet."""

@@ -1,10 +1,13 @@
-"""A place for an embedded server of each test, and a checkout."""
+"""A place for an embedded server of each test, a checkout, and the log."""
 
+import io
+import logging
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from nomercy.checks import Environment
 from nomercy.launcher.place import CHECKOUT, Place, folder_for, folders, place_for
@@ -46,6 +49,18 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
             shutil.copy2(source, folder / name)
     yield folder
     remove(place_for(folder))
+
+
+def written_log(monkeypatch: pytest.MonkeyPatch, fresh: logging.Filter) -> io.StringIO:
+    """Return what the site's handler writes, with this filter in place of its own of the same class."""
+    formatter = structlog.stdlib.ProcessorFormatter
+    (handler,) = [one for one in logging.getLogger().handlers if isinstance(one.formatter, formatter)]
+    assert [type(one) for one in handler.filters].count(type(fresh)) == 1
+    filters = [fresh if type(one) is type(fresh) else one for one in handler.filters]
+    monkeypatch.setattr(handler, "filters", filters)
+    stream = io.StringIO()
+    monkeypatch.setattr(handler, "stream", stream)
+    return stream
 
 
 def pid_of(place: Place) -> int | None:

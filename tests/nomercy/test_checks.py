@@ -9,7 +9,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-import structlog
 
 from nomercy.checks import Environment, check_debug, check_secret_key
 from nomercy.launcher.place import CHECKOUT
@@ -304,12 +303,8 @@ def read_settings(**variables: str) -> dict[str, Any]:
 
     :raises SystemExit: a setting is wrong.
     """
-    logging = structlog.get_config()
-    try:
-        with patch.dict(os.environ, {"SECRET_KEY": "k" * 40, "NOMERCY_ENV_FILE": "", **variables}, clear=True):
-            return runpy.run_path(str(CHECKOUT / "nomercy" / "settings.py"))
-    finally:
-        structlog.configure(**logging)  # else loggers that are in use would no longer be captured by other tests
+    with patch.dict(os.environ, {"SECRET_KEY": "k" * 40, "NOMERCY_ENV_FILE": "", **variables}, clear=True):
+        return runpy.run_path(str(CHECKOUT / "nomercy" / "settings.py"))
 
 
 def test_a_name_of_the_site_is_that_of_the_sender() -> None:

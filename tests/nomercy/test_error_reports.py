@@ -23,8 +23,6 @@ import nomercy
 from accounts.models import User
 from nomercy import error_reports
 from nomercy.error_reports import ReportingHandler
-from nomercy.logs import logging_settings
-from nomercy.storms import OnceAMinute
 from tests.conftest import logged_in
 from tests.support.ports import free_port
 
@@ -41,25 +39,15 @@ class Fake(Transport):
         sent.append(json.loads(json.dumps(envelope.get_event())))
 
 
-def configured_log(*, reports: bool) -> dict[str, Any]:
-    """Return the configuration of the log, without a change of that of the tests."""
-    structured = structlog.get_config()
-    try:
-        return logging_settings(form="json", level="INFO", reports=reports)
-    finally:
-        structlog.configure(**structured)
-
-
 @pytest.fixture
 def handler(settings: Any) -> Iterator[ReportingHandler]:
     """A handler on the root of the log, with the filters of the site, that sends to the fake."""
     settings.SENTRY_DSN, settings.SITE_URL = "https://key@sentry.example.org/1", "https://cards.example.org"
     error_reports.start(Fake)
-    configured = configured_log(reports=True)
-    configurator = logging.config.DictConfigurator(configured)
+    configurator = logging.config.DictConfigurator(settings.LOGGING)
     one = ReportingHandler()
-    for name in configured["handlers"]["stderr"]["filters"]:
-        one.addFilter(configurator.configure_filter(configured["filters"][name]))
+    for name in settings.LOGGING["handlers"]["stderr"]["filters"]:
+        one.addFilter(configurator.configure_filter(dict(settings.LOGGING["filters"][name])))
     logging.getLogger().addHandler(one)
     sent.clear()
     yield one
@@ -159,9 +147,8 @@ class Refusing(BaseHTTPRequestHandler):
 @pytest.mark.long
 @pytest.mark.parametrize("reason", ["status_403", "network"])
 def test_the_log_says_that_a_report_did_not_arrive(
-    reason: str, settings: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    reason: str, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("nomercy.storms._once", OnceAMinute())
     with HTTPServer(("127.0.0.1", 0), Refusing) as server:
         port = server.server_port if reason == "status_403" else free_port()
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -180,4 +167,4 @@ def test_the_log_says_that_a_report_did_not_arrive(
 
 def test_it_is_off_by_default(settings: Any) -> None:
     assert settings.SENTRY_DSN == ""
-    assert configured_log(reports=False)["handlers"]["stderr"]["class"] == "logging.StreamHandler"
+    assert settings.LOGGING["handlers"]["stderr"]["class"] == "logging.StreamHandler"

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from accounts.models import User
 from common.limits import Limit, RequestLimits
-from nomercy import limits, storms
+from nomercy import limits, log_throttle
 from tests.conftest import api_token, logged_in
 from tests.security.headers import faults
 from tests.support.tables import TWO_HANDS, table_at
@@ -26,7 +26,7 @@ SMALL = 3
 def _small_limits(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow three requests of each kind by address, and three moves by visitors."""
     settings.RATE_LIMITS = 100
-    monkeypatch.setattr(storms, "_once", storms.OnceAMinute())
+    log_throttle.OF_THIS_PROCESS.forget()
     for name in ("READS", "OTHERS", "API_CALLS", "HEALTH_CHECKS"):
         monkeypatch.setattr(f"common.limits.{name}", requests(name.lower(), address=SMALL))
     moves, tables = requests("moves", person=100, visitor=SMALL, address=100), requests("tables", address=SMALL)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import re
 from http import HTTPStatus
 from typing import Any
 
 import pytest
 import structlog
-from django.conf import settings
 from django.test import Client
 
-from nomercy.logs import LONGEST_TRACEBACK, LONGEST_VALUE, final_processors
-from nomercy.storms import OnceAMinute, StormFilter
+from nomercy.log_throttle import ThrottleFilter
+from nomercy.logs import LONGEST_TRACEBACK, LONGEST_VALUE, lines
+from tests.nomercy.conftest import written_log
 
 pytestmark = pytest.mark.django_db
 LONG = "a" * 16_000
@@ -23,24 +22,19 @@ LONG = "a" * 16_000
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Return what the site's handler writes, with a new storm filter."""
-    formatted = structlog.stdlib.ProcessorFormatter
-    (handler,) = [one for one in logging.getLogger().handlers if isinstance(one.formatter, formatted)]
-    (storms,) = [one for one in handler.filters if isinstance(one, StormFilter)]
-    monkeypatch.setattr(storms, "_once", OnceAMinute())
-    stream = io.StringIO()
-    monkeypatch.setattr(handler, "stream", stream)
-    return stream
+    """Return what the site's handler writes. It has logged nothing yet."""
+    return written_log(monkeypatch, ThrottleFilter())
 
 
 def test_unknown_hosts_log_one_short_line_a_minute(written: io.StringIO) -> None:
     for number in range(5):
         assert Client().get("/rules/", headers={"host": f"{LONG}{number}"}).status_code == 400
-    lines = written.getvalue().splitlines()
-    refusals = [line for line in lines if "DisallowedHost" in line]
-    assert len(refusals) == 1
-    assert "Invalid HTTP_HOST header: 'aaaa" in refusals[0]
-    assert max(map(len, lines)) < 500
+    logged = written.getvalue().splitlines()
+    (refusal,) = [line for line in logged if "DisallowedHost" in line]
+    assert "[warning" in refusal
+    assert "Traceback" not in written.getvalue()
+    assert "Invalid HTTP_HOST header: 'aaaa" in refusal
+    assert max(map(len, logged)) < 500
 
 
 def test_an_unknown_method_is_logged_as_other(written: io.StringIO) -> None:
@@ -67,7 +61,7 @@ def test_the_status_of_a_request_is_logged_as_a_number(written: io.StringIO) -> 
 def rendered(form: str, **event: Any) -> str:
     """Return the log line of this event."""
     values: Any = event
-    for processor in final_processors(form)[1:]:
+    for processor in lines(form).processors[1:]:
         values = processor(None, "info", values)
     return str(values)
 
@@ -99,5 +93,6 @@ def test_both_ends_of_a_long_traceback_are_logged(form: str) -> None:
     assert len(line) < LONGEST_TRACEBACK + 1_000
 
 
-def test_the_site_logs_with_these_steps() -> None:
-    assert settings.LOGGING["formatters"]["lines"]["processors"][-2].__name__ == "shorten_values"
+def test_long_values_are_cut_in_the_lines_of_the_site(written: io.StringIO) -> None:
+    structlog.get_logger("games").info("moved", value=LONG)
+    assert len(written.getvalue()) < LONGEST_VALUE + 300

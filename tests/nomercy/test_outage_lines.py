@@ -18,7 +18,10 @@ from kombu.exceptions import OperationalError as BrokerError
 from psycopg.errors import LockNotAvailable, UndefinedColumn
 
 from games.batch import run_all
+from games.refusals import temporary_refusal
+from nomercy.cache import FailOpenRedisCache
 from nomercy.faults import OVER_AFTER, OutageFilter
+from tests.nomercy.conftest import written_log
 
 E = TypeVar("E", bound=BaseException)
 
@@ -40,14 +43,7 @@ def clock() -> Clock:
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> io.StringIO:
     """Return what the site's handler writes, in a process that has seen no outage yet."""
-    formatter = structlog.stdlib.ProcessorFormatter
-    (handler,) = [one for one in logging.getLogger().handlers if isinstance(one.formatter, formatter)]
-    filters = [OutageFilter(clock) if isinstance(one, OutageFilter) else one for one in handler.filters]
-    assert any(isinstance(one, OutageFilter) for one in filters)
-    monkeypatch.setattr(handler, "filters", filters)
-    stream = io.StringIO()
-    monkeypatch.setattr(handler, "stream", stream)
-    return stream
+    return written_log(monkeypatch, OutageFilter(clock))
 
 
 def caused(error: E, cause: BaseException) -> E:
@@ -69,8 +65,10 @@ def redis_fails() -> None:
     logging.getLogger("celery.beat").error("Message Error: %s\n%s", unsent, "a stack", exc_info=unsent)
     gone = AttributeError("'NoneType' object has no attribute 'connection_errors'")
     logging.getLogger("celery.bootsteps").error("Error on %s %s: %r", "restarting", "Gossip", gone, exc_info=gone)
-    structlog.get_logger("nomercy.cache").warning("cache failed", operation="get", error="ConnectionError")
-    structlog.get_logger("games.announce").warning("announce failed", target="broker", error="OperationalError")
+    FailOpenRedisCache("redis://127.0.0.1:1", {}).get("anything")
+    structlog.get_logger("games.announce").warning(
+        "announce failed", target="broker", error="OperationalError", away="Redis"
+    )
 
 
 def lost() -> OperationalError:
@@ -84,8 +82,10 @@ def postgresql_fails() -> None:
         run_all(reminders=fail, delivery=fail)
     for error in (lost(), caught.value):
         trace.error("Task %s[%s] raised unexpected: %r", "games.tasks.sweep", "id", error, exc_info=error)
-    structlog.get_logger("games.refusals").error("the database is unavailable", error="OperationalError", sqlstate=None)
-    structlog.get_logger("games.live.polling").warning("sockets not looked after", error="OperationalError", sockets=3)
+    assert temporary_refusal(lost()) is not None
+    structlog.get_logger("games.live.polling").warning(
+        "sockets not looked after", error="OperationalError", away="PostgreSQL"
+    )
 
 
 def fail() -> None:
@@ -121,9 +121,9 @@ def test_the_next_outage_is_another_line(written: io.StringIO, clock: Clock) -> 
 def answers_again(service: str) -> None:
     """Log what the cache and a new connection to PostgreSQL log. They do it whether there was an outage or not."""
     if service == "Redis":
-        structlog.get_logger("nomercy.cache").info("the cache answers")
+        structlog.get_logger("nomercy.cache").info("the cache answers", back="Redis")
     else:
-        structlog.get_logger("nomercy.apps").info("the database answers")
+        structlog.get_logger("nomercy.apps").info("the database answers", back="PostgreSQL")
 
 
 @pytest.mark.parametrize("service", ["Redis", "PostgreSQL"])
@@ -180,6 +180,7 @@ def test_a_missing_column_is_one_line(written: io.StringIO) -> None:
     for _ in range(3):
         error = caused(ProgrammingError("no such column"), UndefinedColumn("no such column"))
         logging.getLogger("celery.app.trace").error("Task failed: %r", error, exc_info=error)
+        assert temporary_refusal(error) is not None
     assert written.getvalue().count("\n") == 1
     assert "Traceback" not in written.getvalue()
 

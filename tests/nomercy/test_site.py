@@ -39,11 +39,11 @@ from games.models import Move
 from games.refusals import Denied
 from nomercy.cache import FailOpenRedisCache
 from nomercy.launcher.place import CHECKOUT
+from nomercy.log_throttle import ThrottleFilter
 from nomercy.mail import FolderAndConsole
 from nomercy.messages import MOST
 from nomercy.middleware import DatabaseUnavailable, try_again
 from nomercy.sessions import SessionStore
-from nomercy.storms import StormFilter
 from tests.conftest import api_token, logged_in
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -480,8 +480,8 @@ def test_a_forged_host_logs_one_line(client: Client, monkeypatch: pytest.MonkeyP
     assert isinstance(handler, logging.StreamHandler)
     monkeypatch.setattr(handler, "stream", io.StringIO())
     # Another test may have logged such a line less than a minute ago.
-    others = [one for one in handler.filters if not isinstance(one, StormFilter)]
-    monkeypatch.setattr(handler, "filters", [*others, StormFilter()])
+    others = [one for one in handler.filters if not isinstance(one, ThrottleFilter)]
+    monkeypatch.setattr(handler, "filters", [*others, ThrottleFilter()])
     assert client.get("/healthz", headers={"host": "evil.example"}).status_code == 400
     lines = [line for line in handler.stream.getvalue().splitlines() if "evil.example" in line or "Traceback" in line]
     assert len(lines) == 1

@@ -8,9 +8,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from nomercy import storms
-from nomercy.logs import FILTERS
-from nomercy.storms import KINDS, SECONDS, OnceAMinute, StormFilter
+from nomercy.log_throttle import KINDS, NO_HANDSHAKE, SECONDS, OnceAMinute, ThrottleFilter, warn
 
 
 class Clock:
@@ -31,11 +29,11 @@ def record(message: object, name: str = "uvicorn.error", error: Exception | None
 
 
 def test_similar_records_are_logged_once_a_minute_with_their_number(clock: Clock) -> None:
-    storm = StormFilter(OnceAMinute(clock))
+    throttle = ThrottleFilter(OnceAMinute(clock))
     passed = []
     for _ in range(3 * 1000):
         one = record("Invalid HTTP request received.")
-        if storm.filter(one):
+        if throttle.filter(one):
             passed.append(one.getMessage())
         clock.now += SECONDS / 1000
     assert passed == [
@@ -45,21 +43,21 @@ def test_similar_records_are_logged_once_a_minute_with_their_number(clock: Clock
     ]
 
 
-def test_our_warnings_are_similar_by_their_content(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storms, "_once", OnceAMinute(clock))
+def test_our_warnings_are_similar_by_their_content(clock: Clock) -> None:
+    once = OnceAMinute(clock)
     log = structlog.get_logger("nomercy.request")
     with capture_logs() as logs:
         for status in (408, 429, 408, 408):
-            storms.warn(log, "request refused", status=status)
+            warn(log, "request refused", once=once, status=status)
         clock.now = SECONDS
-        storms.warn(log, "request refused", status=408)
+        warn(log, "request refused", once=once, status=408)
     assert [(line["status"], line["left_out"]) for line in logs] == [(408, 0), (429, 0), (408, 2)]
 
 
 def test_asyncio_lines_are_similar_for_all_connections(clock: Clock) -> None:
-    storm = StormFilter(OnceAMinute(clock))
+    throttle = ThrottleFilter(OnceAMinute(clock))
     lines = [f"socket.accept() out of system resource\nsocket: <fd={number}>" for number in range(2)]
-    assert [storm.filter(record(line, "asyncio")) for line in lines] == [True, False]
+    assert [throttle.filter(record(line, "asyncio")) for line in lines] == [True, False]
 
 
 def test_errors_from_different_places_are_different(clock: Clock) -> None:
@@ -69,27 +67,32 @@ def test_errors_from_different_places_are_different(clock: Clock) -> None:
     def other() -> None:
         raise ValueError
 
-    storm = StormFilter(OnceAMinute(clock))
+    throttle = ThrottleFilter(OnceAMinute(clock))
     passed = []
     for fail in (one, other, one):
         try:
             fail()
         except ValueError as error:
-            passed.append(storm.filter(record("Exception in ASGI application\n", error=error)))
+            passed.append(throttle.filter(record("Exception in ASGI application\n", error=error)))
     assert passed == [True, True, False]
 
 
 def test_lines_of_pages_are_never_dropped(clock: Clock) -> None:
-    storm = StormFilter(OnceAMinute(clock))
-    assert all(storm.filter(record("request", name)) for name in ("nomercy.request", "django.request") * 2)
+    throttle = ThrottleFilter(OnceAMinute(clock))
+    assert all(throttle.filter(record("request", name)) for name in ("nomercy.request", "django.request") * 2)
 
 
 def test_the_number_of_remembered_kinds_is_limited(clock: Clock) -> None:
     once = OnceAMinute(clock)
-    for number in range(3 * KINDS):
+    for number in range(KINDS):
         assert once.left_out(number) == 0
-    assert len(once._seen) <= KINDS
+    assert once.left_out(0) is None
+    assert once.left_out(KINDS) == 0
+    assert once.left_out(0) == 0  # forgotten
 
 
-def test_the_site_logs_through_the_filter() -> None:
-    assert "storms" in FILTERS
+def test_a_websocket_that_is_answered_with_a_page_is_a_warning(clock: Clock) -> None:
+    one = record(NO_HANDSHAKE)
+    one.levelno, one.levelname = logging.ERROR, "ERROR"
+    assert ThrottleFilter(OnceAMinute(clock)).filter(one)
+    assert (one.levelname, one.getMessage()) == ("WARNING", "A websocket was refused.")

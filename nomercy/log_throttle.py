@@ -1,4 +1,4 @@
-"""Limit how often the log repeats events that any client can cause thousands of times a minute.
+"""Limit how often, and how much, the log says about what any client can cause thousands of times a minute.
 
 Of similar records one a minute is logged, with the number of records left out since the last one.
 """
@@ -17,6 +17,9 @@ LOGGERS: Final = ("asyncio", "uvicorn.error")
 """The loggers of libraries whose records come from connections."""
 SECURITY: Final = "django.security."
 """The prefix of Django's loggers of suspicious requests. Each kind of refusal has its own logger."""
+NO_HANDSHAKE: Final = "ASGI callable returned without completing handshake."
+LONGEST_MESSAGE: Final = 150
+"""How many characters of a library's message about a refusal or an outage are logged. It can repeat the Host header."""
 
 
 class OnceAMinute:
@@ -36,13 +39,20 @@ class OnceAMinute:
                 self._seen[kind] = next_at, number + 1
                 return None
             if len(self._seen) >= KINDS:
-                self._seen.clear()
+                self.forget()
             self._seen[kind] = now + SECONDS, 0
             return number
 
+    def forget(self) -> None:
+        """Forget all records, so that the next one of each kind is logged."""
+        self._seen.clear()
 
-class StormFilter(logging.Filter):
-    """A log filter that limits records of `LOGGERS` and of suspicious requests to one a minute of each kind."""
+
+class ThrottleFilter(logging.Filter):
+    """A log filter that limits records of `LOGGERS` and of suspicious requests to one a minute of each kind.
+
+    Of these, errors that any client can cause become short warnings without a traceback.
+    """
 
     def __init__(self, once: OnceAMinute | None = None) -> None:
         super().__init__()
@@ -50,8 +60,15 @@ class StormFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return False to drop the record."""
-        if record.name not in LOGGERS and not record.name.startswith(SECURITY):
+        is_suspicious = record.name.startswith(SECURITY)
+        if record.name not in LOGGERS and not is_suspicious:
             return True
+        # uvicorn logs an error for each websocket that is answered with a page. If the fault is ours, it has already
+        # logged the exception.
+        if record.msg == NO_HANDSHAKE or is_suspicious:
+            text = "A websocket was refused." if record.msg == NO_HANDSHAKE else record.getMessage()
+            record.msg, record.args, record.exc_info = shortened(text, LONGEST_MESSAGE), None, None
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
         left_out = self._once.left_out(kind_of(record))
         if left_out:
             record.msg = f"{record.msg} ({left_out} more like this were not logged)"
@@ -84,11 +101,19 @@ def error_of(record: logging.LogRecord) -> BaseException | None:
     return given[1] if isinstance(given, tuple) else given if isinstance(given, BaseException) else None
 
 
-_once = OnceAMinute()
+def shortened(text: str, most: int) -> str:
+    """Return the text, without its middle if it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]} … ({len(text) - 2 * half} characters left out) … {text[-half:]}"
 
 
-def warn(log: Any, event: str, **details: Any) -> None:
+OF_THIS_PROCESS: Final = OnceAMinute()
+
+
+def warn(log: Any, event: str, *, once: OnceAMinute = OF_THIS_PROCESS, **details: Any) -> None:
     """Log a warning to this structlog logger, unless the same one was logged within a minute."""
-    left_out = _once.left_out((event, *details.items()))
+    left_out = once.left_out((event, *details.items()))
     if left_out is not None:
         log.warning(event, **details, left_out=left_out)
