@@ -11,20 +11,8 @@ from urllib.parse import urlsplit
 from csp.constants import NONE, SELF
 from kombu import Exchange, Queue
 
-from nomercy.checks import (
-    HIGHEST_PORT,
-    LOCAL_HOSTS,
-    Environment,
-    broker_url,
-    check_access,
-    check_debug,
-    check_hsts,
-    check_openid,
-    check_secret_key,
-    check_secret_key_fallbacks,
-    host_of,
-    refuse,
-)
+from nomercy import checks
+from nomercy.checks import LOCAL_HOSTS, Environment, broker_url, check_openid, host_of, refuse, refuse_if
 from nomercy.launcher.place import CHECKOUT, DATABASE, ROLE, place_for, secret_key
 from nomercy.launcher.place import PORT as SOCKET_PORT
 from nomercy.launcher.programs import wanted_source
@@ -34,9 +22,9 @@ from nomercy.static_files import let_browsers_check
 environment = Environment()
 
 # Address
-HOST = environment.address("HOST", "127.0.0.1")
-PORT = environment.number("PORT", 8000, lowest=1, highest=HIGHEST_PORT)
-SITE = environment.site("SITE_URL", f"http://127.0.0.1:{PORT}")
+HOST = environment.get("HOST", checks.ADDRESS, "127.0.0.1")
+PORT = environment.number("PORT", 8000, lowest=1, highest=checks.HIGHEST_PORT)
+SITE = environment.get("SITE_URL", checks.SITE, f"http://127.0.0.1:{PORT}")
 SITE_URL = f"{SITE.scheme}://{SITE.netloc}"
 HTTPS = SITE.scheme == "https"
 TRUSTED_PROXIES = environment.number("BEHIND_PROXY", 0, highest=5)
@@ -44,8 +32,11 @@ BEHIND_PROXY = TRUSTED_PROXIES > 0
 WEB_CONCURRENCY = environment.number("WEB_CONCURRENCY", 2, lowest=1, highest=64)  # processes for pages
 HTTP_THREADS = 10  # of each of them
 DEBUG = environment.flag("DEBUG")
-check_debug(debug=DEBUG, site=SITE)
-ALLOWED_HOSTS = [host_of(SITE), *environment.hosts("ALLOWED_HOSTS")]
+refuse_if(
+    DEBUG and host_of(SITE) not in LOCAL_HOSTS,
+    "DEBUG shows secrets on error pages. Use it only with a SITE_URL on this machine.",
+)
+ALLOWED_HOSTS = [host_of(SITE), *environment.get("ALLOWED_HOSTS", checks.HOSTS)]
 if host_of(SITE) in LOCAL_HOSTS:
     ALLOWED_HOSTS += LOCAL_HOSTS
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
@@ -53,26 +44,35 @@ ROOT_URLCONF = "nomercy.urls"
 WSGI_APPLICATION = "nomercy.wsgi.application"
 
 # Name and texts
-SITE_NAME = environment.site_name("SITE_NAME", "No Mercy")
+SITE_NAME = environment.get("SITE_NAME", checks.NAME) or "No Mercy"
 CONTACT_TEXT = environment.page_text("CONTACT_TEXT")
 IMPRINT_TEXT = environment.page_text("IMPRINT_TEXT")
 PRIVACY_TEXT = environment.page_text("PRIVACY_TEXT")
-SECURITY_CONTACT = environment.contact("SECURITY_CONTACT")
+SECURITY_CONTACT = environment.get("SECURITY_CONTACT", checks.CONTACT)
 
 # Access
 REGISTRATION = environment.choice("REGISTRATION", ("open", "invite", "closed"))
 INVITATIONS = environment.choice("INVITATIONS", ("staff", "members"))
 GUESTS = environment.flag("GUESTS", default=True)
 LOGIN_REQUIRED = environment.flag("LOGIN_REQUIRED")
-check_access(
-    registration=REGISTRATION, guests=GUESTS, login_required=LOGIN_REQUIRED, by_members=INVITATIONS == "members"
+refuse_if(
+    GUESTS and REGISTRATION == "closed",
+    "REGISTRATION=closed means that nobody becomes a user, but guests are users. Set GUESTS=0 as well.",
+)
+refuse_if(
+    INVITATIONS == "members" and REGISTRATION != "invite",
+    f"INVITATIONS=members needs REGISTRATION=invite. It is {REGISTRATION}, where invitations change nothing.",
+)
+refuse_if(
+    GUESTS and LOGIN_REQUIRED,
+    "LOGIN_REQUIRED=1 means that visitors see no tables, but guests begin as visitors. Set GUESTS=0 as well.",
 )
 
 # Logging in with an OpenID provider: without an issuer there is none (accounts/openid.py)
-OIDC_ISSUER = environment.issuer("OIDC_ISSUER")
+OIDC_ISSUER = environment.get("OIDC_ISSUER", checks.ISSUER)
 OIDC_CLIENT_ID = environment.text("OIDC_CLIENT_ID")
 OIDC_CLIENT_SECRET = environment.text("OIDC_CLIENT_SECRET")
-OIDC_NAME = environment.words_on_button("OIDC_NAME")
+OIDC_NAME = environment.get("OIDC_NAME", checks.NAME)
 check_openid(issuer=OIDC_ISSUER, client_id=OIDC_CLIENT_ID, secret=OIDC_CLIENT_SECRET, name=OIDC_NAME)
 OIDC_NAME = OIDC_NAME or urlsplit(OIDC_ISSUER).hostname or ""
 
@@ -115,15 +115,18 @@ database_options["options"] = (
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Secrets
-given_secret_key = environment.text("SECRET_KEY")
-check_secret_key(given_secret_key, embedded=EMBEDDED)
+given_secret_key = environment.get("SECRET_KEY", checks.KEY)
+refuse_if(
+    not given_secret_key and not EMBEDDED,
+    "SECRET_KEY must be set when DATABASE_URL is. Use a long random text, and keep it; to restore a backup, use that of"
+    " the backup (docs/operations.md, Restoring).",
+)
 try:
     # Only a start makes one: a command that finds no site here, like `collectstatic`, leaves nothing behind.
     SECRET_KEY = given_secret_key or secret_key(PLACE, create=False)
 except OSError as error:
     refuse(f"{error}.")
-SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
-check_secret_key_fallbacks(SECRET_KEY_FALLBACKS)
+SECRET_KEY_FALLBACKS = environment.get("SECRET_KEY_FALLBACKS", checks.FALLBACKS)
 environment.passphrase("BACKUP_PASSPHRASE")  # only refuses a wrong value, which the next backup would find at night
 
 # Redis, or this process's memory: channel layer, Celery's broker, cache
@@ -182,8 +185,8 @@ SWEEP_GRACE_SECONDS = environment.number("SWEEP_GRACE_SECONDS", 120, lowest=30, 
 VACATION_DAYS = environment.number("VACATION_DAYS", 28, highest=366)
 
 # Monitoring
-METRICS_TOKEN = environment.token("METRICS_TOKEN")
-SENTRY_DSN = environment.sentry("SENTRY_DSN")
+METRICS_TOKEN = environment.get("METRICS_TOKEN", checks.TOKEN)
+SENTRY_DSN = environment.get("SENTRY_DSN", checks.SENTRY)
 
 # Apps and middleware
 INSTALLED_APPS = [
@@ -254,7 +257,7 @@ MESSAGE_STORAGE = "nomercy.messages.NewestInSession"
 # Static files: from the sources, or hashed and compressed from STATIC_ROOT
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [CHECKOUT / "static"]
-STATIC_ROOT = environment.folder("STATIC_ROOT")
+STATIC_ROOT = environment.get("STATIC_ROOT", checks.FOLDER)
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = None  # not for the files without a hash in their name
@@ -292,7 +295,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ACCOUNT_AUTHENTICATED_LOGIN_REDIRECTS = False  # a guest is logged in, and signs up to keep the games
-mail = environment.mail("EMAIL_URL")
+mail = environment.get("EMAIL_URL", checks.MAIL)
 # The first is the default. With a mail server people are asked to confirm their address, because notices go only to
 # confirmed ones.
 verifications = ("optional", "none", "mandatory") if mail else ("none", "optional", "mandatory")
@@ -360,8 +363,8 @@ EMAIL_USE_TLS = mail.get("EMAIL_USE_TLS", False)
 EMAIL_USE_SSL = mail.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
 MAIL_NEEDS_VERIFIED = bool(mail)  # send only to confirmed addresses
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.sender(
-    "EMAIL_FROM", formataddr((SITE_NAME, f"no-reply@{SITE.hostname}"))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.get("EMAIL_FROM", checks.SENDER) or formataddr(
+    (SITE_NAME, f"no-reply@{SITE.hostname}")
 )
 
 # Security
@@ -371,7 +374,12 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("HSTS_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = environment.flag("HSTS_PRELOAD")
-check_hsts(subdomains=SECURE_HSTS_INCLUDE_SUBDOMAINS, preload=SECURE_HSTS_PRELOAD, https=HTTPS)
+refuse_if(
+    (SECURE_HSTS_INCLUDE_SUBDOMAINS or SECURE_HSTS_PRELOAD) and not HTTPS,
+    "HSTS_SUBDOMAINS and HSTS_PRELOAD need a SITE_URL that begins with https.",
+)
+# The lists of browsers take no host without its subdomains.
+refuse_if(SECURE_HSTS_PRELOAD and not SECURE_HSTS_INCLUDE_SUBDOMAINS, "HSTS_PRELOAD needs HSTS_SUBDOMAINS=1.")
 # `check --deploy` wants the first two. They also bind other sites under the same domain, so the operator decides. The
 # others name Django's settings; without https, nomercy.apps warns once.
 SILENCED_SYSTEM_CHECKS = [

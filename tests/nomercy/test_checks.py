@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 import pytest
 
-from nomercy.checks import Environment, check_debug, check_secret_key
 from nomercy.launcher.place import CHECKOUT
 
+DEBUG_ELSEWHERE = "DEBUG shows secrets on error pages. Use it only with a SITE_URL on this machine."
 CLOSED_WITH_GUESTS = "REGISTRATION=closed means that nobody becomes a user, but guests are users. Set GUESTS=0 as well."
 MEMBERS_INVITE_NOBODY = "INVITATIONS=members needs REGISTRATION=invite. It is open, where invitations change nothing."
 VISITORS_WITH_GUESTS = (
@@ -41,7 +41,7 @@ VISITORS_WITH_GUESTS = (
             "postgres://u:hidden@host/",
             "DATABASE_URL must look like postgres://user:password@host:5432/name.",
         ),
-        ("DATABASE_URL", "postgres://u:hidden@host:port/name", "DATABASE_URL is not a valid URL."),
+        ("DATABASE_URL", "postgres://u:hidden@host:port/name", "DATABASE_URL must look like postgres://user:password@"),
         ("REDIS_URL", "127.0.0.1:6379", "REDIS_URL must look like redis://host:6379/0 or unix:///path/redis.sock."),
         (
             "REDIS_URL",
@@ -49,33 +49,15 @@ VISITORS_WITH_GUESTS = (
             "REDIS_URL must look like redis://host:6379/0 or unix:///path/redis.sock.",
         ),
         ("SITE_URL", "cards.example.org", "SITE_URL must be the URL of the site"),
-        ("SITE_URL", "https://cards.example.org/games", "without a path, like https://cards.example.org."),
-        ("SITE_URL", "https://cards.example.org#games", "without a path, like https://cards.example.org."),
-        ("SITE_URL", "https://u:hidden@host", "without a path, like https://cards.example.org."),
-        ("SITE_URL", 'https://cards.example.org"', "without a path, like https://cards.example.org."),
-        ("SITE_URL", "https://cards.example.org:", "without a path, like https://cards.example.org."),
-        ("SITE_URL", "https://cards.example.org, https://x.example", "without a path, like https://cards.example.org."),
+        ("SITE_URL", "https://cards.example.org/games", "without a path, like https://cards.example.org"),
+        ("SITE_URL", "https://cards.example.org#games", "without a path, like https://cards.example.org"),
+        ("SITE_URL", "https://u:hidden@host", "without a path, like https://cards.example.org"),
+        ("SITE_URL", 'https://cards.example.org"', "without a path, like https://cards.example.org"),
+        ("SITE_URL", "https://cards.example.org:", "without a path, like https://cards.example.org"),
+        ("SITE_URL", "https://cards.example.org, https://x.example", "without a path, like https://cards.example.org"),
         ("ALLOWED_HOSTS", "a.example, https://b.example", "ALLOWED_HOSTS must be host names without scheme and port"),
-        (
-            "SITE_URL",
-            "https://kärten.example",
-            "SITE_URL must be in ASCII: write https://xn--krten-gra.example instead.",
-        ),
-        (
-            "SITE_URL",
-            "http://KÄRTEN.Example:81/",
-            "SITE_URL must be in ASCII: write http://xn--krten-gra.example:81 in",
-        ),
-        (
-            "SITE_URL",
-            "https://straße.example",
-            "SITE_URL must be in ASCII: write https://xn--strae-oqa.example instead.",
-        ),
-        ("SITE_URL", "https://ka\u0308rten.example", "write https://xn--krten-gra.example instead."),
-        ("SITE_URL", "https://kärten.example/games", "without a path, like https://cards.example.org."),
-        ("SITE_URL", "https://u:hidden@kärten.example", "without a path, like https://cards.example.org."),
-        ("SITE_URL", "https://kärten…example", "without a path, like https://cards.example.org."),
-        ("ALLOWED_HOSTS", "a.example,kärten.example", "ALLOWED_HOSTS must be in ASCII: write xn--krten-gra.example in"),
+        ("SITE_URL", "https://kärten.example", "like https://cards.example.org (letters as xn--…)."),
+        ("ALLOWED_HOSTS", "a.example,kärten.example", "separated by commas (other letters as xn--…)."),
         ("ALLOWED_HOSTS", "a.example:8000", "ALLOWED_HOSTS must be host names without scheme and port"),
         ("REDIS_URL", "redis://:hidden@host:6379/games", "REDIS_URL must look like redis://host:6379/0 or"),
         ("EMAIL_URL", "mail://u:hidden@host", "EMAIL_URL must look like smtp+tls://user:password@host:587"),
@@ -107,27 +89,19 @@ VISITORS_WITH_GUESTS = (
         ("IMPRINT_TEXT", "imprint.txt", "IMPRINT_TEXT must be an absolute path."),
         ("PRIVACY_TEXT", "/nowhere", "the file of PRIVACY_TEXT cannot be read: No such file or directory."),
         ("CONTACT_TEXT", "/dev/null", "the file of CONTACT_TEXT is empty."),
-        (
-            "OIDC_ISSUER",
-            "http://login.example.org",
-            "OIDC_ISSUER must begin with https, unless the provider is on this",
-        ),
-        (
-            "OIDC_ISSUER",
-            "login.example.org",
-            "OIDC_ISSUER must be a URL without user and password, like https://login.",
-        ),
-        ("OIDC_ISSUER", "https://u:hidden@login.example.org", "OIDC_ISSUER must be a URL without user and password"),
-        ("OIDC_ISSUER", "https://login.example.org;img-src", "OIDC_ISSUER must be a URL without user and password"),
-        ("OIDC_ISSUER", "https://login.example.org:x", "OIDC_ISSUER is not a valid URL."),
-        ("OIDC_ISSUER", "https://login.example.org?a=b", "OIDC_ISSUER must be a URL without ? and #, and at most 200"),
+        ("OIDC_ISSUER", "http://login.example.org", "Only a provider on this machine may have http."),
+        ("OIDC_ISSUER", "login.example.org", "OIDC_ISSUER must be a URL like https://login.example.org, without user,"),
+        ("OIDC_ISSUER", "https://u:hidden@login.example.org", "OIDC_ISSUER must be a URL like"),
+        ("OIDC_ISSUER", "https://login.example.org;img-src", "OIDC_ISSUER must be a URL like"),
+        ("OIDC_ISSUER", "https://login.example.org:x", "OIDC_ISSUER must be a URL like"),
+        ("OIDC_ISSUER", "https://login.example.org?a=b", "without user, password, ? and #, and at most 200"),
         ("OIDC_ISSUER", f"https://login.example.org/{'x' * 200}", "and at most 200 characters long."),
         ("OIDC_ISSUER", "https://login.example.org", "OIDC_CLIENT_ID is not set. Logging in with an OpenID provider"),
         ("OIDC_CLIENT_ID", "no-mercy", "OIDC_ISSUER is not set. Logging in with an OpenID provider needs OIDC_ISSUER,"),
         ("OIDC_CLIENT_SECRET", "hidden", "OIDC_ISSUER is not set."),
         ("OIDC_CLIENT_SECRET_FILE", "/nowhere", "the file of OIDC_CLIENT_SECRET_FILE cannot be read: No such file"),
         ("OIDC_NAME", "The Village", "OIDC_ISSUER is not set."),
-        ("OIDC_NAME", "x" * 41, "OIDC_NAME must be a name with at most 40 characters."),
+        ("OIDC_NAME", "x" * 41, "OIDC_NAME must be a name with a letter and at most 40 characters."),
         ("STATEMENT_TIMEOUT_MS", "-1", "STATEMENT_TIMEOUT_MS must be a whole number from 0"),
         ("IDLE_TRANSACTION_TIMEOUT_MS", "a", "IDLE_TRANSACTION_TIMEOUT_MS must be a whole number from 0"),
         ("SECRET_KEY", "short-hidden", "SECRET_KEY must be at least 32 characters long."),
@@ -188,18 +162,14 @@ def test_database_timeouts_are_set() -> None:
     assert all(f"-c {name}={value}" in shown for name, value in timeouts.items())
 
 
-def test_debug_is_only_allowed_on_this_machine() -> None:
-    site = Environment().site("NO_SUCH_VARIABLE", "https://cards.example.org")
-
-    with pytest.raises(SystemExit, match="only with a SITE_URL on this machine"):
-        check_debug(debug=True, site=site)
-    check_debug(debug=False, site=site)
-    check_debug(debug=True, site=Environment().site("NO_SUCH_VARIABLE", "http://[::1]:8000"))
+def test_debug_is_allowed_on_this_machine() -> None:
+    assert read_settings(DEBUG="1", SITE_URL="http://[::1]:8000")["DEBUG"] is True
 
 
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [
+        ({"DEBUG": "1", "SITE_URL": "https://cards.example.org"}, DEBUG_ELSEWHERE),
         ({"HSTS_SUBDOMAINS": "1"}, "HSTS_SUBDOMAINS and HSTS_PRELOAD need a SITE_URL that begins with https."),
         ({"HSTS_PRELOAD": "1", "SITE_URL": "https://cards.example.org"}, "HSTS_PRELOAD needs HSTS_SUBDOMAINS=1."),
         ({"REGISTRATION": "closed"}, CLOSED_WITH_GUESTS),
@@ -224,9 +194,7 @@ def test_subdomains_and_preload_are_chosen(chosen: str, header: tuple[bool, bool
 
 
 def test_the_embedded_database_needs_no_secret_key() -> None:
-    check_secret_key("", embedded=True)
-    with pytest.raises(SystemExit):
-        check_secret_key("", embedded=False)
+    assert len(read_settings(SECRET_KEY="")["SECRET_KEY"]) >= 32
 
 
 PROVIDER = {"OIDC_CLIENT_ID": "no-mercy", "OIDC_CLIENT_SECRET": "a secret"}
