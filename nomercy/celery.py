@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 import threading
 import warnings
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ from celery.signals import (
     worker_init,
     worker_ready,
 )
+from celery.utils.dispatch import Signal
 from django.conf import settings
 from django.db import close_old_connections
 
@@ -127,23 +127,12 @@ def require_known_queues(options: Mapping[str, Any], **_: object) -> None:
 
 
 @celeryd_init.connect
-def drop_warning_of_root(**_: object) -> None:
-    """Drop Celery's warning of a worker run by root, six lines before the log is set up. docs/operations.md has it."""
-    warnings.filterwarnings("ignore", category=SecurityWarning)
-
-
-@celeryd_init.connect
-def print_no_farewell(**_: object) -> None:
-    """Drop what Celery prints to standard output while a worker stops: each event is one line of the log."""
+def print_nothing(**_: object) -> None:
+    """Drop what Celery prints while a worker starts and stops: each event is one line of the log."""
     from celery.apps import worker  # noqa: PLC0415  # only the processes of workers load it
 
-    say = worker.safe_say  # type: ignore[attr-defined]  # not in the stubs
-
-    def say_elsewhere(text: str, to: Any = sys.__stderr__) -> None:
-        if to is not sys.__stdout__:
-            say(text, to)
-
-    worker.safe_say = say_elsewhere  # type: ignore[attr-defined]  # likewise
+    warnings.filterwarnings("ignore", category=SecurityWarning)  # six lines about root, which docs/operations.md has
+    worker.safe_say = lambda *_: None  # type: ignore[attr-defined]  # not in the stubs
 
 
 @worker_init.connect
@@ -154,20 +143,17 @@ def keep_what_is_loaded(**_: object) -> None:
 
 
 @worker_ready.connect
-def log_worker_start(sender: Any, **_: object) -> None:
-    """Log the start of a worker, with its queues. `sender` is its consumer."""
-    _log_start("worker", queues=sorted(sender.app.amqp.queues.consume_from))
-
-
 @beat_init.connect
-def log_beat_start(**_: object) -> None:
-    _log_start("beat")
+def log_process_start(signal: Signal, sender: Any, **_: object) -> None:
+    """Log the start of beat, or of a worker with its queues: `sender` is its consumer.
 
-
-def _log_start(process: str, **details: object) -> None:
-    """Log the start of this process. Do nothing in a thread: `script/run` runs workers and beat in threads."""
+    Do nothing in a thread: `script/run` runs workers and beat in threads.
+    """
     if threading.current_thread() is threading.main_thread():
-        log_start(process, **details)
+        if signal is beat_init:
+            log_start("beat")
+        else:
+            log_start("worker", queues=sorted(sender.app.amqp.queues.consume_from))
         log_state_of_database()
 
 
@@ -189,19 +175,18 @@ def log_broker(**_: object) -> None:
 
 
 @task_prerun.connect
-@task_postrun.connect
-def close_old(**_: object) -> None:
-    """Close this thread's database connection if it is too old or broken, as Django does before and after a request."""
+def begin_task(task: Task[..., object], task_id: str, **_: object) -> None:
+    """Add the task and its id to its log lines.
+
+    Close this thread's database connection if it is too old or broken, as Django does before and after a request.
+    """
     close_old_connections()
-
-
-@task_prerun.connect
-def add_log_names(task: Task[..., object], task_id: str, **_: object) -> None:
-    """Add the task and its id to the log lines of a task."""
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(task=task.name, task_id=task_id)
 
 
 @task_postrun.connect
-def clear_log_names(**_: object) -> None:
+def end_task(**_: object) -> None:
+    """Undo `begin_task`."""
+    close_old_connections()
     structlog.contextvars.clear_contextvars()

@@ -31,7 +31,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
     """Answer 200 if the database answers and all migrations are applied, else 503. Both name the version."""
     status = database()
     if status == OK:
-        status = migrations()
+        status = _unless_it_fails(migrations)
     return _answer({"status": status, "version": nomercy.__version__}, well=status == OK)
 
 
@@ -51,12 +51,23 @@ def _answer(body: dict[str, object], *, well: bool) -> JsonResponse:
 
 
 def readiness() -> dict[str, str]:
-    """Return the state of each part: `ok`, or what is wrong. It names no addresses."""
+    """Return the state of each part: `ok`, or what is wrong. It names no addresses.
+
+    The sweep tells of workers and beat, by when it last ran and what is overdue. The parts for bots and mail are late
+    if their worker is, or the mail server, and frozen if a restore has stopped the games or holds all mail.
+    """
     parts = {"database": database()}
     if parts["database"] == OK:
         parts["database"] = writing()
-    for name, check in {"migrations": migrations, "sweep": sweep, "bots": bots, "mail": mail}.items():
-        parts[name] = check() if parts["database"] == OK else "unknown"
+    grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+    checks: dict[str, Callable[[], str]] = {
+        "migrations": migrations,
+        "sweep": lambda: alarm.check() or OK,
+        "bots": lambda: _unless_frozen(lambda: backlog.bots_are_late(database_time(), grace=grace)),
+        "mail": lambda: _unless_frozen(lambda: backlog.mail_is_late(database_time())),
+    }
+    for name, check in checks.items():
+        parts[name] = _unless_it_fails(check) if parts["database"] == OK else "unknown"
     if settings.REDIS_URL:
         parts["redis"] = redis_server()
     return parts
@@ -74,32 +85,13 @@ def database() -> str:
 
 
 def migrations() -> str:
-    return _unless_it_fails(lambda: OK if migrated() else "migrations missing")
-
-
-def sweep() -> str:
-    """Return the state of workers and beat, by when the sweep last ran and what is overdue in the database."""
-    return _unless_it_fails(lambda: alarm.check() or OK)
-
-
-def bots() -> str:
-    """Return `late` if the worker for bots is, `frozen` if a restore has stopped the games, else `ok`."""
-    grace = timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
-    return _unless_frozen(lambda: backlog.bots_are_late(database_time(), grace=grace))
-
-
-def mail() -> str:
-    """Return `late` if the worker for mail or the mail server is, `frozen` if a restore holds all mail, else `ok`."""
-    return _unless_frozen(lambda: backlog.mail_is_late(database_time()))
+    return OK if migrated() else "migrations missing"
 
 
 def _unless_frozen(is_late: Callable[[], bool]) -> str:
-    def ask() -> str:
-        if backlog.is_frozen():
-            return FROZEN
-        return LATE if is_late() else OK
-
-    return _unless_it_fails(ask)
+    if backlog.is_frozen():
+        return FROZEN
+    return LATE if is_late() else OK
 
 
 def redis_server() -> str:

@@ -168,14 +168,12 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # retry until Redis is back
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]  # Celery's default, too: a pickled task could run anything
 CELERY_BEAT_SCHEDULER = "nomercy.beat:MemoryScheduler"
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = WORK
 CELERY_TASK_ROUTES = {"games.tasks.sweep": {"queue": CLOCK}, "games.tasks.notices": {"queue": MAIL}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TIMEZONE = "UTC"
 # Celery would open a connection to PostgreSQL for each task. nomercy/celery.py closes those that are old or broken.
 CELERY_DB_REUSE_MAX = sys.maxsize
 
@@ -259,7 +257,6 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [CHECKOUT / "static"]
 STATIC_ROOT = environment.get("STATIC_ROOT", checks.FOLDER)
 WHITENOISE_USE_FINDERS = STATIC_ROOT is None
-WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = None  # not for the files without a hash in their name
 WHITENOISE_ADD_HEADERS_FUNCTION = let_browsers_check
 STATIC_BACKEND = (
@@ -324,7 +321,6 @@ ACCOUNT_PREVENT_ENUMERATION = "strict"  # a confirmed address can be claimed by 
 ACCOUNT_USERNAME_VALIDATORS = "accounts.names.username_validators"
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 ACCOUNT_PRESERVE_USERNAME_CASING = False
-ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 ACCOUNT_SESSION_REMEMBER = True
 # No link in a mail logs in: docs/decisions/0072-every-way-to-log-in.md
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
@@ -387,19 +383,16 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W021",
     *([] if HTTPS else ["security.W004", "security.W008", "security.W010", "security.W016"]),
 ]
-SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_ENGINE = "nomercy.sessions"
 SESSION_SERIALIZER = "nomercy.sessions.BoundedSerializer"
 SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "games.web.idempotent_forms.refuse_outdated_form"
 CSRF_COOKIE_HTTPONLY = True  # no script of the site reads it: forms have the token
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 60
 HIGHEST_RATE_LIMITS = 1_000_000  # so that counts of tries fit into their column
 RATE_LIMITS = environment.number("RATE_LIMITS", 100, highest=HIGHEST_RATE_LIMITS)  # per cent: common/limits.py
-X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -419,7 +412,6 @@ CONTENT_SECURITY_POLICY = {
 # Language, time, logs
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
-USE_TZ = True
 FORMAT_MODULE_PATH = "nomercy.formats"
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("console", "json"))
 LOG_LEVEL = environment.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
