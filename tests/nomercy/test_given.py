@@ -24,8 +24,6 @@ pytestmark = pytest.mark.long
 COMMANDS = {
     "script/run": ("-m", "nomercy.launcher.embedded"),
     "script/stack": ("-m", "script.stack"),
-    "migrate": ("manage.py", "migrate"),
-    "health": ("manage.py", "health"),
 }
 
 
@@ -125,12 +123,12 @@ def test_a_wrong_password_is_reported_but_not_shown(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_wrong_password_ends_migrate_with_one_sentence() -> None:
-    """Also if the password is in `PGPASSWORD`, as in the compose file."""
+    """`manage.py` asks before it runs any command. The password may be in `PGPASSWORD`, as in the compose file."""
     wrong = 'password authentication failed for user "u"'
     with server(refusal(S="FATAL", V="FATAL", C="28P01", M=wrong)) as port:
         environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": "k" * 40, "PGPASSWORD": "hidden"}
         environment["DATABASE_URL"] = f"postgres://u@127.0.0.1:{port}/x"
-        command = [sys.executable, *COMMANDS["migrate"]]
+        command = [sys.executable, "manage.py", "migrate"]
         stopped = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
     assert (stopped.returncode, stopped.stdout) == (1, "")
     assert stopped.stderr.startswith("No Mercy does not start: the database of DATABASE_URL cannot be used: ")

@@ -34,17 +34,25 @@ def ended(command: str, at: Path = CHECKOUT, **variables: str) -> tuple[int, str
 
 
 @pytest.mark.django_db(transaction=True)  # commands close their connections
-def test_missing_tables_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    sentence = "The database has no tables yet. Run manage.py migrate."
+def test_missing_tables_and_those_of_another_release_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_tables = "The database has no tables yet. Run manage.py migrate."
+    others = "The database does not have the tables of this release. Run manage.py migrate."
     monkeypatch.setattr(django, "setup", lambda: None)  # done
     monkeypatch.setattr(manage, "gc", Mock())  # this process lives on
     with empty_database("manage"):
         for command in COMMANDS:
-            monkeypatch.setattr(sys, "argv", ["manage.py", *command.split()])
-            with pytest.raises(SystemExit) as stopped:
-                manage.execute()
-            assert stopped.value.code == sentence, command
-        assert ended(COMMANDS[0], DATABASE_URL=database_url()) == (1, f"{sentence}\n")
+            assert refusal_of(command, monkeypatch) == no_tables, command
+        assert ended(COMMANDS[0], DATABASE_URL=database_url()) == (1, f"{no_tables}\n")
+        call_command("migrate", "accounts", "0009", verbosity=0)
+        assert refusal_of("release", monkeypatch) == others
+
+
+def refusal_of(command: str, monkeypatch: pytest.MonkeyPatch) -> object:
+    """Return what a command prints when it stops, if it is run in this process."""
+    monkeypatch.setattr(sys, "argv", ["manage.py", *command.split()])
+    with pytest.raises(SystemExit) as stopped:
+        manage.execute()
+    return stopped.value.code
 
 
 @pytest.mark.django_db
@@ -81,13 +89,6 @@ def test_a_site_without_https_gets_one_warning_with_its_own_setting(settings: Se
     (said,) = [fault for fault in found if fault.level >= WARNING and not fault.is_silenced()]
     assert said.id == "nomercy.W001"
     assert said.msg.startswith("SITE_URL is http://127.0.0.1:8000, without https")
-
-
-def test_tables_of_another_release_are_one_sentence(db: None) -> None:
-    with empty_database("manage"):
-        assert ended("migrate accounts 0009", DATABASE_URL=database_url())[0] == 0
-        said = ended("release", DATABASE_URL=database_url())
-    assert said == (1, "The database does not have the tables of this release. Run manage.py migrate.\n")
 
 
 def test_a_restore_after_a_loss_says_how_to_get_the_settings_back(checkout: Path) -> None:
