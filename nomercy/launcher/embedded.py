@@ -186,7 +186,7 @@ def _serve(stack: ExitStack) -> None:
     require_redis_log_in()
     for sentence in filter(None, (_wrong_port(), no_proxy())):
         _say(sentence)
-    stack.enter_context(_only_one(address))
+    stack.enter_context(only_one_server(address))
     listening = stack.enter_context(listen(settings.HOST, settings.PORT))
     # The pages are loaded while PostgreSQL starts. A signal must come to the main thread, which can hold it back.
     with undisturbed():
@@ -195,7 +195,7 @@ def _serve(stack: ExitStack) -> None:
         stack.enter_context(postgres.kept_up(place_for(), _say))
     loading.result()
     gc.enable()
-    _migrate()
+    migrate()
 
     async def ready() -> None:
         print(_welcome(address, f"{settings.HOST} port {settings.PORT}", settings.EMAIL_HOST), flush=True)
@@ -206,7 +206,7 @@ def _serve(stack: ExitStack) -> None:
     asyncio.run(_run(server(whole_site(), ready=ready), listening))
 
 
-def _only_one(address: str) -> IO[str]:
+def only_one_server(address: str) -> IO[str]:
     """Return the locked file that keeps a second server out of this checkout. The kernel unlocks it at our end.
 
     :raises EmbeddedError: another server holds the lock.
@@ -244,7 +244,7 @@ def listen(host: str, port: int) -> socket.socket:
     return bound
 
 
-def _migrate() -> None:
+def migrate() -> None:
     from django.core.management import call_command
     from django.db import connection
 

@@ -65,7 +65,7 @@ def test_own_apps_are_all_that_have_migrations_here() -> None:
 
 
 def test_script_run_says_it(newer: None, capsys: pytest.CaptureFixture[str]) -> None:
-    embedded._migrate()
+    embedded.migrate()
     assert capsys.readouterr().err.startswith(SENTENCE)
 
 

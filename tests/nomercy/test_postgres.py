@@ -80,13 +80,22 @@ def another_process(place: Place) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def test_it_runs_while_used_and_leaves_nothing_running(initialised: Place) -> None:
-    with running(initialised):
+def test_it_is_private_and_durable_while_used_and_leaves_nothing_running(initialised: Place) -> None:
+    with running(initialised), connect(initialised) as connection:
         pid = pid_of(initialised)
-        with connect(initialised) as connection:
-            assert connection.execute("SELECT 1").fetchone() == (1,)
+        assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+        assert stat.S_IMODE(initialised.sockets.stat().st_mode) == 0o700
+        assert stat.S_IMODE(data_of(initialised).stat().st_mode) == 0o700
+        assert len(os.fsencode(initialised.sockets)) < 100
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            assert connection.execute(f"SHOW {setting}").fetchone() == ("on",), setting
+        connection.execute("CREATE TABLE IF NOT EXISTS secret (card text CHECK (card = ''))")
+        with pytest.raises(psycopg.errors.CheckViolation):
+            connection.execute("INSERT INTO secret VALUES ('W10-canary')")
 
     assert pid is not None
+    assert "violates check constraint" in initialised.log.read_text()
+    assert "canary" not in initialised.log.read_text()
     assert pid_of(initialised) is None
     until("it has ended", lambda: str(data_of(initialised)) not in command_line(pid))
 
@@ -143,31 +152,6 @@ def test_restarts_are_retried_until_one_succeeds(initialised: Place, monkeypatch
         monkeypatch.undo()
         with patiently_connected(initialised) as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
-
-
-@pytest.mark.long
-def test_it_listens_only_on_a_private_socket(initialised: Place) -> None:
-    with running(initialised), connect(initialised) as connection:
-        assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
-        assert stat.S_IMODE(initialised.sockets.stat().st_mode) == 0o700
-        assert stat.S_IMODE(data_of(initialised).stat().st_mode) == 0o700
-        assert len(os.fsencode(initialised.sockets)) < 100
-
-
-def test_durability_settings_are_on(initialised: Place) -> None:
-    with running(initialised), connect(initialised) as connection:
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-            assert connection.execute(f"SHOW {setting}").fetchone() == ("on",)
-
-
-def test_values_of_failing_statements_are_not_logged(initialised: Place) -> None:
-    with running(initialised), connect(initialised) as connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS secret (card text CHECK (card = ''))")
-        with pytest.raises(psycopg.errors.CheckViolation):
-            connection.execute("INSERT INTO secret VALUES ('W10-canary')")
-
-    assert "violates check constraint" in initialised.log.read_text()
-    assert "canary" not in initialised.log.read_text()
 
 
 def test_the_last_user_stops_it(initialised: Place) -> None:
@@ -230,14 +214,20 @@ def test_a_reused_pid_of_a_crashed_server_does_not_block_the_start(initialised: 
 
 
 @pytest.mark.long
-def test_an_interrupted_first_start_is_repeated(place: Place) -> None:
-    secret_key(place)  # makes the folder above
+def test_an_interrupted_first_start_is_repeated_and_changes_no_folder_above_the_checkout(
+    place: Place, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o700)
+    modes = [folder.stat().st_mode for folder in tmp_path.parents]
+    secret_key(place)  # makes the folder of the data
     half = place.beside("new")
     half.mkdir()
     (half / "PG_VERSION").write_text("half")
 
     with running(place), connect(place) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+        assert [folder.stat().st_mode for folder in tmp_path.parents] == modes
 
 
 def test_a_socket_folder_that_others_may_enter_is_refused(initialised: Place) -> None:
@@ -291,10 +281,10 @@ def test_the_lock_of_the_copied_programs_is_private(monkeypatch: pytest.MonkeyPa
 
 def test_the_server_lock_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(embedded, "CHECKOUT", tmp_path)
-    with embedded._only_one("http://127.0.0.1:8000"):
+    with embedded.only_one_server("http://127.0.0.1:8000"):
         assert stat.S_IMODE((tmp_path / "var" / "server.lock").stat().st_mode) == 0o600
         with pytest.raises(EmbeddedError, match=r"is already running from this folder, at http://127\.0\.0\.1:8000"):
-            embedded._only_one("http://127.0.0.1:8001")
+            embedded.only_one_server("http://127.0.0.1:8001")
 
 
 def test_a_symbolic_link_is_not_used_as_lock_file(tmp_path: Path) -> None:
@@ -302,16 +292,6 @@ def test_a_symbolic_link_is_not_used_as_lock_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"), exclusive(tmp_path / "lock"):
         pass
     assert not (tmp_path / "elsewhere").exists()
-
-
-@pytest.mark.long
-def test_no_folder_above_the_checkout_is_changed(place: Place, tmp_path: Path) -> None:
-    tmp_path.chmod(0o700)
-    modes = [folder.stat().st_mode for folder in tmp_path.parents]
-
-    with running(place):
-        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
-        assert [folder.stat().st_mode for folder in tmp_path.parents] == modes
 
 
 def test_the_secret_key_is_created_once_and_private(place: Place) -> None:

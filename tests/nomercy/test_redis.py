@@ -174,17 +174,21 @@ def test_a_closed_socket_leaves_nothing_in_the_layer(given: str) -> None:
 
 @pytest.mark.redis
 @pytest.mark.parametrize("module", ["nomercy.launcher.embedded", pytest.param("script.stack", marks=pytest.mark.long)])
-def test_a_wrong_password_ends_the_start_with_one_sentence(module: str) -> None:
+def test_a_wrong_password_ends_the_start_with_one_sentence(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = "No Mercy does not start: the Redis of REDIS_URL refuses the password."
     with password_server() as right:
         for password in ("hidden", ""):
-            given = {"REDIS_URL": right.replace("p" * 32, password), "PORT": str(free_port()), "SECRET_KEY": "k" * 40}
-            environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
-            stopped = subprocess.run(
-                [sys.executable, "-m", module],
-                cwd=CHECKOUT, env=environment | given, capture_output=True, text=True, check=False, timeout=60,
-            )  # fmt: skip
-            refusal = "No Mercy does not start: the Redis of REDIS_URL refuses the password.\n"
-            assert (stopped.returncode, stopped.stdout, stopped.stderr) == (1, "", refusal)
+            monkeypatch.setenv("REDIS_URL", right.replace("p" * 32, password))
+            with pytest.raises(SystemExit) as refused:
+                require_redis_log_in()
+            assert str(refused.value) == refusal
+        environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+        stopped = subprocess.run(
+            [sys.executable, "-m", module],
+            env=environment | {"PORT": str(free_port()), "SECRET_KEY": "k" * 40},
+            cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert (stopped.returncode, stopped.stdout, stopped.stderr) == (1, "", f"{refusal}\n")
 
 
 @pytest.mark.redis
