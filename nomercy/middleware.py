@@ -50,20 +50,12 @@ LATE = "nomercy.late"
 log = structlog.get_logger("nomercy.request")
 
 
-class NullCharacter(SuspiciousOperation):
-    """The query of a URL has a NUL character."""
+class UnreadableRequest(SuspiciousOperation):
+    """A request that is refused before anything reads it. `denied` says why."""
 
-
-class OtherEncoding(SuspiciousOperation):
-    """A request says that its text is not in UTF-8."""
-
-
-class LateBody(SuspiciousOperation):
-    """The body did not arrive in time."""
-
-
-class NoLength(SuspiciousOperation):
-    """A body in chunks, of which Django would read nothing."""
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.denied = Denied(code, sentence)
 
 
 class RequestLog:
@@ -183,21 +175,27 @@ def readable_requests(get_response: Handler) -> Handler:
 def _require_readable(request: HttpRequest) -> None:
     """Check the length, the encoding and the query of a request, and parse its form. The API parses its own bodies.
 
-    :raises SuspiciousOperation: the body is over `DATA_UPLOAD_MAX_MEMORY_SIZE`, late, or of unknown length, the query
-        has a NUL, which PostgreSQL does not accept, or the text is not in UTF-8.
+    :raises RequestDataTooBig: the body is over `DATA_UPLOAD_MAX_MEMORY_SIZE`.
+    :raises UnreadableRequest: it is late, or of unknown length, or the text is not in UTF-8.
+    :raises SuspiciousOperation: the query has a NUL, which PostgreSQL does not accept.
     :raises MultiPartParserError: the form cannot be parsed, or has a file.
     """
     length = request.META.get("CONTENT_LENGTH")
     if int(length or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         raise RequestDataTooBig
     if request.META.get("asgi.scope", {}).get(LATE):
-        raise LateBody
+        raise UnreadableRequest(
+            "timed_out", f"The request did not arrive within {BODY_SECONDS:.0f} seconds: send it again."
+        )
     if not length and "HTTP_TRANSFER_ENCODING" in request.META:
-        raise NoLength
+        # Of a body in chunks Django would read nothing.
+        raise UnreadableRequest(
+            "length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."
+        )
     if not is_utf8(request.content_params):
-        raise OtherEncoding("The site reads text in UTF-8 only. Send it as UTF-8.")
+        raise UnreadableRequest("malformed", "The site reads text in UTF-8 only. Send it as UTF-8.")
     if QUOTED_NUL in request.META.get("QUERY_STRING", ""):
-        raise NullCharacter
+        raise SuspiciousOperation
     if request.method == "POST" and not request.path.startswith(API):
         # Django parses a form at the first access. If that is on an error page, a bad form would become a server error.
         request.POST  # noqa: B018
@@ -230,20 +228,18 @@ def server_error_page(request: HttpRequest) -> HttpResponse:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the response to a request that Django refuses, such as one with an unknown host (`handler400`)."""
-    denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
+    sentence = ""
     if isinstance(exception, RequestDataTooBig):
         denied = too_large()
-    elif isinstance(exception, LateBody):
-        denied = Denied("timed_out", f"The request did not arrive within {BODY_SECONDS:.0f} seconds: send it again.")
-    elif isinstance(exception, NoLength):
-        denied = Denied(
-            "length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."
-        )
-    elif isinstance(exception, (FileRefused, OtherEncoding)):
-        denied = Denied("malformed", str(exception))
+    elif isinstance(exception, UnreadableRequest):
+        denied, sentence = exception.denied, exception.denied.message
+    elif isinstance(exception, FileRefused):
+        sentence = str(exception)
+        denied = Denied("malformed", sentence)
+    else:
+        denied = Denied("malformed", "The site does not accept this request. Check its Host header and its body.")
     if request.path.startswith(API):
         return error_object(denied)
-    sentence = denied.message if isinstance(exception, (FileRefused, NoLength, OtherEncoding)) else ""
     context = {"sentence": sentence, "most": settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "seconds": BODY_SECONDS}
     page = denied.status if denied.status in PAGES else HTTPStatus.BAD_REQUEST
     return HttpResponse(loader.get_template(f"{page:d}.html").render(context), status=denied.status)
