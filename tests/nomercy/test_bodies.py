@@ -38,6 +38,7 @@ def test_a_long_body_is_refused_before_anything_reads_it(
         answer = client.generic("POST", path, b"%41" * (MOST // 3 + 1), content_type=kind, headers=headers)
         assert answer.status_code == 413
         assert faults(answer) == []
+        assert answer.get("Cache-Control") == ("no-store, private" if client.cookies or headers else None)
         if path.startswith("/api/"):
             assert answer.json()["error"] == "too_large"
             assert "65,536 bytes" in answer.json()["message"]
