@@ -10,6 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.zones import zone_to_show
@@ -49,16 +50,10 @@ def note_unsent_forms(get_response: Handler) -> Handler:
     return handle
 
 
-class RedirectSuspended:
+class RedirectSuspended(MiddlewareMixin):
     """Redirects suspended people from every page to the one that says why. The API refuses them itself."""
 
     OPEN = frozenset({"suspended", "account_logout", "service-worker", "healthz", "readyz", "mail-stop", "mail-works"})
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_view(self, request: HtmxRequest, *view: object) -> HttpResponse | None:
         user, match = request.user, request.resolver_match

@@ -14,14 +14,13 @@ from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import urlencode
 
 from accounts.actions import AccountChanged
 from accounts.encryption import UnreadableSecret
-from accounts.middleware import Handler
 
 NOT_FOR_GUESTS: Final = frozenset({
     "account_change_password",
@@ -49,14 +48,8 @@ NOT_FOR_GUESTS: Final = frozenset({
 """The pages of security settings. A guest has only the session, and so nothing to change there."""
 
 
-class SecurityPages:
+class SecurityPages(MiddlewareMixin):
     """Middleware that says who may use the pages of security settings and of the second factor, and what they lack."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_view(self, request: Any, *view: object) -> HttpResponse | None:
         """Redirect guests from the pages of `NOT_FOR_GUESTS` to the sign-up page."""

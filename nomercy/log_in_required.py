@@ -1,11 +1,10 @@
 """Middleware that shows visitors almost nothing where `LOGIN_REQUIRED` is set."""
 
-from collections.abc import Callable
 from typing import Final, cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from common.htmx import HtmxRequest, login_redirect
@@ -31,17 +30,11 @@ OPEN: Final = frozenset(
 PAGE_OF_API: Final = "api-v1:openapi-view"
 
 
-class LogInRequired:
+class LogInRequired(MiddlewareMixin):
     """Redirects visitors from all pages that are not in `OPEN` to the log-in page, and refuses their calls with 401.
 
     A new page is closed to visitors until it is named there. `games.live.consumer` closes the sockets of visitors.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *view: object) -> HttpResponse | None:
         if not settings.LOGIN_REQUIRED or _is_open(request) or request.user.is_authenticated:

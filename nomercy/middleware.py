@@ -20,6 +20,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import resolve_url
 from django.template import loader
 from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
 from django.views.defaults import server_error
 from django_htmx.middleware import HtmxDetails
 
@@ -201,14 +202,8 @@ def _require_readable(request: HttpRequest) -> None:
         request.POST  # noqa: B018
 
 
-class DatabaseUnavailable:
+class DatabaseUnavailable(MiddlewareMixin):
     """Answers 503 if a view raises a temporary fault of the database (`refusals.temporary_refusal`)."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         denied = temporary_refusal(error)
