@@ -24,10 +24,8 @@ from games.staff import newer_acts
 from games.staff.acts import NOTE_CASE, NOTE_PERSON, StaffAct
 from games.staff.audit import check_person
 from games.staff.forms import Outdated, ReasonForm
-from games.staff.newer_acts import NewerActs, News
+from games.staff.newer_acts import NewerActs, News, Seen
 
-MOST_DIGITS: Final = 18
-"""The most digits of a number in a form. Longer ones do not fit a column."""
 IN_THE_LOG: Final = "The table’s log shows that staff did this, and when, but not your reason."
 
 
@@ -46,11 +44,11 @@ def refusal_of(check: Callable[..., None], *subjects: Any, by: object) -> str:
 
 
 def buttons(
-    request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, *subject: int, seen: int = 0
+    request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, *subject: int, seen: Seen | str = ""
 ) -> list[dict[str, Any]]:
     """Return the buttons of the acts that this staff member has permission for. Those that cannot be undone are last.
 
-    `seen` is the id of the newest audit entry that the page knows of. The buttons of acts without a page send it.
+    `seen` is what the page knows of its subject, which the buttons of acts without a page send.
     """
     return [
         {
@@ -87,15 +85,6 @@ def chosen_seat(request: HttpRequest, table: Table) -> Seat | None:
     return seat
 
 
-def _seen(request: HttpRequest, field: str) -> int:
-    """Return the id of the newest audit entry or news that the form knew of, or 0 if the form does not say.
-
-    With 0, every act on the subject is newer. A page of an earlier release is refused if there is one.
-    """
-    text = request.POST.get(field, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
-
-
 def _ready_reason(request: HttpRequest, act: StaffAct[Any]) -> str:
     """Return the ready-made reason that the form asks to fill in, or "" if it asks for none."""
     chosen = {str(n): text for n, text in enumerate(act.ready)}
@@ -124,10 +113,6 @@ def _show(denied: Denied, form: ReasonForm) -> int:
     if isinstance(denied, Outdated):
         form.data = {**{name: form.data[name] for name in form.data}, **denied.known}
     return denied.status
-
-
-def _newest(rows: Sequence[AuditEntry] | Sequence[News], otherwise: int) -> int:
-    return rows[-1].pk if rows else otherwise
 
 
 def sentences_of(entries: Iterable[AuditEntry], reader: User) -> list[str]:
@@ -208,8 +193,7 @@ def act_page(
         raise PermissionDenied
     by, posted, ready = cast("User", request.user), request.method == "POST", _ready_reason(request, act)
     sent = posted and not ready
-    seen = _seen(request, "seen") if posted else newer_acts.newest(subject, reader=by)
-    seen_news = _seen(request, "seen_news") if posted else newer_acts.newest_news(subject)
+    seen = Seen.read(request.POST.get("seen", "")) if posted else newer_acts.newest(subject, reader=by)
     title, options = title or act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = chosen_seat(request, table)
@@ -227,15 +211,9 @@ def act_page(
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
-            if act.one_click:  # news do not matter to it
-                seen_news = newer_acts.newest_news(subject)
-            own_count = not act.one_click  # a second click does the same
-            result = newer_acts.perform(
-                perform, subject, seen=seen, seen_news=seen_news, own_count=own_count, **arguments
-            )
+            result = newer_acts.perform(perform, subject, seen=seen, others_only=act.one_click, **arguments)
         except NewerActs as denied:
-            newer, news, status = sentences_of(denied.entries, by), denied.news, denied.status
-            seen, seen_news = _newest(denied.entries, seen), _newest(news, seen_news)
+            newer, news, seen, status = sentences_of(denied.entries, by), denied.news, denied.seen, denied.status
             impossible = "" if possible() else not_now
         except Denied as denied:
             status = _show(denied, form)
@@ -257,8 +235,7 @@ def act_page(
         "within": within,
         "consequences": [*(consequences or act.consequences), *([IN_THE_LOG] if in_the_log else []), *also],
         "form": form,
-        "seen": seen,
-        "seen_news": seen_news,
+        "seen": str(seen),
         "recent": sentences_of(recent, by),
         "status": status,
         "newer": newer,

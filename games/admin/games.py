@@ -17,7 +17,7 @@ from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
 from games import queries
 from games import render as rendering
-from games.admin.acts import MOST_DIGITS, act_page, buttons, chosen_seat, may, refusal_of
+from games.admin.acts import act_page, buttons, chosen_seat, may, refusal_of
 from games.models import AuditEntry, Game, Seat
 from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
@@ -30,6 +30,7 @@ from games.staff.acts import EXTEND, LOOK, MOVE_SEAT, REMOVE, TABLE_ACTS, StaffA
 from games.staff.audit import check_outside
 from games.staff.log import notes_of
 from games.staff.queue import with_problem
+from games.web.viewer import number
 
 LOG_LINES: Final = 200
 PAUSED_BY: Final[Mapping[str, str]] = {
@@ -111,9 +112,7 @@ def _values_of(table: Table, act: StaffAct[Table], seat: Seat | None) -> dict[st
 
 def _last_line(request: HttpRequest, game: Game) -> int:
     """Return the move that the log on the page ends with: that of `?to=`, or the newest."""
-    text = request.GET.get("to", "")
-    asked = int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0
-    return min(asked or game.version, game.version)
+    return min(number(request.GET.get("to")) or game.version, game.version)
 
 
 def _top(view: GameView) -> str:

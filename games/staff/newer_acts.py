@@ -1,13 +1,13 @@
 """Refuse an act if staff have acted on the same subject since its page was made, or there is news (decision 65).
 
-The page of an act has the id of the newest audit entry about its subject, and the form sends it as `seen`. Entries
-about a subject are written under the lock of one row, so their ids are in the order of the acts. News are the reports
-in a case, and the appeals of a person that wait. They are written under the same lock, and the page has the id of the
-newest, which the form sends as `seen_news`.
+News are the reports in a case, and the appeals of a person that wait. Audit entries and news about a subject are
+written under the lock of one row, so their ids are in the order of time. The page of an act has the newest ids as
+`Seen`, which its form sends back.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -29,6 +29,7 @@ News: TypeAlias = Report | Appeal
 
 LISTED: Final = 10
 """How many newer acts and news a refusal lists."""
+_SEEN: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})", re.ASCII)  # more digits do not fit a column
 RECENT: Final = 3
 """How many acts within `RECENTLY` the page of an act lists."""
 RECENTLY: Final = timedelta(days=1)
@@ -96,16 +97,34 @@ _KINDS: Final[Mapping[str, _Kind]] = {
 """The kinds by the argument that names the subject to the function of an act."""
 
 
+class Seen(NamedTuple):
+    """What a page knows of its subject: the ids of the newest audit entry and of the newest report or appeal, or 0."""
+
+    entry: int = 0
+    news: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.entry}-{self.news}"
+
+    @classmethod
+    def read(cls, text: str) -> Seen:
+        """Read what a form sends. A form without it, or of an earlier release, knew of nothing."""
+        found = _SEEN.fullmatch(text)
+        return cls(*map(int, found.groups())) if found else cls()
+
+
 class NewerActs(Denied):
     """An act was refused, because staff have acted on its subject since, or there is news.
 
-    `entries` are those acts and `news` those reports or appeals, oldest first.
+    `entries` are those acts and `news` those reports or appeals, oldest first. `seen` is what a page knows that shows
+    them.
     """
 
-    def __init__(self, entries: list[AuditEntry], news: list[News]) -> None:
+    def __init__(self, entries: list[AuditEntry], news: list[News], seen: Seen) -> None:
         super().__init__("stale", "This has changed since you opened this page.")
         self.entries = entries
         self.news = news
+        self.seen = Seen(entries[-1].pk if entries else seen.entry, news[-1].pk if news else seen.news)
 
 
 def about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
@@ -115,17 +134,18 @@ def about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
     return conduct.without_entries_about(entries, reader.pk).order_by("-pk")
 
 
-def newest(subject: Mapping[str, int], *, reader: User) -> int:
-    """Return the id of the newest audit entry about a subject that this reader may see, or 0."""
-    return about(subject, reader).values_list("pk", flat=True).first() or 0
+def newest(subject: Mapping[str, int], *, reader: User) -> Seen:
+    """Return what a page for this reader knows of a subject now."""
+    rows = (about(subject, reader), _news_about(subject))
+    return Seen(*(found.values_list("pk", flat=True).first() or 0 for found in rows))
 
 
-def since(seen: int, subject: Mapping[str, int], *, reader: User) -> list[AuditEntry]:
-    """Return the audit entries about a subject after the one with the id `seen`, oldest first: at most the newest ten.
+def since(seen: Seen, subject: Mapping[str, int], *, reader: User) -> list[AuditEntry]:
+    """Return the audit entries about a subject that a page did not know, oldest first: at most the newest ten.
 
     Leaves out what this reader may not see.
     """
-    return list(about(subject, reader).filter(pk__gt=seen)[:LISTED])[::-1]
+    return list(about(subject, reader).filter(pk__gt=seen.entry)[:LISTED])[::-1]
 
 
 def recent(subject: Mapping[str, int], *, reader: User, now: datetime) -> list[AuditEntry]:
@@ -142,28 +162,22 @@ def _news_about(subject: Mapping[str, int]) -> QuerySet[Any]:
     return _KINDS[name].news(number).order_by("-pk")
 
 
-def newest_news(subject: Mapping[str, int]) -> int:
-    """Return the id of the newest report in a case, or of the newest appeal of a person that waits, or 0."""
-    return _news_about(subject).values_list("pk", flat=True).first() or 0
-
-
 def perform(
     act: Callable[..., Any],
     subject: Mapping[str, int],
     *,
-    seen: int,
-    seen_news: int = 0,
-    own_count: bool = True,
+    seen: Seen,
+    others_only: bool = False,
     by: User,
     now: datetime,
     **arguments: Any,
 ) -> Any:
-    """Perform an act and return its result, if nothing is newer than what its page knew.
+    """Perform an act and return its result, if nothing about its subject is newer than what its page knew.
 
-    That is an audit entry about its subject after the one `seen`, or a report or an appeal after `seen_news`. Locks the
-    subject first, as the act does. So of two acts with the same `seen`, one is performed.
+    Locks the subject first, as the act does. So of two acts with the same `seen`, one is performed.
 
-    :param own_count: False if acts of `by` are not newer, so that a second click does no harm and needs no question.
+    :param others_only: True if only acts of others count as newer: no news, and no acts of `by`, so that a second click
+        does no harm and needs no question.
 
     :raises NewerActs: something is newer.
     :raises Denied: as the function of the act. That `by` may not act on this subject is said first.
@@ -171,10 +185,10 @@ def perform(
     [(name, number)] = subject.items()
     with transaction.atomic():
         _KINDS[name].lock(number, by)
-        newer = [entry for entry in since(seen, subject, reader=by) if own_count or entry.actor_id != by.pk]
-        news = list(_news_about(subject).filter(pk__gt=seen_news)[:LISTED])[::-1]
+        newer = [entry for entry in since(seen, subject, reader=by) if not others_only or entry.actor_id != by.pk]
+        news = [] if others_only else list(_news_about(subject).filter(pk__gt=seen.news)[:LISTED])[::-1]
         if newer or news:
-            raise NewerActs(newer, news)
+            raise NewerActs(newer, news, seen)
         return act(**subject, by=by, now=now, **arguments)
 
 

@@ -41,7 +41,7 @@ ACTS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
 )  # fmt: skip
 VOID_GAME_EVERY: Final = 3
 NEWER: Final = b"Staff have acted here since you opened this page"
-SEEN: Final = re.compile(rb'name="seen" value="(\d+)"')
+SEEN: Final = re.compile(rb'name="seen" value="([\d-]+)"')
 DONE, OVER = "302", {"over", "void"}
 REFUSED: Final = {"403", "409", "422"}
 
@@ -64,7 +64,7 @@ def by_staff(site: Site, browser: Client, game_id: int, act: str, fields: dict[s
     while NEWER in answer.body:
         seen = SEEN.search(answer.body)
         assert seen is not None
-        answer = post_act(site, browser, path, fields | {"seen": int(seen[1])})
+        answer = post_act(site, browser, path, fields | {"seen": seen[1].decode()})
     return Outcome(f"staff {act}", f"{answer.status}", None)
 
 
@@ -124,38 +124,39 @@ TEXT: Final = "He wrote a rude word as his name, twice."
 ANSWER: Final = "We looked at the log once more."
 
 
-def pages_of_a_table(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
-    """Return the newest audit entry about a new table, and the pages of acts there."""
+def pages_of_a_table(ann: User, alice: User, bob: User) -> list[tuple[str, dict[str, Any]]]:
+    """Return the paths of acts at a new table, each with what its form sends."""
     game = table_at(TWO_HANDS, [alice, bob]).game
     acts: list[tuple[str, dict[str, Any]]] = [("extend", {"amount": 5, "unit": 1}), ("pause", {}), ("look", {})]
     acts.append(("remove", {"seat": 1, "owner": bob.pk, "instead": "bot"}))
     Game.objects.filter(pk=game.pk).update(deadline=timezone.now() + timedelta(hours=9))
-    return 0, [(f"games/game/{game.pk}/act/{act}", more) for act, more in acts * 2]
+    seen = newer_acts.newest({"game_id": game.pk}, reader=ann)
+    return [(f"games/game/{game.pk}/act/{act}", more | {"seen": seen}) for act, more in acts * 2]
 
 
-def pages_of_a_person(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
+def pages_of_a_person(ann: User, alice: User, bob: User) -> list[tuple[str, dict[str, Any]]]:
     acts: list[tuple[str, dict[str, Any]]] = [("warn", {}), ("suspend", {"days": 5}), ("mute", {"days": 5})]
     seen = newer_acts.newest({"person_id": bob.pk}, reader=ann)
-    return seen, [(f"accounts/user/{bob.pk}/act/{act}", more) for act, more in [*acts * 2, *acts[:2]]]
+    return [(f"accounts/user/{bob.pk}/act/{act}", more | {"seen": seen}) for act, more in [*acts * 2, *acts[:2]]]
 
 
-def pages_of_a_case(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
+def pages_of_a_case(ann: User, alice: User, bob: User) -> list[tuple[str, dict[str, Any]]]:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
     cases.report(code=code, viewer=Viewer(alice), seat=1, kind="name", text=TEXT, now=timezone.now())
     case = Case.objects.get(closed_at=None)
-    fields = {"outcome": "nothing", "answer": "", "seen_news": newer_acts.newest_news({"case_id": case.pk})}
-    return 0, [(f"games/case/{case.pk}/act/close_case", fields)] * 8
+    fields = {"outcome": "nothing", "answer": "", "seen": newer_acts.newest({"case_id": case.pk}, reader=ann)}
+    return [(f"games/case/{case.pk}/act/close_case", fields)] * 8
 
 
-def pages_of_an_appeal(ann: User, alice: User, bob: User) -> tuple[int, list[tuple[str, dict[str, Any]]]]:
+def pages_of_an_appeal(ann: User, alice: User, bob: User) -> list[tuple[str, dict[str, Any]]]:
     now, abe = timezone.now(), staff(f"abe{AuditEntry.objects.count()}", "admin")
     people.suspend(person_id=bob.pk, by=abe, days=365, reason=REASON, now=now)
     appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
-    decide = (f"games/appeal/{appeal.pk}/act/decide_appeal", {"decision": "lifted", "answer": ANSWER})
-    on_bob, known = f"accounts/user/{bob.pk}/act", {"seen_news": appeal.pk}
     seen = newer_acts.newest({"appeal_id": appeal.pk}, reader=ann)
-    assert seen == newer_acts.newest({"person_id": bob.pk}, reader=ann)
-    return seen, [decide, (f"{on_bob}/lift", known), (f"{on_bob}/suspend_for_good", known), decide] * 2
+    on_bob, known = f"accounts/user/{bob.pk}/act", {"seen": newer_acts.newest({"person_id": bob.pk}, reader=ann)}
+    assert (seen.entry, appeal.pk) == known["seen"]
+    decide = (f"games/appeal/{appeal.pk}/act/decide_appeal", {"decision": "lifted", "answer": ANSWER, "seen": seen})
+    return [decide, (f"{on_bob}/lift", known), (f"{on_bob}/suspend_for_good", known), decide] * 2
 
 
 @pytest.mark.parametrize("pages", [pages_of_a_table, pages_of_a_person, pages_of_a_case, pages_of_an_appeal])
@@ -164,12 +165,9 @@ def test_of_acts_from_pages_that_were_opened_at_the_same_time_one_is_performed(
 ) -> None:
     browsers, done = [staff_browser(ann), staff_browser(staff("adam", "admin"))], Counter[str]()
     for _ in range(ROUNDS):
-        seen, forms = pages(ann, alice, bob)
+        forms = pages(ann, alice, bob)
         before = AuditEntry.objects.count()
-        calls = [
-            partial(post_act, site, browsers[n % 2], path, fields | {"seen": seen})
-            for n, (path, fields) in enumerate(forms)
-        ]
+        calls = [partial(post_act, site, browsers[n % 2], path, fields) for n, (path, fields) in enumerate(forms)]
         answers = at_once(calls)
         [entry] = AuditEntry.objects.order_by("pk")[before:]
         performed = [answer for answer in answers if answer.status in {302, 200}]

@@ -64,7 +64,7 @@ def test_admins_announce_and_end_it_on_the_staff_pages(ann: User, client: Client
     assert "No announcement is shown." in text_of(desk.get(PAGE))
     assert "End the announcement" not in text_of(desk.get(PAGE))
     form = desk.get(f"{PAGE}act/announce/")
-    seen = {"seen": form.context["seen"], "seen_news": 0}
+    seen = {"seen": form.context["seen"]}
     ends = (timezone.now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
     assert desk.post(f"{PAGE}act/announce/", {"text": TEXT, "until": ends, "reason": "", **seen})["Location"] == PAGE
     assert TEXT.split("<")[0] in text_of(desk.get(PAGE))
@@ -76,7 +76,7 @@ def test_admins_announce_and_end_it_on_the_staff_pages(ann: User, client: Client
     assert again.status_code == 409
     assert "You have announced something on all pages" in text_of(again)
 
-    seen["seen"] = entry.pk
+    seen["seen"] = f"{entry.pk}-0"
     assert desk.post(f"{PAGE}act/end_announcement/", {"reason": "", **seen})["Location"] == PAGE
     assert "New rules" not in client.get("/about/").content.decode()
     assert AuditEntry.objects.latest("pk").act == "end_announcement"

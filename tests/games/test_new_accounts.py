@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 PAGE: Final = "/admin/accounts/user/make/"
 PASSWORD: Final = "four green reverses"
 FORM: Final = {
-    "username": "Dora", "email": "Dora@example.org", "reason": "She asked at the club", "seen": "0", "seen_news": "0",
+    "username": "Dora", "email": "Dora@example.org", "reason": "She asked at the club", "seen": "0-0",
 }  # fmt: skip
 
 

@@ -221,8 +221,7 @@ def test_a_warning_by_a_colleague_is_news_for_the_colleague_who_closes_the_case(
     url = f"/admin/games/case/{case.pk}/act/close_case/"
     page = browser.get(url)
     people.warn(person_id=bob.pk, by=ann, reason="Play in time, please.", now=NOON)
-    seen = page.context["seen"]
-    form = {"seen": seen, "seen_news": page.context["seen_news"], "outcome": "acted", "reason": REASON}
+    form = {"seen": page.context["seen"], "outcome": "acted", "reason": REASON}
     answer = browser.post(url, form)
     assert answer.status_code == 409
     assert "ann has warned bob" in answer.content.decode()
@@ -296,7 +295,7 @@ def test_a_ready_made_reason_is_filled_in_and_nothing_is_done(table: Table, mo: 
     url = f"/admin/games/case/{case.pk}/act/close_case/"
     text = CLOSE_CASE.ready[1]
     page = browser.get(url)
-    form = {"seen": page.context["seen"], "seen_news": page.context["seen_news"], "ready": "1"}
+    form = {"seen": page.context["seen"], "ready": "1"}
     filled = browser.post(url, {**form, "outcome": "nothing", "answer": "Thank you.", "days": "12", "reason": "No"})
     assert filled.status_code == 200
     assert not AuditEntry.objects.exists()
@@ -389,7 +388,7 @@ def test_nobody_closes_a_case_of_their_own_among_others(table: Table, mo: User, 
     assert Case.objects.filter(closed_at=None).count() == 2
 
 
-@pytest.mark.parametrize("sent", [[], ["x"], ["1-2"], ["9" * 30 + "-0-0"], ["١-0-0"]])
+@pytest.mark.parametrize("sent", [[], ["x"], ["1"], ["9" * 30 + "-0-0"], ["١-0-0"]])
 def test_nonsense_for_several_cases_is_refused_with_a_sentence(mo: User, sent: list[str]) -> None:
     form = {"outcome": "nothing", "answer": "", "reason": "The log shows nothing.", "case": sent}
     answer = staff_browser(mo).post("/admin/games/case/close/", form)

@@ -211,7 +211,7 @@ def test_an_act_at_a_table_does_not_refuse_one_on_its_player(mo: User, ann: User
     assert browser.post(url, form).status_code == 302
 
 
-@pytest.mark.parametrize("seen", [None, "", "x", "-1", "9" * 30, "½", "0"])
+@pytest.mark.parametrize("seen", [None, "", "x", "-1", "9" * 30 + "-0", "½-0", "0", "0-0"])
 def test_a_form_that_does_not_say_what_it_knew_is_refused_after_any_act(
     mo: User, ann: User, alice: User, bob: User, seen: str | None
 ) -> None:
@@ -434,7 +434,9 @@ def test_every_act_can_be_said(ann: User, bob: User) -> None:
 
 def test_nobody_may_act_on_what_is_not_there(mo: User) -> None:
     with pytest.raises(Denied) as denied:
-        newer_acts.perform(people.warn, {"person_id": 10**9}, seen=0, by=mo, now=timezone.now(), reason=MINE)
+        newer_acts.perform(
+            people.warn, {"person_id": 10**9}, seen=newer_acts.Seen(), by=mo, now=timezone.now(), reason=MINE
+        )
     assert denied.value.code == "not_found"
 
 

@@ -49,7 +49,7 @@ REFUSALS: Final = ("403.html", "404.html")
 """The templates of refusals. `test_every_role_can_read_a_refusal` renders them."""
 BODIES: Final = {"/api/v1/games/<code>/moves": {"move": "leave"}}
 """The data that a URL needs before it checks permissions."""
-REASON: Final = {"reason": "To see who may do this at all", "seen": 10**9, "seen_news": 10**9}  # nothing is newer
+REASON: Final = {"reason": "To see who may do this at all", "seen": f"{10**9}-{10**9}"}  # nothing is newer
 ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
     "admin:games_game_act": {
         "say": {"said": "Hello, all of you."}, "pause": {}, "resume": {},

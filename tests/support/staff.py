@@ -53,17 +53,15 @@ def dealt(alice: User, bob: User, charlie: User) -> Table:
 
 
 def seen_in(page: Any) -> str:
-    """Return the newest audit entry that the page of an act knew of, as its form sends it."""
-    found = re.search(r'name="seen" value="(\d+)"', page.content.decode())
+    """Return what the page of an act knew of its subject, as its form sends it."""
+    found = re.search(r'name="seen" value="([\d-]+)"', page.content.decode())
     assert found is not None
     return found[1]
 
 
 def known_by(page: Any) -> dict[str, str]:
     """Return what the form of an act sends to say what its page knew."""
-    found = re.findall(r'name="(seen|seen_news)" value="(\d+)"', page.content.decode())
-    assert len(found) == 2
-    return dict(found)
+    return {"seen": seen_in(page)}
 
 
 def values_of(page: Any) -> dict[str, str]:
