@@ -44,11 +44,7 @@ class AnnouncementAdmin(ReadOnlyAdmin):
             "title": "Announcement",
             "row": found,
             "shown": found.is_shown(now),
-            "acts": [
-                {**button, "url": reverse("admin:games_announcement_act", args=[act.name])}
-                for act in offered
-                for button in buttons(request, [act], "games_announcement_act")
-            ],
+            "acts": buttons(request, offered, "games_announcement_act"),
         }
         return render(request, "admin/staff/announcement.html", context)
 

@@ -8,16 +8,15 @@ from typing import Any, cast
 from django.contrib import admin
 from django.contrib.admin.views.main import SEARCH_VAR
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
 from django.utils import timezone
 
 from accounts.models import User
-from common.read_only_admin import ReadOnlyAdmin
 from games.admin import close_together
-from games.admin.acts import act_page, buttons, may, notes_in, refusal_of
+from games.admin.acts import may, notes_in, refusal_of
 from games.admin.columns import WHEN
+from games.admin.subjects import SubjectAdmin
 from games.models import Appeal, Case
 from games.queries import conduct
 from games.render.words import waited
@@ -38,9 +37,9 @@ from games.staff.acts import (
 def _refusal_of(act: StaffAct[Case], case: Case, by: User) -> str:
     """Return why this staff member may not do this to a case, or ""."""
     if act is NOTE_CASE:
-        return refusal_of(lambda case, *, by: cases.check_no_part(case, by), case, by=by)
+        return refusal_of(cases.check_no_part, case, by=by)
     closed = act in (CHANGE_OUTCOME, REOPEN_CASE)
-    return refusal_of(cases.check_outcome_change if closed else cases.check_case, case, by=by)
+    return refusal_of(cases.check_closed if closed else cases.check_case, case, by=by)
 
 
 class State(admin.SimpleListFilter):
@@ -94,7 +93,11 @@ class Held(admin.SimpleListFilter):
 
 
 @admin.register(Case)
-class CaseAdmin(ReadOnlyAdmin):
+class CaseAdmin(SubjectAdmin):
+    acts = CASE_ACTS
+    perform = cases.PERFORM
+    argument = "case_id"
+    template = "admin/staff/case.html"
     list_display = ("about", "kind", "weight", "report_count", "age", "worker", "outcome")
     list_filter = (State, Held, "kind")
     search_fields = (
@@ -138,73 +141,54 @@ class CaseAdmin(ReadOnlyAdmin):
         return worker.name if worker else "–"
 
     def get_urls(self) -> list[URLPattern]:
-        act = path("<int:case_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_case_act")
         several = path("close/", self.admin_site.admin_view(close_together.page), name="games_case_close")
-        return [act, several, *super().get_urls()]
+        return [several, *super().get_urls()]
 
-    def act(self, request: HttpRequest, case_id: int, act: str) -> HttpResponse:
-        found, case = CASE_ACTS.get(act), self.get_object(request, str(case_id))
-        if found is None or case is None:
-            raise Http404
-        back, within = reverse("admin:games_case_change", args=[case_id]), ("Cases", "admin:games_case_changelist")
-        by, reports = cast("User", request.user), conduct.reports_of(case, reader=request.user.pk)
+    def act(self, request: HttpRequest, act: StaffAct[Case], row: Case) -> HttpResponse:
+        case, by = row, cast("User", request.user)
         options: dict[str, Any] = {"initial": {"outcome": case.outcome, "answer": case.answer}}
-        if found is HAND_OVER:
+        if act is HAND_OVER:
             options["colleagues"] = [
                 (one.pk, one.name) for one in cases.colleagues_for(case, by=by, now=timezone.now())
             ]
-        elif found is CLOSE_CASE:
+        elif act is CLOSE_CASE:
             options["person"] = case.about
-        return act_page(
+        reports = conduct.reports_of(case, reader=by.pk)
+        return self.page_of_act(
             request,
-            found,
-            cases.PERFORM[found],
-            subject={"case_id": case_id},
-            possible=lambda: found.offered(Case.objects.get(pk=case_id), by, timezone.now()),
+            act,
+            case,
             about=f"Case about {case.about}",
-            within=within,
-            back=back,
-            refusal=_refusal_of(found, case, by),
+            refusal=_refusal_of(act, case, by),
             form_options=options,
             more={"case": case, "changed": conduct.outcome_changes([case]).get(case.pk), "reports": reports},
         )
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        case = self.get_object(request, object_id) if self.has_view_permission(request) else None
-        if case is None:
-            raise Http404
-        by, now = cast("User", request.user), timezone.now()
-        offered = [act for act in CASE_ACTS.values() if act.offered(case, by, now)]
+    def page_of(self, request: HttpRequest, row: Case) -> dict[str, Any]:
+        case, by, now = row, cast("User", request.user), timezone.now()
+        seen = newer_acts.newest({"case_id": case.pk}, reader=by)
         audit = list(newer_acts.about({"case_id": case.pk}, reader=by))
-        context = {
-            **self.admin_site.each_context(request),
+        return {
             "title": f"Case about {case.about}",
             "case": case,
             "worker": case.worker(now),
             "changed": conduct.outcome_changes([case]).get(case.pk),
-            "reports": conduct.reports_of(case, reader=request.user.pk),
-            "refusal": refusal_of(
-                cases.check_case if case.closed_at is None else cases.check_outcome_change, case, by=by
-            ),
-            "acts": buttons(
-                request,
-                offered,
-                "games_case_act",
-                case.pk,
-                seen=newer_acts.newest({"case_id": case.pk}, reader=by),
-            ),
+            "reports": conduct.reports_of(case, reader=by.pk),
+            "refusal": refusal_of(cases.check_case if case.closed_at is None else cases.check_closed, case, by=by),
+            "acts": self.buttons(request, case, self.offered(request, case), seen=seen),
             "audit": audit,
             "next_case": queue.next_case(by, after=case, now=now),
             "notes_of_staff": notes_in(audit),
             "others": conduct.other_open_cases(case, reader=by.pk),
         }
-        return render(request, "admin/staff/case.html", context)
 
 
 @admin.register(Appeal)
-class AppealAdmin(ReadOnlyAdmin):
+class AppealAdmin(SubjectAdmin):
+    acts = APPEAL_ACTS
+    perform = appeals.PERFORM
+    argument = "appeal_id"
+    template = "admin/staff/appeal.html"
     when = staticmethod(WHEN)
     list_display = ("person", "when", "decision", "decided_at")
     list_filter = (State,)
@@ -221,28 +205,16 @@ class AppealAdmin(ReadOnlyAdmin):
     def person(self, appeal: Appeal) -> str:
         return appeal.suspension.person.name
 
-    def get_urls(self) -> list[URLPattern]:
-        act = path("<int:appeal_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_appeal_act")
-        return [act, *super().get_urls()]
-
-    def act(self, request: HttpRequest, appeal_id: int, act: str) -> HttpResponse:
-        found, appeal = APPEAL_ACTS.get(act), self.get_object(request, str(appeal_id))
-        if found is None or appeal is None:
-            raise Http404
-        back, by = reverse("admin:games_appeal_change", args=[appeal_id]), cast("User", request.user)
-        about, within = f"Appeal of {appeal.suspension.person.name}", ("Appeals", "admin:games_appeal_changelist")
-        return act_page(
+    def act(self, request: HttpRequest, act: StaffAct[Appeal], row: Appeal) -> HttpResponse:
+        person = row.suspension.person
+        return self.page_of_act(
             request,
-            found,
-            appeals.PERFORM[found],
-            subject={"appeal_id": appeal_id},
-            possible=lambda: found.offered(Appeal.objects.get(pk=appeal_id), by, timezone.now()),
-            about=about,
-            within=within,
-            back=back,
-            refusal=self._refusal_of(appeal, by),
-            also=found.told if appeal.suspension.person.is_active else (),
-            more={"appeal": appeal, "suspending": conduct.entry_of(appeal.suspension)},
+            act,
+            row,
+            about=f"Appeal of {person.name}",
+            refusal=self._refusal_of(row, cast("User", request.user)),
+            also=act.told if person.is_active else (),
+            more={"appeal": row, "suspending": conduct.entry_of(row.suspension)},
         )
 
     @staticmethod
@@ -251,32 +223,20 @@ class AppealAdmin(ReadOnlyAdmin):
         check = partial(appeals.check_appeal, now=timezone.now())
         return refusal_of(check, appeal, by=by) if appeal.decided_at is None else ""
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        appeal = self.get_object(request, object_id) if self.has_view_permission(request) else None
-        if appeal is None:
-            raise Http404
-        open_, by, now = appeal.decided_at is None, cast("User", request.user), timezone.now()
-        refusal = self._refusal_of(appeal, by)
+    def page_of(self, request: HttpRequest, row: Appeal) -> dict[str, Any]:
+        appeal, by = row, cast("User", request.user)
+        open_, refusal = appeal.decided_at is None, self._refusal_of(appeal, by)
         notes: list[str] = []
         if open_ and not may(by, DECIDE_APPEAL):
             notes = ["Only an admin can decide appeals."]
         elif open_ and not refusal and conduct.suspended_by(appeal.suspension) == by.pk:
             notes = ["You suspended this person yourself. You can decide because there is no other admin who can."]
-        context = {
-            **self.admin_site.each_context(request),
+        return {
             "title": f"Appeal of {appeal.suspension.person.name}",
             "appeal": appeal,
             "suspending": conduct.entry_of(appeal.suspension),
             "cases": conduct.cases_of(appeal.suspension.person, reader=by.pk),
             "refusal": refusal,
-            "acts": buttons(
-                request,
-                [act for act in APPEAL_ACTS.values() if act.offered(appeal, by, now)],
-                "games_appeal_act",
-                appeal.pk,
-            ),
+            "acts": self.buttons(request, appeal, self.offered(request, appeal)),
             "notes": notes,
         }
-        return render(request, "admin/staff/appeal.html", context)

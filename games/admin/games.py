@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from accounts.models import User
-from common.read_only_admin import ReadOnlyAdmin
 from games import queries
 from games import render as rendering
-from games.admin.acts import act_page, buttons, chosen_seat, may, refusal_of
+from games.admin.acts import chosen_seat, may, refusal_of
+from games.admin.subjects import SubjectAdmin
 from games.models import AuditEntry, Game, Seat
 from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
@@ -67,6 +65,14 @@ class Public(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Game]) -> QuerySet[Game]:
         return queryset if self.value() is None else queryset.filter(is_public=self.value() == "yes")
+
+
+def _table_of(game: Game) -> Table:
+    """Return the table of a game. One that cannot be read has no page here (404)."""
+    table = queries.find(game.pk)
+    if table is None:
+        raise Http404
+    return table
 
 
 def _offered(table: Table, by: User) -> list[StaffAct[Table]]:
@@ -124,7 +130,11 @@ def _top(view: GameView) -> str:
 
 
 @admin.register(Game)
-class GameAdmin(ReadOnlyAdmin):
+class GameAdmin(SubjectAdmin):
+    acts = TABLE_ACTS
+    perform = tables.PERFORM
+    argument = "game_id"
+    template = "admin/staff/game.html"
     list_display = ("code", "people", "state", "move_count", "pace", "deadline", "created_at")
     list_filter = (Problem, "status", "pace", Public)
     search_fields = ("code",)  # shows the field; `get_search_results` searches
@@ -154,32 +164,25 @@ class GameAdmin(ReadOnlyAdmin):
     def state(self, game: Game) -> str:
         return f"{game.get_status_display()}{', paused' if game.paused_reasons else ''}"
 
-    def get_urls(self) -> list[URLPattern]:
-        act = path("<int:game_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="games_game_act")
-        return [act, *super().get_urls()]
-
-    def act(self, request: HttpRequest, game_id: int, act: str) -> HttpResponse:
+    def act(self, request: HttpRequest, act: StaffAct[Table], row: Game) -> HttpResponse:
         """Answer with the page of an act. Looking at hands shows them in the response, without a URL of their own."""
-        found, table = TABLE_ACTS.get(act), queries.find(game_id)
-        if found is None or table is None:
-            raise Http404
+        table = _table_of(row)
         game, by = table.game, cast("User", request.user)
-        perform: Callable[..., object] = tables.PERFORM[found]
-        back = reverse("admin:games_game_change", args=[game_id])
-        if may(by, found) and game.status not in found.statuses:
-            message = f"“{found.title}” is not possible at a table that is {game.get_status_display().lower()}."
+        more: dict[str, Any] = {}
+        if may(by, act) and game.status not in act.statuses:
+            message = f"“{act.title}” is not possible at a table that is {game.get_status_display().lower()}."
             if request.method != "POST":
                 messages.error(request, message)
-                return redirect(back)
+                return redirect("admin:games_game_change", game.pk)
 
             def refuse(**arguments: Any) -> None:
                 raise Denied("over", message, version=game.version)
 
-            perform = refuse
+            more["perform"] = refuse
 
         def possible() -> bool:
-            changed = queries.find(game_id)
-            return changed is not None and found in _offered(changed, by)
+            changed = queries.find(game.pk)
+            return changed is not None and act in _offered(changed, by)
 
         def hands(result: tuple[AuditEntry, list[tuple[str, ...]]]) -> HttpResponse:
             entry, cards = result
@@ -191,48 +194,39 @@ class GameAdmin(ReadOnlyAdmin):
             return render(request, "admin/staff/hands.html", context | {"title": f"Hands of game {game.code}"})
 
         also: list[str] = []
-        known = _values_of(table, found, chosen_seat(request, table))
+        known = _values_of(table, act, chosen_seat(request, table))
         options: dict[str, Any] = {"initial": known}
-        title, refusal = found.named.format(name=game.code), refusal_of(check_outside, table, by=by)
-        if found is LOOK:
+        title, refusal = act.named.format(name=game.code), refusal_of(check_outside, table, by=by)
+        if act is LOOK:
             refusal = refusal or refusal_of(tables.check_view_hands, table, by=by)
-        elif found is MOVE_SEAT:
+        elif act is MOVE_SEAT:
             also = _how_to_give_back(table)
-        elif found is REMOVE:
+        elif act is REMOVE:
             if winner := known.get("known_winner"):
                 also = [f"If the hand is set aside, the game ends and {winner} wins."]
             options["started"] = table.playing is not None
-        elif found is EXTEND and table.playing is not None:
-            row = table.on_turn
-            title = f"Give {row.name}, seat {row.index + 1}, more time"
+        elif act is EXTEND and table.playing is not None:
+            seat = table.on_turn
+            title = f"Give {seat.name}, seat {seat.index + 1}, more time"
             also = ["If the turn moves on before you confirm, nothing is done and the page asks again."]
-        return act_page(
+        return self.page_of_act(
             request,
-            found,
-            perform,
-            subject={"game_id": game_id},
+            act,
+            game,
             possible=possible,
             about=f"Game {game.code}",
-            within=("Games", "admin:games_game_changelist"),
-            back=back,
             refusal=refusal,
             title=title,
             table=table,
             also=also,
             form_options=options,
-            show=hands if found is LOOK else None,
+            show=hands if act is LOOK else None,
+            **more,
         )
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Show the table as a spectator sees it, also to a staff member who sits there."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        found = self.get_object(request, object_id)
-        table = None if found is None else queries.find(found.pk)
-        if table is None:
-            raise Http404
+    def page_of(self, request: HttpRequest, row: Game) -> dict[str, Any]:
+        """Return the table as a spectator sees it, also to a staff member who sits there."""
+        table = _table_of(row)
         game, now = table.game, timezone.now()
         offered = _offered(table, cast("User", request.user))
         plays = LOOK in offered and refusal_of(tables.check_view_hands, table, by=request.user)
@@ -243,9 +237,7 @@ class GameAdmin(ReadOnlyAdmin):
         # Before its first move there may be acts, too. A list of all lines begins with those.
         since = lines[0].n if len(lines) == LOG_LINES else 0
         notes = notes_of(table, reader=None, since=since, until=to if to < game.version else None)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
+        return {
             "title": f"Game {game.code}",
             "game": game,
             "paused": words.listed([PAUSED_BY.get(reason, reason) for reason in game.paused_reasons]),
@@ -259,9 +251,8 @@ class GameAdmin(ReadOnlyAdmin):
             "to": to if to < game.version else None,
             "before": max(since - 1, 0),
             "refusal": refusal_of(check_outside, table, by=request.user),
-            "acts": buttons(request, offered, "games_game_act", game.pk),
+            "acts": self.buttons(request, game, offered),
             "notes": [*([plays] if plays else []), *([RESUME_FIRST] if _void_waits(table) else [])],
             "audit": conduct.audit_of_game(game, reader=request.user.pk),
             "reports": conduct.reports_of_game(game, reader=request.user.pk),
         }
-        return render(request, "admin/staff/game.html", context)

@@ -7,19 +7,17 @@ from typing import Any, Final, cast
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts import queries as identities
 from accounts.models import User
-from common.read_only_admin import ReadOnlyAdmin
 from games.admin import new_account
-from games.admin.acts import act_page, buttons, notes_in, refusal_of
+from games.admin.acts import notes_in, refusal_of
+from games.admin.subjects import SubjectAdmin
 from games.models.moderation import MARKS_KEPT, Warned
 from games.notices import inbox
 from games.notices.render import mail_state_of
@@ -34,10 +32,10 @@ from games.staff.acts import (
     REOPEN_ACCOUNT,
     SUSPEND,
     SUSPEND_FOR_GOOD,
+    StaffAct,
 )
 from games.staff.audit import check_person
 
-PERFORM: Final = {**people.PERFORM, **accounts.PERFORM, **invitations.PERFORM}
 ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
 """The acts that close the appeal against a suspension in force."""
 
@@ -147,9 +145,13 @@ class Account(admin.SimpleListFilter):
 
 
 @admin.register(User)
-class PersonAdmin(ReadOnlyAdmin):
+class PersonAdmin(SubjectAdmin):
     """People are read-only. Staff change them by acts; addresses and passwords are changed by the people themselves."""
 
+    acts = PERSON_ACTS
+    perform = {**people.PERFORM, **accounts.PERFORM, **invitations.PERFORM}
+    argument = "person_id"
+    template = "admin/staff/person.html"
     list_display = ("username", "goes_by", "account", "since")
     list_filter = (Account,)
     search_fields = ("username", "display_name", "neutral_name")
@@ -196,71 +198,49 @@ class PersonAdmin(ReadOnlyAdmin):
         return timezone.localdate(person.date_joined)
 
     def get_urls(self) -> list[URLPattern]:
-        act = path("<int:person_id>/act/<slug:act>/", self.admin_site.admin_view(self.act), name="accounts_user_act")
         make = path("make/", self.admin_site.admin_view(new_account.page), name="accounts_user_make")
-        return [act, make, *super().get_urls()]
+        return [make, *super().get_urls()]
 
-    def act(self, request: HttpRequest, person_id: int, act: str) -> HttpResponse:
-        found, person = PERSON_ACTS.get(act), User.objects.filter(pk=person_id).first()
-        if found is None or person is None:
-            raise Http404
-        back = reverse("admin:accounts_user_change", args=[person_id])
+    def act(self, request: HttpRequest, act: StaffAct[User], row: User) -> HttpResponse:
+        person = row
         role = person.groups.values_list("name", flat=True).first() if person.is_staff else ""
         initial = {"username": person.username, "display_name": person.display_name, "role": role}
         initial |= {f"known_{field}": initial[field] for field in ("username", "display_name")}
-        by = cast("User", request.user)
-        trouble = _mail_trouble(person) if found.told else ""
+        trouble = _mail_trouble(person) if act.told else ""
         lost = _is_lost(person)
-        nameless = found is MUTE and not person.display_name
-        return act_page(
+        nameless = act is MUTE and not person.display_name
+        return self.page_of_act(
             request,
-            found,
-            PERFORM[found],
-            subject={"person_id": person_id},
-            possible=lambda: found.offered(User.objects.get(pk=person_id), by, timezone.now()),
+            act,
+            person,
             about=person.name,
-            within=("People", "admin:accounts_user_changelist"),
-            back=back,
-            refusal=refusal_of(check_person, person, by=by),
-            title=found.named.format(name=person.name),
+            refusal=refusal_of(check_person, person, by=request.user),
+            title=act.named.format(name=person.name),
             also=[
-                *(_on_mute(person) if found is MUTE else ()),
+                *(_on_mute(person) if act is MUTE else ()),
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
-                *(found.told if person.is_active and not lost else ()),
-                *[_how_told(person, trouble, lost=lost)] * bool(found.told),
-                *[_after_reopening(person)] * (person.is_guest and found is REOPEN_ACCOUNT),
-                *(_locks_out(person, trouble) if found is RENAME else []),
+                *(act.told if person.is_active and not lost else ()),
+                *[_how_told(person, trouble, lost=lost)] * bool(act.told),
+                *[_after_reopening(person)] * (person.is_guest and act is REOPEN_ACCOUNT),
+                *(_locks_out(person, trouble) if act is RENAME else []),
             ],
-            consequences=found.for_guests if person.is_guest else None,
+            consequences=act.for_guests if person.is_guest else None,
             form_options={"initial": initial},
-            more={"waiting": conduct.waiting_appeals_of(person)} if found in (*ON_SUSPENSIONS, CLOSE_ACCOUNT) else {},
+            more={"waiting": conduct.waiting_appeals_of(person)} if act in (*ON_SUSPENSIONS, CLOSE_ACCOUNT) else {},
         )
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Show the person, their conduct and what staff can do. Read-only."""
-        if request.method == "POST" or not self.has_view_permission(request):
-            raise PermissionDenied
-        person, now = self.get_object(request, object_id), timezone.now()
-        if person is None:
-            raise Http404
-        by = cast("User", request.user)
+    def page_of(self, request: HttpRequest, row: User) -> dict[str, Any]:
+        """Return the person, their conduct and what staff can do."""
+        person, now, by = row, timezone.now(), cast("User", request.user)
         record = conduct.conduct_of(person, now, reader=by.pk)
         roles = ["superuser"] * person.is_superuser + list(person.groups.values_list("name", flat=True))
-        context = {
-            **self.admin_site.each_context(request),
+        return {
             "title": person.name,
             "person": person,
             "role": ", ".join(roles) if person.is_staff else "",
             "muted": person.muted(now),
             "refusal": refusal_of(check_person, person, by=request.user),
-            "acts": buttons(
-                request,
-                [act for act in PERSON_ACTS.values() if act.offered(person, by, now)],
-                "accounts_user_act",
-                person.pk,
-            ),
+            "acts": self.buttons(request, person, self.offered(request, person)),
             "conduct": record,
             "waiting": conduct.waiting_appeals_of(person),
             "notes_of_staff": notes_in(record.audit),
@@ -268,4 +248,3 @@ class PersonAdmin(ReadOnlyAdmin):
             "misses_days": glance.MISSES_WITHIN.days,
             "marks_days": MARKS_KEPT.days,
         }
-        return render(request, "admin/staff/person.html", context)

@@ -23,18 +23,17 @@ from games.notices import staff_notices
 from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct, may_change_account
-from games.staff.audit import check, check_person, record, stored_name
+from games.staff.audit import record, stored_name
 from games.staff.forms import Outdated
-from games.staff.people import lock_or_deny
+from games.staff.people import locked_person
 from games.staff.roles import ROLES
 
 
-def check_account(person: User, *, by: User) -> None:
-    """Check that this staff member may change this account: as `check_person`, and only superusers may change staff's.
+def _check_may_change(person: User, by: User) -> None:
+    """Check that this staff member may change this account: only superusers may change those of staff.
 
     :raises Denied: `forbidden`.
     """
-    check_person(person, by=by)
     if not may_change_account(person, by):
         raise Denied("forbidden", "Only a superuser can change the account of a staff member.")
 
@@ -60,10 +59,8 @@ def rename(
     :raises Outdated: the person has other names by now.
     :raises Denied: `forbidden`, `not_found`; `malformed` also if a name is invalid or taken, or none has changed.
     """
-    with transaction.atomic():
-        reason = check(acts.RENAME, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_account(person, by=by)
+    with locked_person(acts.RENAME, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
+        _check_may_change(person, by)
         before = {"username": person.username, "display_name": person.display_name}
         if known_username:
             _check_known(before, {"username": known_username, "display_name": known_display_name})
@@ -145,10 +142,8 @@ def reopen_account(*, person_id: int, by: User, reason: str, now: datetime) -> A
 
 
 def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    with transaction.atomic():
-        reason = check(act, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_account(person, by=by)
+    with locked_person(act, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
+        _check_may_change(person, by)
         open_ = act is acts.REOPEN_ACCOUNT
         if person.is_active == open_:
             raise Denied("over", f"This account is already {'open' if open_ else 'closed'}.")
@@ -170,12 +165,9 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
     :raises Denied: `forbidden`, also for a guest or a superuser; `not_found`; `malformed` also for an unknown role or
         the one that they have.
     """
-    with transaction.atomic():
-        reason = check(acts.SET_ROLE, by=by, reason=reason, now=now)
+    with locked_person(acts.SET_ROLE, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if role and role not in ROLES:
             raise Denied("malformed", f"The role must be one of: {', '.join(ROLES)}, or empty.")
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
         if person.is_superuser:
             raise Denied("forbidden", "A superuser has every permission and needs no role.")
         if person.is_guest:
@@ -196,10 +188,7 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
 
     :raises Denied: `forbidden`, `malformed`; `not_found` also if the person has no second factor.
     """
-    with transaction.atomic():
-        reason = check(acts.DROP_FACTOR, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.DROP_FACTOR, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         dropped, _ = Authenticator.objects.filter(user=person).delete()
         if not dropped:
             raise Denied("not_found", f"{person.name} has no second factor.")

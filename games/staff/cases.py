@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
 
@@ -149,10 +150,10 @@ def check_case(case: Case, *, by: User) -> None:
     """
     if case.closed_at is not None:
         raise Denied("over", "This case is closed.")
-    check_no_part(case, by)
+    check_no_part(case, by=by)
 
 
-def check_outcome_change(case: Case, *, by: User) -> None:
+def check_closed(case: Case, *, by: User) -> None:
     """Check that the case is closed and its person exists, and that `by` is not part of the case.
 
     :raises Denied: `over`, `forbidden`.
@@ -161,10 +162,10 @@ def check_outcome_change(case: Case, *, by: User) -> None:
         raise Denied("forbidden", "This case is open. Close it with an outcome.")
     if case.person is None:
         raise Denied("over", "The account has been deleted, so the outcome stays as it is.")
-    check_no_part(case, by)
+    check_no_part(case, by=by)
 
 
-def check_no_part(case: Case, by: User) -> None:
+def check_no_part(case: Case, *, by: User) -> None:
     """Check that `by` is not part of the case: the person, a reporter, or a player of its games.
 
     :raises Denied: `forbidden`.
@@ -177,15 +178,28 @@ def check_no_part(case: Case, by: User) -> None:
         raise Denied("forbidden", "You are or were a player in a game of this case. Leave it to another staff member.")
 
 
+@contextmanager
+def _case(
+    act: StaffAct[Case], allowed: Callable[..., None], *, case_id: int, by: User, reason: str, now: datetime
+) -> Iterator[tuple[Case, str]]:
+    """Check an act in a case, lock the case, and yield it with the stored reason, in one transaction.
+
+    :param allowed: `check_case`, `check_closed` or `check_no_part`.
+    :raises Denied: `forbidden`, `malformed`, `not_found`, and as `allowed`.
+    """
+    with transaction.atomic():
+        reason = check(act, by=by, reason=reason, now=now)
+        case = lock_case(case_id)
+        allowed(case, by=by)
+        yield case, reason
+
+
 def hold(*, case_id: int, by: User, reason: str = "", now: datetime) -> AuditEntry:
     """Take a case, also from another staff member, so that others see who works on it.
 
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`.
     """
-    with transaction.atomic():
-        reason = check(acts.HOLD, by=by, reason=reason, now=now)
-        case = lock_case(case_id)
-        check_case(case, by=by)
+    with _case(acts.HOLD, check_case, case_id=case_id, by=by, reason=reason, now=now) as (case, reason):
         _give_to(case, by, now)
         return record(acts.HOLD, by=by, reason=reason, now=now, person=case.person, case=case.pk)
 
@@ -206,7 +220,7 @@ def _unfit(case: Case, colleague: User, now: datetime) -> str:
     if not colleague.is_active or colleague.suspended(now) or not colleague.has_perm(acts.HOLD.permission):
         return f"{colleague.name} cannot work on cases now."
     try:
-        check_no_part(case, colleague)
+        check_no_part(case, by=colleague)
     except Denied:
         return f"{colleague.name} cannot work on this case, because it is about a person or a game of theirs."
     return ""
@@ -217,10 +231,7 @@ def hand_over(*, case_id: int, by: User, colleague: int, reason: str, now: datet
 
     :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if the colleague cannot work on the case.
     """
-    with transaction.atomic():
-        reason = check(acts.HAND_OVER, by=by, reason=reason, now=now)
-        case = lock_case(case_id)
-        check_case(case, by=by)
+    with _case(acts.HAND_OVER, check_case, case_id=case_id, by=by, reason=reason, now=now) as (case, reason):
         holder = User.objects.filter(pk=colleague, is_staff=True).first()
         if holder is None:
             raise Denied("malformed", "Choose a colleague.")
@@ -241,10 +252,7 @@ def give_back(*, case_id: int, by: User, reason: str = "", now: datetime) -> Aud
 
     :raises Denied: `malformed`, `not_found`, `over`; `forbidden` also if the case is not theirs.
     """
-    with transaction.atomic():
-        reason = check(acts.GIVE_BACK, by=by, reason=reason, now=now)
-        case = lock_case(case_id)
-        check_case(case, by=by)
+    with _case(acts.GIVE_BACK, check_case, case_id=case_id, by=by, reason=reason, now=now) as (case, reason):
         if case.holder_id != by.pk:
             raise Denied("forbidden", "You do not work on this case.")
         _give_to(case, None, now)
@@ -256,10 +264,7 @@ def note(*, case_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
-    with transaction.atomic():
-        reason = check(acts.NOTE_CASE, by=by, reason=reason, now=now)
-        case = lock_case(case_id)
-        check_no_part(case, by)
+    with _case(acts.NOTE_CASE, check_no_part, case_id=case_id, by=by, reason=reason, now=now) as (case, reason):
         return record(acts.NOTE_CASE, by=by, reason=reason, now=now, person=case.person, case=case.pk)
 
 
@@ -279,10 +284,7 @@ def close_case(
     :param also: an act of `_ALSO` on the person, for the same reason, or "". A mute or a suspension needs `days`.
     :raises Denied: `forbidden`, `malformed`, `not_found`, `over`, also as the act on the person.
     """
-    with transaction.atomic():
-        reason = check(acts.CLOSE_CASE, by=by, reason=reason, now=now)
-        case = lock_case(case_id)
-        check_case(case, by=by)
+    with _case(acts.CLOSE_CASE, check_case, case_id=case_id, by=by, reason=reason, now=now) as (case, reason):
         if also and outcome in (Case.Outcome.NOTHING, Case.Outcome.BAD_FAITH):
             message = (
                 f"With this outcome you can do nothing to {case.about}. Choose another outcome, or “Nothing more”."
@@ -334,10 +336,10 @@ def reopen_case(*, case_id: int, by: User, reason: str, now: datetime) -> AuditE
     :raises Denied: `malformed`, `not_found`; `over` if the guest it is about has been deleted; `forbidden` also if the
         case is open, or another open case is about this person and kind.
     """
-    with transaction.atomic():
-        reason = check(acts.REOPEN_CASE, by=by, reason=reason, now=now)
-        case = lock_case(case_id)
-        check_outcome_change(case, by=by)
+    with _case(acts.REOPEN_CASE, check_closed, case_id=case_id, by=by, reason=reason, now=now) as (
+        case,
+        reason,
+    ):
         if Case.objects.filter(person=case.person, kind=case.kind, closed_at=None).exists():
             raise Denied("forbidden", f"Another case of this kind about {case.about} is open. Work on that one.")
         details: dict[str, Any] = {"case": case.pk, "before": case.outcome}
@@ -360,10 +362,10 @@ def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason:
     :raises Denied: `malformed`, `not_found`; `over` if the guest it is about has been deleted; `forbidden` also if the
         case is open, or has this outcome and this answer.
     """
-    with transaction.atomic():
-        reason = check(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now)
-        case = lock_case(case_id)
-        check_outcome_change(case, by=by)
+    with _case(acts.CHANGE_OUTCOME, check_closed, case_id=case_id, by=by, reason=reason, now=now) as (
+        case,
+        reason,
+    ):
         before = case.outcome
         if (outcome, " ".join(answer.split())) == (before, case.answer):
             raise Denied("forbidden", "The case has this outcome and this answer already.")

@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import transaction
-
 from accounts import invitations
 from accounts.models import User
 from games.models import AuditEntry
 from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct
-from games.staff.audit import check, check_person, record
-from games.staff.people import lock_or_deny
+from games.staff.audit import record
+from games.staff.people import locked_person
 
 
 def revoke_invitations(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -23,10 +21,7 @@ def revoke_invitations(*, person_id: int, by: User, reason: str, now: datetime) 
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
-    with transaction.atomic():
-        reason = check(acts.REVOKE_INVITATIONS, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.REVOKE_INVITATIONS, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         revoked = invitations.revoke_all(user=person, now=now)
         if not revoked:
             raise Denied("not_found", f"{person.name} has no invitation that works.")

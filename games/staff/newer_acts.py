@@ -59,7 +59,7 @@ def _lock_appeal(number: int, by: User) -> None:
 
 
 def _lock_case(number: int, by: User) -> None:
-    cases.check_no_part(cases.lock_case(number), by)
+    cases.check_no_part(cases.lock_case(number), by=by)
 
 
 def _lock_announcement(number: int, by: User) -> None:

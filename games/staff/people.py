@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -34,6 +35,21 @@ def lock_or_deny(person_id: int) -> User:
         raise Denied("not_found", "There is no such person.") from None
 
 
+@contextmanager
+def locked_person(
+    act: StaffAct[User], *, person_id: int, by: User, reason: str, now: datetime
+) -> Iterator[tuple[User, str]]:
+    """Check an act on a person, lock the person, and yield them with the stored reason, in one transaction.
+
+    :raises Denied: `forbidden`, `malformed`, `not_found`.
+    """
+    with transaction.atomic():
+        reason = check(act, by=by, reason=reason, now=now)
+        person = lock_or_deny(person_id)
+        check_person(person, by=by)
+        yield person, reason
+
+
 def _check_days(days: int) -> None:
     if not 1 <= days <= LONGEST_DAYS:
         raise Denied("malformed", f"Choose 1 to {LONGEST_DAYS} days.")
@@ -44,10 +60,7 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
-    with transaction.atomic():
-        reason = check(acts.WARN, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.WARN, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         Warned.objects.create(person=person, at=now, text=reason)
         person.warned = True
         person.save(update_fields=["warned"])
@@ -62,10 +75,7 @@ def note(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
 
     :raises Denied: `forbidden`, `malformed`, `not_found`.
     """
-    with transaction.atomic():
-        reason = check(acts.NOTE_PERSON, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.NOTE_PERSON, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         return record(acts.NOTE_PERSON, by=by, reason=reason, now=now, person=person)
 
 
@@ -91,11 +101,8 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
 
     :raises Denied: `malformed`, `not_found`; `forbidden` also if it ends sooner than the one in force.
     """
-    with transaction.atomic():
-        reason = check(acts.MUTE, by=by, reason=reason, now=now)
+    with locked_person(acts.MUTE, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         _check_days(days)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
         until, in_force = now + timedelta(days=days), person.muted_until
         if in_force is not None and until < in_force:
             message = f"{person.name} is already muted for longer. To shorten that, end the mute first."
@@ -114,10 +121,7 @@ def replace_username(*, person_id: int, by: User, reason: str, now: datetime) ->
 
     :raises Denied: `malformed`, `not_found`; `forbidden` also if the username is replaced already.
     """
-    with transaction.atomic():
-        reason = check(acts.NEUTRAL_NAME, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.NEUTRAL_NAME, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if person.neutral_name:
             raise Denied("forbidden", f"Their username is already replaced by “{person.neutral_name}”.")
         name = free_neutral_name(person)
@@ -134,10 +138,7 @@ def restore_username(*, person_id: int, by: User, reason: str, now: datetime) ->
 
     :raises Denied: `malformed`, `not_found`; `forbidden` also if the username is not replaced.
     """
-    with transaction.atomic():
-        reason = check(acts.END_NEUTRAL_NAME, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.END_NEUTRAL_NAME, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if not person.neutral_name:
             raise Denied("forbidden", "Their username is not replaced.")
         name = stored_name(person, person.neutral_name)
@@ -158,10 +159,7 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
 
     :raises Denied: `forbidden`, `malformed`; `not_found` also if the person is not muted.
     """
-    with transaction.atomic():
-        reason = check(acts.UNMUTE, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.UNMUTE, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if not person.muted(now):
             raise Denied("not_found", f"{person.name} is not muted.")
         person.muted_until = None
@@ -181,12 +179,9 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
         lift that, or if an appeal waits that `by` may not decide.
     """
     act = acts.SUSPEND_FOR_GOOD if days is None else acts.SUSPEND
-    with transaction.atomic():
-        reason = check(act, by=by, reason=reason, now=now)
+    with locked_person(act, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if days is not None:
             _check_days(days)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
         until = None if days is None else now + timedelta(days=days)
         in_force = person.suspended_until
         if (
@@ -213,10 +208,7 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     :raises Denied: `malformed`; `forbidden` also if an appeal waits that `by` may not decide; `not_found` also if the
         person is not suspended.
     """
-    with transaction.atomic():
-        reason = check(acts.LIFT, by=by, reason=reason, now=now)
-        person = lock_or_deny(person_id)
-        check_person(person, by=by)
+    with locked_person(acts.LIFT, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if not person.suspended(now):
             raise Denied("not_found", f"{person.name} is not suspended.")
         _check_no_appeal(person, by=by, now=now)

@@ -80,7 +80,7 @@ def test_a_report_at_the_moment_of_a_decision_does_not_deadlock(
     case = cases.report(**report_arguments(table, alice)).case
     if act == "change":
         cases.close_case(case_id=case.pk, by=ann, outcome="nothing", answer="", reason=REASON, now=NOON)
-        monkeypatch.setattr(cases, "check_outcome_change", lambda case, by: None)
+        monkeypatch.setattr(cases, "check_closed", lambda case, by: None)
         Case.objects.filter(pk=case.pk).update(closed_at=None)  # so that the report joins it
     meet, open_case, set_outcome = threading.Barrier(2), cases._open_case, cases._set_outcome
 
