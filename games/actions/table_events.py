@@ -1,6 +1,7 @@
 """Events at a running table that are not moves: pauses by agreement, and seats that a bot takes over.
 
-Staff acts are not stored here: the log shows them from their audit entries.
+Staff acts are not stored here: the log shows them from their audit entries. Only `TABLE_CLOSED` is part of one, whose
+audit entry is about several tables.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from games.models import Game, TableEvent
+from games.models.play import CLOSED_BY_STAFF
 
 MOST_PER_VERSION: Final = 20
 """The number of events kept between two moves. Older ones are deleted."""
@@ -50,11 +52,13 @@ SEAT_TAKEN_BACK: Final = EventKind(
 ACCOUNT_DELETED: Final = EventKind(
     "account_deleted", "{name} has deleted the account. A bot plays the seat from now on."
 )
+TABLE_CLOSED: Final = EventKind(CLOSED_BY_STAFF, "Staff closed the table before the game started.")
 
 KINDS: Final = {
     kind.name: kind
     for kind in (
         PAUSE_BEGAN, PAUSE_ENDED, PAUSE_RAN_OUT, PAUSE_ABANDONED, BOT_BEGAN, SEAT_TAKEN_BACK, ACCOUNT_DELETED,
+        TABLE_CLOSED,
     )
 }  # fmt: skip
 

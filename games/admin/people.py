@@ -22,9 +22,11 @@ from games.models.moderation import MARKS_KEPT, Warned
 from games.notices import inbox
 from games.notices.render import mail_state_of
 from games.queries import conduct, glance
+from games.queries.lists import hosted_tables
 from games.staff import accounts, invitations, people
 from games.staff.acts import (
     CLOSE_ACCOUNT,
+    CLOSE_WITH_TABLES,
     LIFT,
     MUTE,
     PERSON_ACTS,
@@ -36,8 +38,8 @@ from games.staff.acts import (
 )
 from games.staff.audit import check_person
 
-ON_SUSPENSIONS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT)
-"""The acts that close the appeal against a suspension in force."""
+ABOUT_APPEALS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT, CLOSE_ACCOUNT, CLOSE_WITH_TABLES)
+"""The acts whose pages show the appeal that waits. They close it, or its answer will not be read."""
 
 
 NO_MAIL: Final = {
@@ -209,14 +211,18 @@ class PersonAdmin(SubjectAdmin):
         trouble = _mail_trouble(person) if act.told else ""
         lost = _is_lost(person)
         nameless = act is MUTE and not person.display_name
+        with_tables = act is CLOSE_WITH_TABLES
+        codes = hosted_tables(person.pk).values_list("code", flat=True) if with_tables else ()
         return self.page_of_act(
             request,
             act,
             person,
+            subject={"host_id" if with_tables else self.argument: person.pk},
             about=person.name,
             refusal=refusal_of(check_person, person, by=request.user),
             title=act.named.format(name=person.name),
             also=[
+                *[f"These tables are closed: {', '.join(codes)}."] * bool(codes),
                 *(_on_mute(person) if act is MUTE else ()),
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
                 *(act.told if person.is_active and not lost else ()),
@@ -226,7 +232,7 @@ class PersonAdmin(SubjectAdmin):
             ],
             consequences=act.for_guests if person.is_guest else None,
             form_options={"initial": initial},
-            more={"waiting": conduct.waiting_appeals_of(person)} if act in (*ON_SUSPENSIONS, CLOSE_ACCOUNT) else {},
+            more={"waiting": conduct.waiting_appeals_of(person)} if act in ABOUT_APPEALS else {},
         )
 
     def page_of(self, request: HttpRequest, row: User) -> dict[str, Any]:

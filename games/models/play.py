@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -113,6 +115,10 @@ class Move(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game_id} #{self.n}"
+
+
+CLOSED_BY_STAFF: Final = "closed_by_staff"
+"""The event of a table that staff closed together with the account of its host."""
 
 
 class TableEvent(models.Model):

@@ -17,12 +17,13 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 
 from accounts.models import User
-from games.models import Appeal, AuditEntry, Case, Game, Move, PersonName, Report, Seat, Suspension, Warned
+from games.models import Appeal, AuditEntry, Case, Game, Move, PersonName, Report, Seat, Suspension, TableEvent, Warned
 from games.models.log_rows import EventRow, read_between_moves
 from games.models.moderation import (
     CHANGE_OUTCOME,
     CLOSE,
     CLOSE_CASE,
+    CLOSE_WITH_TABLES,
     LOOK,
     MOVE_SEAT,
     NAMES_IN_DETAILS,
@@ -32,6 +33,7 @@ from games.models.moderation import (
     SUSPEND_FOR_GOOD,
     VOID_GAME,
 )
+from games.models.play import CLOSED_BY_STAFF
 
 M = TypeVar("M", bound=Model)
 
@@ -184,7 +186,8 @@ def _without_rows_about(rows: QuerySet[M], reader: int | None, field: str = "cas
 
 def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
     """Return what staff did at a table, newest first."""
-    return without_entries_about(AuditEntry.objects.filter(game_id=game.pk), reader).order_by("-pk")
+    with_account = Q(act=CLOSE_WITH_TABLES, details__tables__contains=game.code)
+    return without_entries_about(AuditEntry.objects.filter(Q(game_id=game.pk) | with_account), reader).order_by("-pk")
 
 
 class You(Enum):
@@ -244,7 +247,8 @@ def between_moves(
 
 def closed_by_staff(game: Game) -> bool:
     """Return True if staff closed the table before it started, or called off the game."""
-    return AuditEntry.objects.filter(game_id=game.pk, act__in=(CLOSE, VOID_GAME)).exists()
+    closed = TableEvent.objects.filter(game_id=game.pk, kind=CLOSED_BY_STAFF)
+    return AuditEntry.objects.filter(game_id=game.pk, act__in=(CLOSE, VOID_GAME)).exists() or closed.exists()
 
 
 def _taken_from(user: User) -> Q:

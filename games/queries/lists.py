@@ -29,6 +29,11 @@ AGAINST_BOTS: Final = Q(~Exists(_OTHERS.exclude(user=OuterRef("user"))), left=Fa
 """Which seats of a person are at running tables where all others are bots, or people who have left."""
 
 
+def hosted_tables(person_id: int) -> QuerySet[Game]:
+    """Return the tables that this person hosts and that have not started, by number."""
+    return Game.objects.filter(host=person_id, status=Game.Status.OPEN).order_by("pk")
+
+
 class Place(NamedTuple):
     """A place in the list of public tables: after the table with this status, creation time and number.
 

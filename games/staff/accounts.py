@@ -17,13 +17,15 @@ from accounts.actions import revoke_tokens, save_names_from_staff
 from accounts.models import User
 from accounts.names import NAME_TAKEN, clean_display_name, username_validators
 from games import announce
+from games.actions import table_events
 from games.actions.names import erase_old_name
 from games.models import AuditEntry
 from games.notices import staff_notices
+from games.queries.lists import hosted_tables
 from games.refusals import Denied
-from games.staff import acts
+from games.staff import acts, tables
 from games.staff.acts import StaffAct, may_change_account
-from games.staff.audit import record, stored_name
+from games.staff.audit import check_outside, record, stored_name
 from games.staff.forms import Outdated
 from games.staff.people import locked_person
 from games.staff.roles import ROLES
@@ -130,7 +132,53 @@ def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> Au
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if it is already closed.
     """
-    return _set_open(acts.CLOSE_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
+    with locked_person(acts.CLOSE_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now) as (person, why):
+        _check_may_change(person, by)
+        _close(person)
+        return record(acts.CLOSE_ACCOUNT, by=by, reason=why, now=now, person=person)
+
+
+def close_with_tables(*, host_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Close this account as `close_account` does, and each table that the person hosts and that has not started.
+
+    The players there are notified as by the act on one table.
+
+    :raises Denied: as `close_account`; `forbidden` also if `by` is or was a player at one of the tables; `not_found`
+        also if there is none; `stale` if the person opens another one at this moment.
+    """
+    with transaction.atomic():
+        hosted = tables.lock_hosted(host_id)
+        with locked_person(acts.CLOSE_WITH_TABLES, person_id=host_id, by=by, reason=reason, now=now) as (person, why):
+            _check_may_change(person, by)
+            for table in hosted:
+                check_outside(table, by=by)
+            _close(person)
+            if not hosted:
+                raise Denied("not_found", f"{person.name} hosts no open table. Close the account alone.")
+            if hosted_tables(host_id).count() > len(hosted):
+                raise Denied("stale", f"{person.name} has just opened another table. Confirm again.")
+            for table in hosted:
+                tables.close_locked(table, now=now)
+                table_events.record(table_events.TABLE_CLOSED, game=table.game, now=now)
+            codes = [table.game.code for table in hosted]
+            return record(acts.CLOSE_WITH_TABLES, by=by, reason=why, now=now, person=person, tables=codes)
+
+
+def _close(person: User) -> None:
+    """Close this account. The caller has locked the person.
+
+    :raises Denied: `over` if it is already closed.
+    """
+    if not person.is_active:
+        raise Denied("over", "This account is already closed.")
+    person.is_active = False
+    person.save(update_fields=["is_active"])
+    # An account that somebody had stolen must not open again with the thief's sessions. A guest has no other way back
+    # than the session, which logs nobody in while the account is closed.
+    if not person.is_guest:
+        log_ins.end_all(user_id=person.pk)
+    revoke_tokens(user=person)
+    announce.close_sockets_of_suspended(person.pk)
 
 
 def reopen_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -138,25 +186,13 @@ def reopen_account(*, person_id: int, by: User, reason: str, now: datetime) -> A
 
     :raises Denied: `forbidden`, `malformed`, `not_found`; `over` if the account is already open.
     """
-    return _set_open(acts.REOPEN_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now)
-
-
-def _set_open(act: StaffAct[User], *, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
-    with locked_person(act, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
+    with locked_person(acts.REOPEN_ACCOUNT, person_id=person_id, by=by, reason=reason, now=now) as (person, why):
         _check_may_change(person, by)
-        open_ = act is acts.REOPEN_ACCOUNT
-        if person.is_active == open_:
-            raise Denied("over", f"This account is already {'open' if open_ else 'closed'}.")
-        person.is_active = open_
+        if person.is_active:
+            raise Denied("over", "This account is already open.")
+        person.is_active = True
         person.save(update_fields=["is_active"])
-        if not open_:
-            # An account that somebody had stolen must not open again with the thief's sessions. A guest has no other
-            # way back than the session, which logs nobody in while the account is closed.
-            if not person.is_guest:
-                log_ins.end_all(user_id=person.pk)
-            revoke_tokens(user=person)
-            announce.close_sockets_of_suspended(person.pk)
-        return record(act, by=by, reason=reason, now=now, person=person)
+        return record(acts.REOPEN_ACCOUNT, by=by, reason=why, now=now, person=person)
 
 
 def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime) -> AuditEntry:
@@ -200,6 +236,7 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
 PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
     acts.RENAME: rename,
     acts.CLOSE_ACCOUNT: close_account,
+    acts.CLOSE_WITH_TABLES: close_with_tables,
     acts.REOPEN_ACCOUNT: reopen_account,
     acts.SET_ROLE: set_role,
     acts.DROP_FACTOR: drop_factor,

@@ -23,6 +23,7 @@ from games.models.moderation import ADMIN, MODERATOR
 from games.queries import conduct
 from games.queries.conduct import DoneAct, You
 from games.queries.former_holders import FORMER_PLAYER
+from games.queries.lists import hosted_tables
 from games.render.words import counted, in_one_unit, inside, possessive, round_cancelled
 from games.staff import forms
 from games.staff.forms import ReasonForm
@@ -149,6 +150,10 @@ def _closed_with_an_act(entry: AuditEntry) -> str:
     return f"The case is closed. {ACTS[also].done.format(about=entry.person_name)}" if also else ""
 
 
+def _closed_tables(entry: AuditEntry) -> str:
+    return f"The account and {facts_of(entry)['tables']} of theirs are closed."
+
+
 def _extended(done: DoneAct) -> str:
     return f"Staff gave {_who(done.person)} {in_one_unit(done.details['minutes'])} more for the turn."
 
@@ -232,6 +237,10 @@ _SUSPENSIONS: Final = (
 def may_change_account(person: User, by: User) -> bool:
     """Return True if `by` may change this account: accounts of staff are for superusers only."""
     return by.is_superuser or not person.is_staff
+
+
+def _hosts_open_tables(person: User, by: User, now: datetime) -> bool:
+    return CLOSE_ACCOUNT.offered(person, by, now) and hosted_tables(person.pk).exists()
 
 
 _CANNOT_BE_UNDONE: Final = "This cannot be undone."
@@ -585,6 +594,24 @@ CLOSE_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     ),
     offered=lambda person, by, now: person.is_active and may_change_account(person, by),
 )
+_TABLES_CLOSE: Final = (
+    "Every table that they host and that has not started is closed, and everyone there is notified.",
+    "Their other tables stay as they are.",
+)
+CLOSE_WITH_TABLES: Final[StaffAct[User]] = StaffAct(
+    stored.CLOSE_WITH_TABLES,
+    "Close the account and its open tables",
+    ADMIN,
+    (*CLOSE_ACCOUNT.consequences, *_TABLES_CLOSE),
+    "The account and its open tables are closed.",
+    "closed the account of {person} and {tables}",
+    detail=", {tables}",
+    done_instead=_closed_tables,
+    for_guests=(*CLOSE_ACCOUNT.for_guests, *_TABLES_CLOSE),
+    final="The tables cannot be opened again.",
+    named="Close the account of {name} and its open tables",
+    offered=_hosts_open_tables,
+)
 REOPEN_ACCOUNT: Final[StaffAct[User]] = StaffAct(
     "reopen_account",
     "Reopen the account",
@@ -799,8 +826,8 @@ TABLE_ACTS: Final = _by_name(
 )  # fmt: skip
 PERSON_ACTS: Final = _by_name(
     WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME,
-    SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, REOPEN_ACCOUNT, SET_ROLE, DROP_FACTOR,
-    NOTE_PERSON, REVOKE_INVITATIONS
+    SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, CLOSE_WITH_TABLES, REOPEN_ACCOUNT, SET_ROLE,
+    DROP_FACTOR, NOTE_PERSON, REVOKE_INVITATIONS
 )  # fmt: skip
 CASE_ACTS: Final = _by_name(HOLD, HAND_OVER, GIVE_BACK, NOTE_CASE, CLOSE_CASE, CHANGE_OUTCOME, REOPEN_CASE)
 APPEAL_ACTS: Final = _by_name(DECIDE_APPEAL)
@@ -835,6 +862,7 @@ def facts_of(entry: AuditEntry) -> dict[str, str]:
         "round": str(details.get("round", "")),
         "misses": counted(details.get("misses") or 0, "missed turn"),
         "instead": _INSTEAD.get(details.get("bot"), ""),
+        "tables": counted(len(details.get("tables") or ()), "table"),
         "days": counted(details.get("days") or 0, "day"),
         "minutes": in_one_unit(details.get("minutes") or 0),
         "role": details.get("role") or "none",

@@ -83,8 +83,8 @@ WITH lines AS (
     UNION ALL
     SELECT person_id, at, COALESCE(until, 'infinity')
     FROM (SELECT person_id, act, at, lead(at) OVER (PARTITION BY person_id ORDER BY id) AS until
-          FROM games_auditentry WHERE act = ANY('{{close_account,reopen_account}}')) acts
-    WHERE act = 'close_account'
+          FROM games_auditentry WHERE act = ANY('{{close_account,close_with_tables,reopen_account}}')) acts
+    WHERE act <> 'reopen_account'
 ), settled AS (
     SELECT person_id, max(closed_at) AS at FROM games_case WHERE kind = %(kind)s GROUP BY person_id
 )

@@ -22,7 +22,7 @@ from games.models import Appeal, AuditEntry, Case, Report
 from games.queries import conduct
 from games.refusals import Denied
 from games.render.words import waited
-from games.staff import acts, announcement, appeals, cases, people
+from games.staff import acts, announcement, appeals, cases, people, tables
 from games.staff.audit import check_outside, check_person
 
 News: TypeAlias = Report | Appeal
@@ -54,6 +54,11 @@ def _lock_person(number: int, by: User) -> None:
     check_person(people.lock_or_deny(number), by=by)
 
 
+def _lock_host(number: int, by: User) -> None:
+    tables.lock_hosted(number)  # games before people (`games/locks.py`)
+    _lock_person(number, by)
+
+
 def _lock_appeal(number: int, by: User) -> None:
     check_person(appeals.lock_person_of(number), by=by)
 
@@ -75,9 +80,16 @@ def _appeals_of(number: int) -> QuerySet[Appeal]:
 
 
 _OF_PEOPLE: Final = Q(act__in=[*acts.PERSON_ACTS, *acts.APPEAL_ACTS])
+
+
+def _about_person(number: int) -> Q:
+    return _OF_PEOPLE & Q(person_id=number)
+
+
 _KINDS: Final[Mapping[str, _Kind]] = {
     "game_id": _Kind(_lock_table, lambda number: Q(game_id=number)),
-    "person_id": _Kind(_lock_person, lambda number: _OF_PEOPLE & Q(person_id=number), _appeals_of),
+    "person_id": _Kind(_lock_person, _about_person, _appeals_of),
+    "host_id": _Kind(_lock_host, _about_person, _appeals_of),
     "appeal_id": _Kind(
         _lock_appeal,
         lambda number: _OF_PEOPLE & Q(person_id__in=User.objects.filter(suspensions__appeal=number).values("pk")),

@@ -20,6 +20,7 @@ from games.models import AuditEntry, Game, Invitation, Seat
 from games.models.tables import new_invite_key
 from games.notices import staff_notices
 from games.queries import Table, Viewer, conduct
+from games.queries.lists import hosted_tables
 from games.refusals import Denied, over
 from games.render.resign import may_leave
 from games.render.words import possessive, winner_of_all_by_leaving
@@ -215,6 +216,23 @@ def void_game(*, game_id: int, by: User, reason: str, now: datetime, said: str =
         return _record_said(acts.VOID_GAME, table, said, by=by, reason=why, now=now)
 
 
+def lock_hosted(host_id: int) -> list[Table]:
+    """Lock the tables that this person hosts and that have not started until the transaction ends, and return them.
+
+    To avoid deadlocks, call it before the person is locked.
+
+    :raises Denied: `not_found` if one of them is deleted at this moment.
+    """
+    tables = [queries.load(lock_game(pk=number)) for number in hosted_tables(host_id).values_list("pk", flat=True)]
+    return [table for table in tables if table.game.status == Game.Status.OPEN and table.game.host_id == host_id]
+
+
+def close_locked(table: Table, *, now: datetime) -> None:
+    """Close a table that has not started, and notify the people there. The caller has locked it."""
+    rounds.call_off(table.game, now=now)
+    staff_notices.called_off(table, now=now)
+
+
 def close(*, game_id: int, by: User, reason: str, now: datetime, said: str = "") -> AuditEntry:
     """Close a table that has not started. `said` is for its players, or "".
 
@@ -225,8 +243,7 @@ def close(*, game_id: int, by: User, reason: str, now: datetime, said: str = "")
             raise Denied("already_started", "The game has started: void it instead.", version=table.game.version)
         if table.game.status != Game.Status.OPEN:
             raise over(table.game.version, begun=table.game.started_at is not None)
-        rounds.call_off(table.game, now=now)
-        staff_notices.called_off(table, now=now)
+        close_locked(table, now=now)
         return _record_said(acts.CLOSE, table, said, by=by, reason=why, now=now)
 
 

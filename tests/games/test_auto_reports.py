@@ -22,7 +22,7 @@ from games.staff import accounts, auto_reports, cases, people, tables
 from games.web.forms import NewTableForm
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
-from tests.support.pages import text_of
+from tests.support.pages import open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 REASON = "Seen in the log of the game"
@@ -207,25 +207,29 @@ def test_only_people_at_the_table_at_that_time_count_as_waiting(ann: User, mo: U
     assert "12 of this person's turns in 2 games" in Report.objects.get(case__person=bob).text
 
 
-@pytest.mark.parametrize("way", ["suspended", "closed"])
+@pytest.mark.parametrize("way", ["suspended", "closed", "closed with tables"])
 def test_timeouts_during_a_suspension_do_not_count(table: Table, ann: User, bob: User, way: str) -> None:
-    out: dict[str, Any] = {"person_id": bob.pk, "by": ann, "reason": REASON}
-    started, ended = NOON - timedelta(days=3), NOON - timedelta(days=1)
-    if way == "suspended":
-        people.suspend(days=9, now=started, **out)
-    else:
-        accounts.close_account(now=started, **out)
+    out: dict[str, Any] = {"by": ann, "reason": REASON}
+
+    def shut_out(now: datetime) -> None:
+        if way == "suspended":
+            people.suspend(person_id=bob.pk, days=9, now=now, **out)
+        elif way == "closed":
+            accounts.close_account(person_id=bob.pk, now=now, **out)
+        else:
+            open_table(bob)
+            accounts.close_with_tables(host_id=bob.pk, now=now, **out)
+
+    let_in = people.lift if way == "suspended" else accounts.reopen_account
+    shut_out(NOON - timedelta(days=3))
     lines(table, "clock draw", 20, at=NOON - timedelta(days=2))
     lines(table, "clock draw", 11, at=NOON - timedelta(days=4))
-    (people.lift if way == "suspended" else accounts.reopen_account)(now=ended, **out)
+    let_in(person_id=bob.pk, now=NOON - timedelta(days=1), **out)
     assert auto_reports.report_signs(now=NOON) == 0
     lines(table, "clock draw", 1, at=NOON - timedelta(hours=1))
-    if way == "suspended":
-        people.suspend(days=9, now=NOON, **out)
-    else:
-        accounts.close_account(now=NOON, **out)
+    shut_out(NOON)
     assert auto_reports.report_signs(now=NOON) == 0  # staff have closed the case
-    (people.lift if way == "suspended" else accounts.reopen_account)(now=NOON, **out)
+    let_in(person_id=bob.pk, now=NOON, **out)
     assert auto_reports.report_signs(now=NOON) == 1
     assert "12 of" in Report.objects.get(case__person=bob).text
 

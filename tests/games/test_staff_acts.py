@@ -66,7 +66,7 @@ def test_every_act_has_one_function_that_accepts_its_form() -> None:
     for act, perform in PERFORM.items():
         takes = set(inspect.signature(perform).parameters)
         assert {"by", "reason", "now"} <= takes, act.name
-        of_subject = {"game_id", "person_id", "case_id", "appeal_id", "announcement_id", "new_account_id"}
+        of_subject = {"game_id", "person_id", "case_id", "appeal_id", "announcement_id", "new_account_id", "host_id"}
         decided = {
             "remove": {"bot"},
             "extend": {"minutes"},

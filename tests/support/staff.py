@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from html import unescape
+from typing import Any, Final
 
 import pytest
+from django.db.models import Model
 from django.test import Client
 
 from accounts.models import User
-from games.models import AuditEntry, Game, PersonName
+from games.models import Appeal, AuditEntry, Case, Game, PersonName
 from games.queries import Table
 from games.refusals import Denied
+from tests.support.pages import text_of
 from tests.support.tables import NOON, now_of, table_after
 
 REASON = "Their power is out for a day"
@@ -50,6 +54,57 @@ def dealt(alice: User, bob: User, charlie: User) -> Table:
     table = table_after([alice, bob, charlie], 7, seed=0)
     Game.objects.filter(pk=table.game.pk).update(target=500, deadline=NOON + timedelta(hours=10), turn_since=NOON)
     return now_of(table)
+
+
+@dataclass(frozen=True)
+class ActPage:
+    """The page of a staff act, in the browser of a staff member."""
+
+    browser: Client
+    url: str
+    answer: Any
+
+    @property
+    def status(self) -> int:
+        return int(self.answer.status_code)
+
+    @property
+    def source(self) -> str:
+        return str(self.answer.content.decode())
+
+    @property
+    def text(self) -> str:
+        return unescape(text_of(self.answer)).strip()
+
+    @property
+    def button(self) -> str | None:
+        """Return what the button that confirms the act says, or None if the page has none."""
+        found = re.search(r'<input type="submit" class="default[^"]*" value="([^"]*)">', self.source)
+        return unescape(found[1]) if found else None
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Return the values of the inputs, also of the hidden ones, which a browser sends."""
+        return values_of(self.answer)
+
+    def send(self, *, follow: bool = False, **fields: Any) -> ActPage:
+        """Send the form with these fields, and the reason if none is given, and return what the browser shows then."""
+        sent = {"seen": self.fields["seen"], "reason": REASON, **fields}
+        return ActPage(self.browser, self.url, self.browser.post(self.url, sent, follow=follow))
+
+
+PLACES: Final = {Game: "games/game", User: "accounts/user", Case: "games/case", Appeal: "games/appeal"}
+
+
+def page_url(subject: Model) -> str:
+    """Return the path of the staff page of a game, a person, a case or an appeal."""
+    return f"/admin/{PLACES[type(subject)]}/{subject.pk}/change/"
+
+
+def open_act(browser: Client, subject: Model, act: str, **query: Any) -> ActPage:
+    """Open the page of an act on a game, a person, a case or an appeal. `query`: like the chosen `seat`."""
+    url = f"/admin/{PLACES[type(subject)]}/{subject.pk}/act/{act}/"
+    return ActPage(browser, url, browser.get(url, query))
 
 
 def seen_in(page: Any) -> str:
