@@ -817,11 +817,6 @@ def test_the_page_of_an_appeal_tells_a_moderator_who_decides_it(mo: User, ann: U
     assert "Decide the appeal" in body
 
 
-def test_a_moderator_cannot_decide_an_appeal(mo: User, appeal: Appeal) -> None:
-    arguments = {"lift": True, "answer": "We looked at it again.", "reason": REASON, "now": NOON}
-    refused("forbidden", appeals.decide_appeal, appeal_id=appeal.pk, by=mo, **arguments)
-
-
 def test_reporters_get_the_outcome_only_on_the_site_and_by_mail(
     table: Table, mo: User, alice: User, bob: User, charlie: User
 ) -> None:

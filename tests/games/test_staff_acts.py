@@ -1,4 +1,4 @@
-"""Test the table of staff acts: every row is complete, and only its name is stored."""
+"""Test the table of staff acts: every row is complete, only its name is stored, and who may do what it says."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from accounts.models import User
-from games.models import AuditEntry, Case
+from games.actions.play import play_move
+from games.models import AuditEntry, Case, Notice, Seat
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
-from games.queries import conduct
+from games.queries import Table, Viewer, conduct
 from games.queries.conduct import DoneAct
-from games.refusals import Denied
-from games.staff import accounts, announcement, appeals, cases, invitations, new_accounts, people, roles, tables
-from games.staff.acts import ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct
+from games.queries.verify import faults_of
+from games.staff import accounts, acts, people, roles, tables
+from games.staff.acts import ACTS, APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct
+from tests.conftest import person, staff
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON, write_entry
-from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.staff import REASON, dealt, refused, write_entry
+from tests.support.staff_acts import LATER, MODULES, PERFORM, ROWS, World
+from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
+
+__all__ = ["dealt"]  # the fixture
 
 NAMES = {
     "pause", "resume", "extend", "forgive", "void_round", "void_game", "close", "remove", "move_seat", "look", "warn",
@@ -29,16 +34,6 @@ NAMES = {
     "drop_factor", "hold", "close_case", "change_outcome", "decide_appeal", "neutral_name", "end_neutral_name",
 }  # fmt: skip
 """The names stored in databases and used in URLs of earlier releases."""
-PERFORM: dict[StaffAct[Any], Any] = {
-    **tables.PERFORM,
-    **people.PERFORM,
-    **accounts.PERFORM,
-    **invitations.PERFORM,
-    **cases.PERFORM,
-    **appeals.PERFORM,
-    **announcement.PERFORM,
-    **new_accounts.PERFORM,
-}
 
 
 def test_stored_names_do_not_change() -> None:
@@ -60,9 +55,7 @@ def test_every_act_is_complete(act: StaffAct[Any]) -> None:
 
 
 def test_every_act_has_one_function_that_accepts_its_form() -> None:
-    modules = (tables, people, accounts, invitations, cases, appeals, announcement, new_accounts)
-    listed = Counter(act for module in modules for act in module.PERFORM)
-    assert listed == Counter(ACTS.values())
+    assert Counter(act for module in MODULES for act in module.PERFORM) == Counter(ACTS.values())
     for act, perform in PERFORM.items():
         takes = set(inspect.signature(perform).parameters)
         assert {"by", "reason", "now"} <= takes, act.name
@@ -173,10 +166,125 @@ def test_an_unknown_act_is_shown_by_its_stored_name(mo: User, alice: User) -> No
     assert len(conduct.conduct_of(alice, NOON, reader=mo.pk).audit) == 2
 
 
-@pytest.mark.django_db
-def test_a_refusal_names_the_act(mo: User, alice: User) -> None:
-    with pytest.raises(Denied, match="You don’t have permission to suspend for good"):
-        people.suspend(person_id=alice.pk, by=mo, days=None, reason=REASON, now=NOON)
+RANKS = {"player": 0, "moderator": 1, "admin": 2, "superuser": 3}
+
+
+@pytest.fixture
+def staff_by_role(alice: User, mo: User, ann: User, root: User) -> dict[str, User]:
+    return {"player": alice, "moderator": mo, "admin": ann, "superuser": root}
+
+
+def told() -> tuple[str, ...]:
+    rows = Notice.objects.filter(channel="site").exclude(kind="turn").values_list("user__username", "kind")
+    return tuple(sorted(f"{name} {kind}" for name, kind in rows))
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_an_act_is_done_by_its_role_for_a_reason_with_one_entry_and_told(
+    dealt: Table, staff_by_role: dict[str, User], name: str
+) -> None:
+    act, row, by = ACTS[name], ROWS[name], staff_by_role[ACTS[name].role]
+    world = World(dealt, by, colleague=staff_by_role["superuser"])
+    row.ready(world)
+    subject, fields = world.subject(act), row.fields(world)
+    called = User.objects.get(pk=world.bob.pk).name
+    Notice.objects.all().delete()
+
+    def perform(by: User = by, reason: str = REASON) -> Any:
+        return PERFORM[act](**subject, by=by, reason=reason, now=NOON, **fields)
+
+    without_role = person("nora")
+    without_role.is_staff = True
+    suspended = User.objects.get(pk=by.pk)
+    suspended.suspended_until = LATER
+    below = [user for role, user in staff_by_role.items() if RANKS[role] < RANKS[act.role]]
+    for user in (*below, without_role, suspended):
+        assert refused("forbidden", perform, by=user) == f"You don’t have permission to {act.phrase}."
+    for reason in ("because", "x" * 501, *["", "   "] * act.reason_required):
+        assert "Give a reason of 10 to 500 characters." in refused("malformed", perform, reason=reason)
+    assert not AuditEntry.objects.exists()
+    assert told() == ()
+
+    perform(reason=f"  {REASON}\n")
+    entry = AuditEntry.objects.get()
+    assert (entry.act, entry.actor, entry.actor_name, entry.reason, entry.at) == (name, by, by.name, REASON, NOON)
+    assert (entry.game, entry.game_code) == ((world.game, world.game.code) if name in TABLE_ACTS else (None, ""))
+    if name in {*PERSON_ACTS, *CASE_ACTS, *APPEAL_ACTS}:
+        assert (entry.person, entry.person_name) == (world.bob, called)
+    assert told() == tuple(sorted(row.told))
+    if row.again:
+        refused(row.again, perform)
+    else:
+        perform()
+    assert AuditEntry.objects.count() == (1 if row.again else 2)
+
+
+def refused_to(by: User, world: World, act: StaffAct[Any]) -> str:
+    fields = ROWS[act.name].fields(world)
+    return refused("forbidden", PERFORM[act], **world.subject(act), by=by, reason=REASON, now=NOON, **fields)
+
+
+def test_nobody_acts_on_themselves_on_higher_staff_or_on_people_they_play_with(
+    dealt: Table, mo: User, ann: User, root: User, alice: User
+) -> None:
+    friend, max_ = person("dora"), staff("max", "moderator")
+    on: dict[User, World] = {}
+    for user in (mo, ann, root, friend, max_):
+        game = table_at(TWO_HANDS, [alice, user])
+        on[user] = World(game, ann, colleague=root)
+    table_at(TWO_HANDS, [ann, friend])
+    for act in PERSON_ACTS.values():
+        if act.role != "superuser":
+            assert "You can’t do this to yourself." in refused_to(ann, on[ann], act), act
+            assert refused_to(ann, on[root], act) == "Only a superuser can do this to a superuser.", act
+            assert "You are playing with dora." in refused_to(ann, on[friend], act), act
+        else:
+            assert "You can’t do this to yourself." in refused_to(root, on[root], act), act
+        if act.role == "moderator":
+            assert refused_to(mo, on[max_], act) == "Only an admin can do this to a staff member.", act
+    for act in (acts.RENAME, acts.CLOSE_ACCOUNT, acts.CLOSE_WITH_TABLES, acts.REOPEN_ACCOUNT):
+        assert refused_to(ann, on[mo], act) == "Only a superuser can change the account of a staff member.", act
+    for on_seat in (act for act in TABLE_ACTS.values() if act.seats):
+        assert refused_to(ann, on[root], on_seat) == "Only a superuser can do this to a superuser.", on_seat
+        assert "You are playing with dora." in refused_to(ann, on[friend], on_seat), on_seat
+        if on_seat.role == "moderator":
+            assert refused_to(mo, on[max_], on_seat) == "Only an admin can do this to a staff member.", on_seat
+    assert not AuditEntry.objects.exists()
+    people.warn(person_id=max_.pk, by=ann, reason=REASON, now=NOON)
+    accounts.close_account(person_id=mo.pk, by=root, reason=REASON, now=NOON)
+    Seat.objects.filter(user=max_).update(misses=1)
+    tables.forgive(game_id=on[max_].game.pk, seat=1, by=ann, reason=REASON, now=NOON)
+
+
+@pytest.mark.parametrize("lost", [None, "remove", "move_seat"])
+def test_nobody_acts_at_a_table_where_they_sit_or_sat(
+    dealt: Table, ann: User, root: User, alice: User, bob: User, charlie: User, lost: str | None
+) -> None:
+    world = World(table_at(TWO_HANDS, [ann, bob]), ann, colleague=root)
+    dora = person("dora")
+    if lost == "remove":
+        tables.remove(game_id=world.game.pk, by=root, seat=0, bot=True, reason=REASON, now=NOON)
+    elif lost == "move_seat":
+        tables.move_seat(game_id=world.game.pk, by=root, seat=0, username=dora.username, reason=REASON, now=NOON)
+    for act in TABLE_ACTS.values():
+        assert "You are or were a player at this table" in refused_to(ann, world, act), act
+    tables.view_hands(game_id=dealt.game.pk, by=ann if lost else root, reason=REASON, now=NOON)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", sorted(set(TABLE_ACTS) - {"close"}))
+def test_a_game_still_replays_after_every_act(dealt: Table, ann: User, root: User, name: str) -> None:
+    world, row = World(dealt, ann, colleague=root), ROWS[name]
+    row.ready(world)
+    PERFORM[ACTS[name]](game_id=dealt.game.pk, by=ann, reason=REASON, now=NOON, **row.fields(world))
+    assert faults_of(dealt.game.pk) == []
+    if name == "pause":
+        tables.resume(game_id=dealt.game.pk, by=ann, reason=REASON, now=NOON)
+    after = now_of(dealt)
+    user = after.on_turn.user
+    if user is not None and name != "void_game":
+        play_move(code=dealt.game.code, viewer=Viewer(user), text="draw", version=after.game.version, now=NOON)
+    assert faults_of(dealt.game.pk) == []
 
 
 def test_an_act_has_a_page_for_its_own_subject_only(mo: User, alice: User) -> None:

@@ -113,13 +113,3 @@ def test_nothing_or_too_much_to_say_is_refused_with_a_sentence(dealt: Table, mo:
     answer = confirm(staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/say/", {"said": said})
     assert answer.status_code == 422
     assert not AuditEntry.objects.exists()
-
-
-def test_players_of_the_table_say_nothing_as_staff(dealt: Table, alice: User) -> None:
-    refused("forbidden", tables.say, **act(dealt, alice, said=SAID))
-
-
-def test_an_act_of_staff_at_their_own_table_says_nothing(mo: User, alice: User) -> None:
-    table = lobby.create_table(user=mo, options=lobby.TableOptions(), now=NOON)
-    refused("forbidden", tables.say, **act(table, mo, said=SAID))
-    assert "Staff say" not in text_of(logged_in(alice).get(f"/games/{table.game.code}/"))
