@@ -19,7 +19,6 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from accounts import invitations
 from accounts.models import User
 from games import queries
 from games import render as rendering
@@ -27,7 +26,6 @@ from games.models import AuditEntry, Case, Game, Move, Notice, Report
 from games.notices import player_notices
 from games.queries import Viewer
 from games.staff import cases, people, tables
-from games.staff.acts import ACTS, PERSON_ACTS
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -366,57 +364,6 @@ def test_names_are_escaped_everywhere(as_ann: Client, alice: User, bob: User) ->
         body = as_ann.get(page).content.decode()
         assert "<b id=canary>" not in body, page
         assert "&lt;b id=canary&gt;" in body, page
-
-
-MORE = {"rename": {"username": "alicia"}, "set_role": {"role": "moderator"}}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("act", sorted(PERSON_ACTS))
-def test_the_page_of_an_act_asks_for_a_reason_and_lists_consequences(
-    as_ann: Client, ann: User, alice: User, act: str
-) -> None:
-    User.objects.filter(pk=ann.pk).update(is_superuser=act in ("set_role", "drop_factor"))
-    if act == "lift":
-        User.objects.filter(pk=alice.pk).update(suspended_until=timezone.now() + timedelta(days=1))
-    if act == "unmute":
-        User.objects.filter(pk=alice.pk).update(muted_until=timezone.now() + timedelta(days=1))
-    if act == "end_neutral_name":
-        User.objects.filter(pk=alice.pk).update(neutral_name="Player 48213")
-    if act == "revoke_invitations":
-        invitations.invite(user=alice, note="", days=7, now=timezone.now())
-    if act == "reopen_account":
-        User.objects.filter(pk=alice.pk).update(is_active=False)
-    Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={})
-    url = f"/admin/accounts/user/{alice.pk}/act/{act}/"
-    page = as_ann.get(url)
-    for sentence in PERSON_ACTS[act].consequences:
-        assert sentence in page.content.decode()
-    days = {"days": 3, **MORE.get(act, {})}
-    refused = as_ann.post(url, {**days, "reason": ""})
-    assert refused.status_code == 422
-    assert not AuditEntry.objects.exists()
-    done = as_ann.post(url, {**days, "reason": REASON})
-    assert (done.status_code, done.headers["Location"]) == (302, f"/admin/accounts/user/{alice.pk}/change/")
-    assert PERSON_ACTS[act].done.format(about="alice") in text_of(as_ann.get(done.headers["Location"]))
-    entry = AuditEntry.objects.get()
-    assert (entry.act, entry.person_id, entry.reason, entry.actor_name) == (act, alice.pk, REASON, "ann")
-
-
-def test_every_act_has_a_title_and_a_message_after_it() -> None:
-    for act in ACTS.values():
-        done = act.done.format(about="alice")
-        assert act.title[0].isupper()
-        assert done[0].isupper()
-        assert done.endswith(".")
-
-
-@pytest.mark.parametrize("act", sorted(PERSON_ACTS))
-def test_the_reason_field_says_whether_the_person_reads_it(as_ann: Client, alice: User, act: str) -> None:
-    User.objects.filter(username="ann").update(is_superuser=True)
-    page = text_of(as_ann.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
-    reads = act in ("warn", "suspend", "suspend_for_good", "neutral_name")
-    assert ("The person will read this word for word. Stays in the audit log permanently." in page) is reads
 
 
 def test_the_page_of_an_act_has_breadcrumbs(as_mo: Client, alice: User, bob: User) -> None:

@@ -22,7 +22,7 @@ from games.staff.acts import ACTS, APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_AC
 from tests.conftest import person, staff
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON, dealt, refused, write_entry
+from tests.support.staff import REASON, dealt, open_act, page_url, refused, write_entry
 from tests.support.staff_acts import LATER, MODULES, PERFORM, ROWS, World
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -52,6 +52,9 @@ def test_every_act_is_complete(act: StaffAct[Any]) -> None:
     assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in said)
     assert bool(act.statuses) == (act.name in TABLE_ACTS)
     assert act.reason_required or not act.reason_is_shown
+    done = act.done.format(about="alice")
+    assert done[0].isupper()
+    assert done.endswith(".")
 
 
 def test_every_act_has_one_function_that_accepts_its_form() -> None:
@@ -217,6 +220,32 @@ def test_an_act_is_done_by_its_role_for_a_reason_with_one_entry_and_told(
     else:
         perform()
     assert AuditEntry.objects.count() == (1 if row.again else 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted({*TABLE_ACTS, *PERSON_ACTS, *CASE_ACTS, *APPEAL_ACTS}))
+def test_the_page_of_an_act_explains_it_and_performs_it_for_a_reason(
+    dealt: Table, staff_by_role: dict[str, User], name: str
+) -> None:
+    act, row, by = ACTS[name], ROWS[name], staff_by_role[ACTS[name].role]
+    world, browser = World(dealt, by, colleague=staff_by_role["superuser"]), staff_browser(by)
+    row.ready(world)
+    subject, form = world.row(act), row.form or row.fields(world)
+    place = page_url(subject)
+    page = open_act(browser, subject, name, **({"seat": 1} if act.seats else {}))
+    assert page.url in browser.get(place).content.decode()
+    assert [sentence for sentence in act.consequences if sentence not in page.text] == []
+    assert ("The person will read this word for word." in page.text) is act.reason_is_shown
+    if act.reason_required:
+        assert page.send(reason="", **form).status == 422
+    assert not AuditEntry.objects.exists()
+    done = page.send(follow=True, **form)
+    entry = AuditEntry.objects.get()
+    assert (entry.act, entry.actor, entry.reason) == (name, by, REASON)
+    assert act.name == "look" or done.answer.redirect_chain == [(place, 302)]
+    said = (act.done_instead(entry) if act.done_instead else "") or act.done.format(about="bob")
+    assert act.name == "look" or said in done.text
+    assert REASON in browser.get(place).content.decode() or name in APPEAL_ACTS
 
 
 def refused_to(by: User, world: World, act: StaffAct[Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from allauth.mfa.models import Authenticator
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from accounts.invitations import invite
 from accounts.models import User
@@ -25,7 +26,7 @@ MODULES: Final = (tables, people, accounts, invitations, cases, appeals, announc
 PERFORM: Final[dict[StaffAct[Any], Callable[..., Any]]] = {
     act: perform for module in MODULES for act, perform in module.PERFORM.items()
 }
-LATER: Final = NOON + timedelta(days=3)
+LATER: Final = NOON.replace(year=2099)
 WORDS: Final = "He wrote a rude word as his name, twice."
 
 
@@ -66,22 +67,29 @@ class World:
 
     def appeal(self) -> Appeal:
         """Return the appeal of Bob against a suspension that no audit entry is about."""
+        if (found := Appeal.objects.first()) is not None:
+            return found
         self.change_bob(suspended_until=LATER)
         suspension = Suspension.objects.create(person=self.bob, at=NOON, until=LATER, reason=WORDS)
         return Appeal.objects.create(suspension=suspension, at=NOON, text=WORDS)
+
+    def row(self, act: StaffAct[Any]) -> Game | User | Case | Appeal:
+        """Return what an act is on: a game, a person, a case or an appeal."""
+        if act.name in TABLE_ACTS:
+            return self.game
+        if act.name in PERSON_ACTS:
+            return self.bob
+        return self.case() if act.name in CASE_ACTS else self.appeal()
 
     def subject(self, act: StaffAct[Any]) -> dict[str, int]:
         """Return the argument that names what an act is on."""
         if act.name == "close_with_tables":
             return {"host_id": self.bob.pk}
-        if act.name in TABLE_ACTS:
-            return {"game_id": self.game.pk}
-        if act.name in PERSON_ACTS:
-            return {"person_id": self.bob.pk}
-        if act.name in CASE_ACTS:
-            return {"case_id": self.case().pk}
-        if act.name in APPEAL_ACTS:
-            return {"appeal_id": self.appeal().pk}
+        for found, argument in (
+            (TABLE_ACTS, "game_id"), (PERSON_ACTS, "person_id"), (CASE_ACTS, "case_id"), (APPEAL_ACTS, "appeal_id"),
+        ):  # fmt: skip
+            if act.name in found:
+                return {argument: self.row(act).pk}
         return {"new_account_id": 0} if act.name in NEW_ACCOUNT_ACTS else {"announcement_id": Announcement.NUMBER}
 
 
@@ -93,7 +101,8 @@ def _nothing(world: World) -> None:
 class Row:
     """How an act is tried.
 
-    fields: What its form sends besides the reason.
+    fields: The arguments of its function besides those that all take.
+    form: What its page sends besides the reason, if that differs.
     ready: Makes it possible.
     told: The people who are told on the site, each with the kind of notice.
     again: The code with which the same act is refused the second time, or "" if it can be repeated.
@@ -103,6 +112,7 @@ class Row:
     ready: Callable[[World], object] = _nothing
     told: tuple[str, ...] = ()
     again: str = ""
+    form: dict[str, Any] = field(default_factory=dict)
 
 
 def _fields(**fields: Any) -> Callable[[World], dict[str, Any]]:
@@ -117,6 +127,10 @@ def _everybody(kind: str) -> tuple[str, ...]:
     return tuple(f"{name} {kind}" for name in ("alice", "bob", "charlie"))
 
 
+def _run_clock(world: World) -> None:
+    Game.objects.filter(pk=world.game.pk).update(deadline=timezone.now() + timedelta(hours=1))
+
+
 def _miss(world: World) -> None:
     Seat.objects.filter(game=world.game, index=1).update(misses=1)
 
@@ -128,9 +142,11 @@ ROWS: Final[dict[str, Row]] = {
         ready=lambda world: pausing.pause(now_of(world.table), reason=Game.PAUSED_BY_STAFF, now=NOON),
         again="forbidden",
     ),
-    "extend": Row(_fields(minutes=5)),
+    "extend": Row(_fields(minutes=5), _run_clock, form={"amount": 5, "unit": 1}),
     "forgive": Row(_fields(seat=1), _miss, again="forbidden"),
-    "remove": Row(_fields(seat=1, bot=True), told=("bob seat_moved",), again="forbidden"),
+    "remove": Row(
+        _fields(seat=1, bot=True), told=("bob seat_moved",), again="forbidden", form={"seat": 1, "instead": "bot"}
+    ),
     "move_seat": Row(
         _fields(seat=1, username="dora"),
         lambda world: person("dora"),
@@ -164,7 +180,9 @@ ROWS: Final[dict[str, Row]] = {
         again="not_found",
     ),
     "note_person": Row(),
-    "revoke_invitations": Row(ready=lambda world: invite(user=world.bob, note="", days=7, now=NOON), again="not_found"),
+    "revoke_invitations": Row(
+        ready=lambda world: invite(user=world.bob, note="", days=7, now=timezone.now()), again="not_found"
+    ),
     "hold": Row(),
     "hand_over": Row(
         lambda world: {"colleague": world.colleague.pk}, told=("root case_handed_over",), again="forbidden"
@@ -179,7 +197,10 @@ ROWS: Final[dict[str, Row]] = {
     ),
     "reopen_case": Row(ready=World.closed_case, told=("alice outcome_changed",), again="forbidden"),
     "decide_appeal": Row(
-        _fields(lift=True, answer="You are right, we are sorry."), told=("bob appeal_decided",), again="over"
+        _fields(lift=True, answer="You are right, we are sorry."),
+        told=("bob appeal_decided",),
+        again="over",
+        form={"decision": "lifted", "answer": "You are right, we are sorry."},
     ),
     "announce": Row(_fields(text="The site rests at noon.", until=None)),
     "end_announcement": Row(
