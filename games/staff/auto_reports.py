@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -138,24 +139,6 @@ ORDER BY g.all_guests, g.person_id, g.game_id
 """  # noqa: S608  # a value of ours
 
 
-def report_signs(*, now: datetime) -> int:
-    """Report people who let many turns time out, resign early many times, or share a browser with another player.
-
-    Each report joins the open case about that person and kind, or opens one. If a search fails, the others still run.
-    A search stops after `MOST_PEOPLE`, guests last, and goes on an hour later.
-
-    :returns: the number of new reports.
-    :raises ExceptionGroup: what the searches raised, once all have run.
-    """
-    new: list[bool] = []
-    run_all(
-        timeouts=lambda: new.extend(_timeouts(now)),
-        resignations=lambda: new.extend(_resignations(now)),
-        browsers=lambda: new.extend(_browsers(now)),
-    )
-    return sum(new)
-
-
 def _timeouts(now: datetime) -> Iterator[bool]:
     found = _found(_TIMEOUTS, now, Case.Kind.ABANDON, many=MANY_TIMEOUTS)
     text = "The clock played {} of this person's turns in {} within 7 days."
@@ -187,6 +170,32 @@ def _report_all(found: list[tuple[int, int, str]], kind: Case.Kind, sign: Report
         if new:
             people.add(user_id)
         yield new
+
+
+SEARCHES: Final[Mapping[str, Callable[[datetime], Iterable[bool]]]] = {
+    "timeouts": _timeouts,
+    "resignations": _resignations,
+    "browsers": _browsers,
+}
+"""The searches by name. Each yields for every finding whether it is new."""
+
+
+def report_signs(*, now: datetime, searches: Mapping[str, Callable[[datetime], Iterable[bool]]] = SEARCHES) -> int:
+    """Report people who let many turns time out, resign early many times, or share a browser with another player.
+
+    Each report joins the open case about that person and kind, or opens one. If a search fails, the others still run.
+    A search stops after `MOST_PEOPLE`, guests last, and goes on an hour later.
+
+    :returns: the number of new reports.
+    :raises ExceptionGroup: what the searches raised, once all have run.
+    """
+    new: list[bool] = []
+
+    def run(search: Callable[[datetime], Iterable[bool]]) -> None:
+        new.extend(search(now))
+
+    run_all(**{name: partial(run, search) for name, search in searches.items()})
+    return sum(new)
 
 
 def _found(sql: str, now: datetime, kind: Case.Kind, **more: int | str) -> list[tuple[Any, ...]]:

@@ -22,13 +22,15 @@ from django.utils import timezone
 
 from accounts.models import User
 from games import rules
+from games.actions import lobby
 from games.models import Appeal, AuditEntry, Case, Game, Move, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.staff import appeals, cases, newer_acts, people, tables
-from tests.conftest import Figure, staff
+from tests.conftest import Figure, person, staff
 from tests.faults.test_conflicts import ROUNDS, Access, Call, Outcome, conflicting, new_match
 from tests.support.codes import staff_browser
+from tests.support.pages import open_table
 from tests.support.tables import TWO_HANDS, now_of, table_at
 from tests.support.web import CSRF, Answer, Request, Site, at_once
 
@@ -159,7 +161,17 @@ def pages_of_an_appeal(ann: User, alice: User, bob: User) -> list[tuple[str, dic
     return [decide, (f"{on_bob}/lift", known), (f"{on_bob}/suspend_for_good", known), decide] * 2
 
 
-@pytest.mark.parametrize("pages", [pages_of_a_table, pages_of_a_person, pages_of_a_case, pages_of_an_appeal])
+def pages_of_a_host(ann: User, alice: User, bob: User) -> list[tuple[str, dict[str, Any]]]:
+    host = person(f"host{User.objects.count()}")
+    lobby.join(code=open_table(host, players=3).code, viewer=Viewer(alice), now=timezone.now())
+    seen = newer_acts.newest({"host_id": host.pk}, reader=ann)
+    acts = ("close_with_tables", "close_account", "close_with_tables", "suspend_for_good") * 2
+    return [(f"accounts/user/{host.pk}/act/{act}", {"seen": seen}) for act in acts]
+
+
+@pytest.mark.parametrize(
+    "pages", [pages_of_a_table, pages_of_a_person, pages_of_a_case, pages_of_an_appeal, pages_of_a_host]
+)
 def test_of_acts_from_pages_that_were_opened_at_the_same_time_one_is_performed(
     site: Site, ann: User, alice: User, bob: User, figure: Figure, pages: Any
 ) -> None:

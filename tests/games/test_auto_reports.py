@@ -498,3 +498,19 @@ def test_marks_are_deleted_after_30_days(alice: User, bob: User) -> None:
     BrowserMark.objects.create(game=table.game, user=bob, mark="32", at=NOON - timedelta(days=32))
     assert auto_reports.forget_marks(now=NOON, batch=1) == 2
     assert BrowserMark.objects.get().mark == "29"
+
+
+def test_a_search_that_fails_does_not_stop_the_others() -> None:
+    searched: list[str] = []
+
+    def fail(now: datetime) -> list[bool]:
+        searched.append("first")
+        raise ValueError
+
+    def find(now: datetime) -> list[bool]:
+        searched.append("second")
+        return []
+
+    with pytest.raises(ExceptionGroup, match="1 of 2 steps failed"):
+        auto_reports.report_signs(now=NOON, searches={"first": fail, "second": find})
+    assert searched == ["first", "second"]

@@ -177,7 +177,7 @@ def test_open_sockets_of_people_who_lost_access_are_closed(
     for browser in (removed, visitor):
         join_by_link(browser, private.game)
     if not announced:
-        monkeypatch.setattr(announce, "_send_to_group", lambda group, message: None)
+        monkeypatch.setattr(announce, "get_channel_layer", lambda: None)
 
     async def scenario() -> None:
         sockets = [Socket(code, browser) for browser in (removed, visitor, player)]

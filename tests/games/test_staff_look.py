@@ -93,35 +93,34 @@ def test_only_a_page_that_its_reader_may_still_see_replaces_a_notice(
     assert Notice.objects.get(user=bob, kind="game_over", channel="site").state == state
 
 
-def test_people_who_lost_their_seat_before_the_look_or_got_it_back_are_not_told(
-    dealt: Table, ann: User, bob: User, charlie: User
+LOOK, DORA, BOB = ("look",), ("move_seat", 1, "dora"), ("move_seat", 1, "bob")
+REMOVE = ("remove", 1)
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ([REMOVE, LOOK], []),
+        ([LOOK, REMOVE, BOB], []),
+        ([LOOK, DORA, REMOVE], ["bob"]),  # Dora came after the look
+        ([LOOK, REMOVE, BOB, REMOVE], ["bob"]),
+    ],
+    ids=["lost before", "got back", "got after and lost", "lost twice"],
+)
+def test_who_lost_the_seat_after_the_look_and_did_not_get_it_back_is_told_once(
+    dealt: Table, ann: User, steps: list[tuple[Any, ...]], told: list[str]
 ) -> None:
-    tables.remove(**act(dealt, ann, seat=2, bot=True))
-    tables.view_hands(**act(dealt, ann))
-    tables.remove(**act(dealt, ann, seat=1, bot=True))
-    tables.move_seat(**act(dealt, ann, seat=1, username="bob"))
-    tables.void_game(**act(dealt, ann))
-    assert not Notice.objects.filter(text__contains="Staff looked at hands").exists()
-
-
-def test_a_person_who_got_a_seat_after_the_look_and_lost_it_is_not_told(dealt: Table, ann: User, bob: User) -> None:
     person("dora")
-    tables.view_hands(**act(dealt, ann))
-    tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
-    tables.remove(**act(dealt, ann, seat=1, bot=True))
+    for name, *of in steps:
+        if name == "look":
+            tables.view_hands(**act(dealt, ann))
+        elif name == "remove":
+            tables.remove(**act(dealt, ann, seat=of[0], bot=True))
+        else:
+            tables.move_seat(**act(dealt, ann, seat=of[0], username=of[1]))
     tables.void_game(**act(dealt, ann))
-    told = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
-    assert [row.user for row in told] == [bob]
-
-
-def test_a_person_who_lost_the_seat_twice_after_the_look_is_told_once(dealt: Table, ann: User, bob: User) -> None:
-    tables.view_hands(**act(dealt, ann))
-    tables.remove(**act(dealt, ann, seat=1, bot=True))
-    tables.move_seat(**act(dealt, ann, seat=1, username="bob"))
-    tables.remove(**act(dealt, ann, seat=1, bot=True))
-    tables.void_game(**act(dealt, ann))
-    told = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
-    assert [row.user for row in told] == [bob]
+    rows = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
+    assert [row.user.username for row in rows] == told
 
 
 def refusal_for(user: User, table: Table) -> bytes:
