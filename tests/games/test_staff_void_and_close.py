@@ -23,12 +23,27 @@ from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import log_lines
-from tests.support.staff import act, dealt, entry_of, refused, seen_in
+from tests.support.staff import act, dealt, entry_of, open_act, refused
 from tests.support.tables import NOON, now_of
 
 __all__ = ["dealt"]  # the fixture
 
 CANCELLED = "Staff cancelled round 1; it was dealt again."
+
+
+def on_turn(table: Table) -> User:
+    """Return the person on turn now."""
+    user = now_of(table).on_turn.user
+    assert user is not None
+    return user
+
+
+@pytest.fixture
+def voided(dealt: Table, mo: User) -> Table:
+    """Return the table after its first round was voided, without a deadline."""
+    tables.void_round(**act(dealt, mo))
+    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
+    return now_of(dealt)
 
 
 def test_a_void_round_does_not_count_and_is_dealt_again(dealt: Table, mo: User) -> None:
@@ -53,23 +68,19 @@ def test_a_void_round_is_shown_with_all_hands(dealt: Table, mo: User, alice: Use
 
 
 def test_a_move_chosen_in_the_void_round_is_refused(dealt: Table, mo: User) -> None:
-    position = dealt.started.position
-    user = dealt.seats[position.turn].user
-    assert user is not None
-    browser, page = logged_in(user), f"/games/{dealt.game.code}/"
+    page = f"/games/{dealt.game.code}/"
     form = re.search(
-        rb'name="version" value="(\d+)"><input type="hidden" name="deal" value="(\d+)"', browser.get(page).content
+        rb'name="version" value="(\d+)"><input type="hidden" name="deal" value="(\d+)"',
+        logged_in(on_turn(dealt)).get(page).content,
     )
     assert form is not None
-    chosen = {"version": int(form[1]), "deal": int(form[2])}
+    chosen = {"move": "draw", "version": int(form[1]), "deal": int(form[2])}
     tables.void_round(**act(dealt, mo))
     Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
-    now = now_of(dealt)
-    owner = now.on_turn.user
-    assert owner is not None
-    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen}).status_code == 409
-    assert now_of(dealt).game.version == now.game.version
-    assert logged_in(owner).post(f"{page}move/", {"move": "draw", **chosen, "deal": 2}).status_code == 303
+    version, browser = now_of(dealt).game.version, logged_in(on_turn(dealt))
+    assert browser.post(f"{page}move/", chosen).status_code == 409
+    assert now_of(dealt).game.version == version
+    assert browser.post(f"{page}move/", {**chosen, "deal": 2}).status_code == 303
 
 
 def test_a_resign_form_opened_in_the_void_round_is_refused(dealt: Table, mo: User, bob: User) -> None:
@@ -86,34 +97,26 @@ def test_a_resign_form_opened_in_the_void_round_is_refused(dealt: Table, mo: Use
 
 
 @pytest.mark.long
-def test_the_api_refuses_a_move_chosen_on_the_void_deal(dealt: Table, mo: User) -> None:
-    url = f"/api/v1/games/{dealt.game.code}"
-    chosen = {"version": 7, "deal": 1}
-    tables.void_round(**act(dealt, mo))
-    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
-    now = now_of(dealt)
-    owner = now.on_turn.user
-    assert owner is not None
-    browser = logged_in(owner)
+def test_the_api_refuses_a_move_chosen_on_the_void_deal(voided: Table) -> None:
+    url, browser = f"/api/v1/games/{voided.game.code}", logged_in(on_turn(voided))
     view = browser.get(url).json()
     assert (view["version"], view["deal"]) == (7, 2)
+    move = {"move": "draw", "version": 7}
     for other in (1, 3, 0, -1, 2**70):
-        answer = browser.post(f"{url}/moves", {"move": "draw", **chosen, "deal": other}, "application/json")
+        answer = browser.post(f"{url}/moves", {**move, "deal": other}, "application/json")
         assert (answer.status_code, answer.json()["error"], answer.json()["version"]) == (409, "stale", 7)
     assert browser.post(f"{url}/moves", {"move": "draw", "deal": "x"}, "application/json").status_code == 400
-    assert now_of(dealt).game.version == 7
-    answer = browser.post(f"{url}/moves", {"move": "draw", **chosen, "deal": 2}, "application/json")
+    assert now_of(voided).game.version == 7
+    answer = browser.post(f"{url}/moves", {**move, "deal": 2}, "application/json")
     assert (answer.status_code, answer.json()["deal"]) == (200, 2)
 
 
 def test_a_move_sent_again_after_a_void_round_is_answered_and_not_repeated(dealt: Table, mo: User) -> None:
-    user = dealt.on_turn.user
-    assert user is not None
     url = f"/api/v1/games/{dealt.game.code}/moves"
     move = "take" if dealt.started.position.pending else "draw"
     body = {"move": move, "version": 7, "deal": 1, "token": "once"}
     Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
-    browser = logged_in(user)
+    browser = logged_in(on_turn(dealt))
     assert browser.post(url, body, "application/json").status_code == 200
     tables.void_round(**act(dealt, mo))
     after = now_of(dealt)
@@ -127,36 +130,23 @@ def test_the_log_shows_the_void_between_the_two_deals(dealt: Table, mo: User, al
     tables.void_round(**act(dealt, mo))
     heading, void, *before = log_lines(logged_in(alice), dealt.game)
     assert (heading, void, len(before)) == ("Round 1", CANCELLED, moves)
-    user = now_of(dealt).on_turn.user
-    assert user is not None
-    play_move(code=dealt.game.code, viewer=Viewer(user), text="draw", version=7, deal=2, now=NOON)
+    play_move(code=dealt.game.code, viewer=Viewer(on_turn(dealt)), text="draw", version=7, deal=2, now=NOON)
     for rest in ("", "log/"):
         lines = log_lines(logged_in(alice), dealt.game, rest)
         assert lines[1:] == ["Round 1", CANCELLED, *before]
 
 
-def test_a_client_need_not_send_the_deal(dealt: Table, mo: User) -> None:
-    tables.void_round(**act(dealt, mo))
-    Game.objects.filter(pk=dealt.game.pk).update(deadline=None)
-    owner = now_of(dealt).on_turn.user
-    assert owner is not None
-    url = f"/api/v1/games/{dealt.game.code}/moves"
+def test_a_client_need_not_send_the_deal(voided: Table) -> None:
+    url = f"/api/v1/games/{voided.game.code}/moves"
     body = {"move": "draw", "version": 7}
-    assert logged_in(owner).post(url, body, "application/json").status_code == 200
+    assert logged_in(on_turn(voided)).post(url, body, "application/json").status_code == 200
 
 
 def test_since_your_last_move_says_only_that_the_round_was_cancelled(dealt: Table, mo: User) -> None:
-    tables.void_round(**act(dealt, mo))
-    now = now_of(dealt)
-    owner = now.on_turn.user
-    assert owner is not None
-    page = logged_in(owner).get(f"/games/{dealt.game.code}/").context["page"]
-    assert page.news == [CANCELLED]
-    tables.void_round(**act(dealt, mo))
-    owner = now_of(dealt).on_turn.user
-    assert owner is not None
-    page = logged_in(owner).get(f"/games/{dealt.game.code}/").context["page"]
-    assert page.news == [CANCELLED, CANCELLED.replace("1", "2")]
+    for expected in ([CANCELLED], [CANCELLED, CANCELLED.replace("1", "2")]):
+        tables.void_round(**act(dealt, mo))
+        page = logged_in(on_turn(dealt)).get(f"/games/{dealt.game.code}/").context["page"]
+        assert page.news == expected
 
 
 def test_the_news_after_a_void_round_are_those_of_the_new_deal(dealt: Table, mo: User) -> None:
@@ -184,8 +174,7 @@ def test_a_round_voided_before_any_move_is_news_too(alice: User, bob: User, mo: 
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.void_round(**act(table, mo))
-    owner = now_of(table).on_turn.user
-    assert owner is not None
+    owner = on_turn(table)
     page = logged_in(owner).get(f"/games/{table.game.code}/").context["page"]
     assert (page.news, page.deal) == ([CANCELLED], 2)
     play_move(code=table.game.code, viewer=Viewer(owner), text="draw", version=0, deal=2, now=NOON)
@@ -219,28 +208,22 @@ def test_every_player_is_told_of_a_void_round_by_bell_and_mail(dealt: Table, mo:
 
 
 def test_the_turn_of_the_void_deal_is_no_longer_announced(dealt: Table, mo: User) -> None:
-    before = dealt.on_turn.user
-    assert before is not None
+    before = on_turn(dealt)
     write(dealt.game, of_turn(dealt), now=NOON)
     tables.void_round(**act(dealt, mo))
     rows = Notice.objects.filter(kind="turn", channel="site").order_by("pk").values_list("user", "state", "mark")
-    owner = now_of(dealt).on_turn.user
-    assert owner is not None
-    assert list(rows) == [(before.pk, "dropped", 0), (owner.pk, "waiting", 1)]
+    assert list(rows) == [(before.pk, "dropped", 0), (on_turn(dealt).pk, "waiting", 1)]
 
 
 @pytest.mark.long
 def test_the_form_to_void_a_round_acts_on_the_deal_that_it_was_opened_for(dealt: Table, ann: User) -> None:
-    browser, url = staff_browser(ann), f"/admin/games/game/{dealt.game.pk}/act/void_round/"
-    assert 'type="hidden" name="deal" value="1"' in browser.get(url).content.decode()
-    body = {"reason": "Asked for by the players themselves", "deal": 1}
-    assert browser.post(url, body).status_code == 302
-    again = browser.post(url, body)
-    assert again.status_code == 409
-    assert "You have voided round 1 (" in again.content.decode()
-    again = browser.post(url, body | {"seen": seen_in(again)})
-    assert again.status_code == 409
-    assert "Round 2 is being played now." in again.content.decode()
+    page = open_act(staff_browser(ann), dealt.game, "void_round")
+    assert page.fields["deal"] == "1"
+    assert page.send(deal=1).status == 302
+    again = page.send(deal=1)
+    assert (again.status, "You have voided round 1 (" in again.text) == (409, True)
+    again = again.send(deal=1)
+    assert (again.status, "Round 2 is being played now." in again.text) == (409, True)
     assert now_of(dealt).started.round.number == 2
 
 
@@ -251,16 +234,16 @@ def test_a_void_round_makes_a_match_of_rounds_one_round_longer(dealt: Table, mo:
     assert words.length(queries.view_of(now_of(dealt), None)) == "round 2 of 4, to 500"
 
 
-def test_a_player_who_left_in_a_void_round_stays_out_and_the_record_replays(dealt: Table, mo: User, bob: User) -> None:
+def test_a_player_who_left_in_a_void_round_stays_out_and_the_record_replays(
+    dealt: Table, mo: User, alice: User, bob: User
+) -> None:
     code = dealt.game.code
     play_move(code=code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
     tables.void_round(**act(dealt, mo))
     after = now_of(dealt)
     assert after.started.position.out == (1,)
     tables.void_round(**act(dealt, mo))
-    for user in (dealt.seats[0].user,):
-        assert user is not None
-        play_move(code=code, viewer=Viewer(user), text="leave", version=None, now=NOON)
+    play_move(code=code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
     ended = now_of(dealt)
     assert (ended.game.status, ended.game.winner) == (Game.Status.OVER, 2)
     text = rules.print_record(records.record_of(ended))
