@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import time
 from typing import Any
 
@@ -27,19 +26,10 @@ from games.staff import accounts, cases, people, tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import values_of
+from tests.support.staff import open_act, refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 REASON = "Asked for by mail, and checked"
-
-
-def refused(code: str, act: Callable[..., Any], **arguments: Any) -> str:
-    before = AuditEntry.objects.count()
-    with pytest.raises(Denied) as denied:
-        act(**arguments)
-    assert denied.value.code == code
-    assert AuditEntry.objects.count() == before
-    return denied.value.message
 
 
 def act(person: User, by: User, **more: Any) -> dict[str, Any]:
@@ -106,20 +96,18 @@ def test_a_person_is_told_their_corrected_name_by_bell_and_mail(ann: User, alice
 
 @pytest.mark.long
 def test_a_name_that_the_person_has_chosen_meanwhile_is_shown_and_not_wiped(ann: User, alice: User) -> None:
-    browser, url = staff_browser(ann), f"/admin/accounts/user/{alice.pk}/act/rename/"
-    form = values_of(browser.get(url)) | {"username": "alicia", "reason": REASON}
+    page = open_act(staff_browser(ann), alice, "rename")
     account_actions.update_profile(user=alice, display_name="Sunny", time_zone="UTC", now=NOON)
-    refused = browser.post(url, form)
-    assert refused.status_code == 409
+    refused = page.send(**page.fields | {"username": "alicia", "reason": REASON})
+    assert refused.status == 409
     assert (
         "Nothing has been done. Their names have changed since you opened this page: the username is now “alice”, and"
         " the name at the table “Sunny”. To go ahead all the same, confirm again."
-    ) in text_of(refused)
+    ) in refused.text
     alice.refresh_from_db()
     assert (alice.username, alice.display_name) == ("alice", "Sunny")
-    again = values_of(refused)
-    assert (again["username"], again["display_name"]) == ("alicia", "")
-    assert browser.post(url, again | {"reason": REASON}).status_code == 302
+    assert (refused.fields["username"], refused.fields["display_name"]) == ("alicia", "")
+    assert refused.send(**refused.fields | {"reason": REASON}).status == 302
     alice.refresh_from_db()
     assert (alice.username, alice.display_name) == ("alicia", "")
 
@@ -143,9 +131,9 @@ def test_a_guest_is_not_told_to_log_in_with_a_corrected_username(ann: User) -> N
 def test_the_page_says_who_does_not_get_to_know_the_new_username(
     ann: User, alice: User, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
-    browser, url = staff_browser(ann), f"/admin/accounts/user/{alice.pk}/act/rename/"
+    browser = staff_browser(ann)
     danger = "If they are logged out, they do not get to know a new username, and cannot log in by the former one."
-    page = text_of(browser.get(url))
+    page = open_act(browser, alice, "rename").text
     assert "They are told by bell and mail." in page
     assert danger not in page
     if why == "none":
@@ -155,7 +143,7 @@ def test_the_page_says_who_does_not_get_to_know_the_new_username(
         monkeypatch.setattr(settings, "MAIL_NEEDS_VERIFIED", True)
     else:
         preferences.mark_bounced(address="alice@example.org", now=NOON)
-    page = text_of(browser.get(url))
+    page = open_act(browser, alice, "rename").text
     assert "They are told by bell and mail." not in page
     assert "They are told by the bell only, because " in page
     assert danger in page
@@ -269,26 +257,25 @@ def test_the_games_of_a_suspended_guest_do_not_move_to_an_account(ann: User, ali
 
 def test_the_pages_to_close_and_reopen_a_guest_say_what_they_can_still_do(ann: User) -> None:
     guest, browser = account_actions.create_guest(), staff_browser(ann)
-    theirs, pages = logged_in(guest), f"/admin/accounts/user/{guest.pk}/act"
-    page = text_of(browser.get(f"{pages}/close_account/"))
+    theirs = logged_in(guest)
+    page = open_act(browser, guest, "close_account").text
     assert "They are a guest, who cannot log in anywhere. Their browser is logged out, and no page says why." in page
     assert "If you reopen the account, they can play on in that browser. There is no other way back." in page
     assert "Nobody can log in to it" not in page
     accounts.close_account(**act(guest, ann))
-    page = text_of(browser.get(f"{pages}/reopen_account/"))
+    page = open_act(browser, guest, "reopen_account").text
     assert "They can play on in the browser that they played in, if it has not forgotten them." in page
     assert "They can log in again" not in page
     theirs.session.delete()
-    page = text_of(browser.get(f"{pages}/reopen_account/"))
+    page = open_act(browser, guest, "reopen_account").text
     assert "No browser has their session any more, so nobody can play as this guest again." in page
     assert "They can play on" not in page
 
 
 def test_the_page_to_correct_the_name_of_a_guest_speaks_of_no_log_in(ann: User, alice: User) -> None:
-    guest, browser = account_actions.create_guest(), staff_browser(ann)
-    said = "They log in with the new username"
-    assert said not in text_of(browser.get(f"/admin/accounts/user/{guest.pk}/act/rename/"))
-    assert said in text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/rename/"))
+    browser, said = staff_browser(ann), "They log in with the new username"
+    pages = [open_act(browser, person, "rename").text for person in (account_actions.create_guest(), alice)]
+    assert [said in page for page in pages] == [False, True]
 
 
 def test_a_role_can_be_given_and_removed(root: User, mo: User, alice: User) -> None:

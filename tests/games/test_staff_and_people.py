@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, time, timedelta
 from importlib import import_module
@@ -35,17 +34,11 @@ from tests.support.codes import staff_browser
 from tests.support.database import drop_database
 from tests.support.pages import text_of
 from tests.support.stack import database_url
-from tests.support.staff import confirm
+from tests.support.staff import open_act, page_url, refused
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 REASON = "Rude words at two tables"
 DAY = timedelta(days=1)
-
-
-def refused(code: str, act: Callable[..., Any], **arguments: Any) -> None:
-    with pytest.raises(Denied) as denied:
-        act(**arguments)
-    assert denied.value.code == code
 
 
 def entry() -> AuditEntry:
@@ -225,21 +218,19 @@ def shut_out(mo: User, alice: User) -> Client:
     return browser
 
 
-@pytest.mark.parametrize("path", ["/", "/rules/", "/accounts/me/", "/tables/new/", "/accounts/email/", "/admin/"])
-def test_a_suspended_person_is_redirected_to_one_page(shut_out: Client, path: str) -> None:
-    for ask in (shut_out.get, shut_out.post):
-        answer = ask(path)
-        assert (answer.status_code, answer.headers["Location"]) == (302, "/suspended/")
+def test_a_suspended_person_is_redirected_to_one_page(shut_out: Client) -> None:
+    for path in ("/", "/rules/", "/accounts/me/", "/tables/new/", "/accounts/email/", "/admin/"):
+        for ask in (shut_out.get, shut_out.post):
+            answer = ask(path)
+            assert (answer.status_code, answer.headers["Location"]) == (302, "/suspended/"), path
 
 
-def test_open_pages_of_a_suspended_person_are_redirected(shut_out: Client, alice: User, bob: User) -> None:
+def test_open_pages_of_a_suspended_person_are_redirected_and_make_no_move(
+    shut_out: Client, alice: User, bob: User
+) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     answer = shut_out.get(f"/games/{table.game.code}/", headers={"HX-Request": "true"})
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (403, "/suspended/")
-
-
-def test_a_suspended_person_cannot_move(shut_out: Client, alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
     shut_out.post(f"/games/{table.game.code}/move/", {"move": "play r5", "version": 0})
     table.game.refresh_from_db()
     assert table.game.version == 0
@@ -332,21 +323,15 @@ def test_the_notice_of_a_suspension_tells_a_guest_where_to_read_it(mo: User, ali
 
 @pytest.mark.long
 def test_the_pages_of_acts_promise_a_guest_no_mail_and_no_log_in(ann: User, alice: User) -> None:
-    guest, browser = account_actions.create_guest(), staff_browser(ann)
+    guest, lost, browser = account_actions.create_guest(), account_actions.create_guest(), staff_browser(ann)
     logged_in(guest)
-    for act in ("warn", "mute", "neutral_name", "suspend", "suspend_for_good"):
-        of_guest = text_of(browser.get(f"/admin/accounts/user/{guest.pk}/act/{act}/"))
+    for name in ("warn", "mute", "neutral_name", "suspend", "suspend_for_good"):
+        of_guest, of_lost, of_alice = (open_act(browser, person, name).text for person in (guest, lost, alice))
         assert "They are a guest: they can read it only in the browser that they play in." in of_guest
         assert "by bell and mail" not in of_guest
-        assert "They are told by bell and mail." in text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
-
-
-def test_the_pages_of_acts_say_that_a_guest_without_a_session_reads_nothing(ann: User) -> None:
-    guest, browser = account_actions.create_guest(), staff_browser(ann)
-    for act in ("warn", "mute", "neutral_name", "suspend", "suspend_for_good"):
-        page = text_of(browser.get(f"/admin/accounts/user/{guest.pk}/act/{act}/"))
-        assert "no browser has their session any more: nobody can read it or play as this guest." in page
-        assert not re.search("They are told|They can use one page|is shown to this person|they can read it", page)
+        assert "no browser has their session any more: nobody can read it or play as this guest." in of_lost
+        assert not re.search("They are told|They can use one page|is shown to this person|they can read it", of_lost)
+        assert "They are told by bell and mail." in of_alice
 
 
 @pytest.mark.long
@@ -354,8 +339,8 @@ def test_staff_are_told_that_nobody_reads_what_they_tell_a_closed_account(ann: U
     now, browser = timezone.now(), staff_browser(ann)
     people.suspend(person_id=alice.pk, by=ann, days=7, reason=REASON, now=now)
     appeal = appeals.appeal(person_id=alice.pk, text=APPEAL, now=now)
-    pages = [f"/admin/games/appeal/{appeal.pk}/change/", f"/admin/games/appeal/{appeal.pk}/act/decide_appeal/"]
-    close = text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/close_account/"))
+    pages = [page_url(appeal), page_url(appeal).replace("change", "act/decide_appeal")]
+    close = open_act(browser, alice, "close_account").text
     assert "An appeal has waited since" in close
     assert "An appeal that waits goes on waiting, but they cannot read the answer." in close
     said = "The account is closed: nobody can log in to read the answer, and no mail is sent."
@@ -364,7 +349,7 @@ def test_staff_are_told_that_nobody_reads_what_they_tell_a_closed_account(ann: U
     assert all(said in text_of(browser.get(page)) for page in pages)
     assert "The person reads the decision" not in text_of(browser.get(pages[1]))
     for act in ("warn", "mute", "suspend", "suspend_for_good", "lift", "rename"):
-        page = text_of(browser.get(f"/admin/accounts/user/{alice.pk}/act/{act}/"))
+        page = open_act(browser, alice, act).text
         assert not re.search("They are told|They can use one page|is shown to this person", page)
         assert "The account is closed: they can read it only if it is reopened, and get no mail." in page
         assert "They are told by bell and mail." not in page
@@ -516,18 +501,17 @@ def test_a_mute_that_is_over_cannot_be_ended(mo: User, alice: User) -> None:
 
 @pytest.mark.long
 def test_a_mute_is_not_shortened_by_another(mo: User, alice: User) -> None:
-    browser, url, now = staff_browser(mo), f"/admin/accounts/user/{alice.pk}/act/mute/", timezone.now()
-    assert "They are muted until" not in text_of(browser.get(url))
-    people.mute(person_id=alice.pk, by=mo, days=30, reason=REASON, now=now)
+    browser = staff_browser(mo)
+    assert "They are muted until" not in open_act(browser, alice, "mute").text
+    people.mute(person_id=alice.pk, by=mo, days=30, reason=REASON, now=timezone.now())
     until = User.objects.get(pk=alice.pk).muted_until
-    assert f"They are muted until {until:%Y-%m-%d %H:%M} already. A longer mute replaces that." in text_of(
-        browser.get(url)
-    )
-    refused = confirm(browser, url, {"days": "5", "reason": REASON})
-    assert refused.status_code == 403
-    assert "alice is already muted for longer. To shorten that, end the mute first." in text_of(refused)
+    page = open_act(browser, alice, "mute")
+    assert f"They are muted until {until:%Y-%m-%d %H:%M} already. A longer mute replaces that." in page.text
+    refused = page.send(days="5")
+    assert refused.status == 403
+    assert "alice is already muted for longer. To shorten that, end the mute first." in refused.text
     assert User.objects.get(pk=alice.pk).muted_until == until
-    assert confirm(browser, url, {"days": "31", "reason": REASON}).status_code == 302
+    assert page.send(days="31").status == 302
 
 
 def test_no_mail_tells_of_a_suspension_that_has_been_lifted(mo: User, ann: User, alice: User) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,7 @@ from games.staff.log import notes_of
 from tests.conftest import person
 from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser
-from tests.support.pages import text_of
-from tests.support.staff import REASON, act, confirm, dealt, entry_of, refused, values_of
+from tests.support.staff import REASON, act, dealt, entry_of, open_act, refused
 from tests.support.tables import NOON, now_of, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -41,8 +41,7 @@ def test_a_pause_stops_moves_until_staff_resume(dealt: Table, mo: User) -> None:
 def test_resuming_ends_the_pause_by_staff_before_that_of_the_players(dealt: Table, mo: User) -> None:
     pausing.pause(dealt, reason="consent", now=NOON)
     tables.pause(**act(dealt, mo))
-    url = f"/admin/games/game/{dealt.game.pk}/act/resume/"
-    page = text_of(confirm(staff_browser(mo), url, {"reason": REASON}, follow=True))
+    page = open_act(staff_browser(mo), dealt.game, "resume").send(follow=True).text
     assert "The pause by staff has ended. The game is still paused: see its status." in page
     assert "The game has resumed." not in page
     assert now_of(dealt).game.paused_reasons == ["consent"]
@@ -75,27 +74,26 @@ def test_an_extension_gives_the_current_turn_more_time(dealt: Table, mo: User) -
 
 def test_the_page_to_extend_the_clock_names_who_gets_the_time(dealt: Table, mo: User) -> None:
     row = dealt.on_turn
-    page = staff_browser(mo).get(f"/admin/games/game/{dealt.game.pk}/act/extend/").content.decode()
-    assert f'value="Give {row.name}, seat {row.index + 1}, more time"' in page
+    page = open_act(staff_browser(mo), dealt.game, "extend")
+    assert page.button == f"Give {row.name}, seat {row.index + 1}, more time"
 
 
 def test_a_turn_that_has_moved_on_is_not_extended(mo: User, alice: User, bob: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, person("dora")], deadline=NOON + timedelta(hours=1))
-    browser, url, before = staff_browser(mo), f"/admin/games/game/{table.game.pk}/act/extend/", table.on_turn
-    form = values_of(browser.get(url)) | {"amount": "90", "reason": REASON}
+    page, before = open_act(staff_browser(mo), table.game, "extend"), table.on_turn
     assert before.user is not None
     play_move(code=table.game.code, viewer=Viewer(before.user), text="play r5", version=0, now=NOON)
     row, deadline = now_of(table).on_turn, now_of(table).game.deadline
     assert row.index != before.index
-    answer = browser.post(url, form)
-    assert answer.status_code == 409
+    answer = page.send(**page.fields | {"amount": "90", "reason": REASON})
+    assert answer.status == 409
     assert (
         "Nothing has been done. The turn has moved on since you opened this page:"
         f" it is {row.name}’s turn now, seat {row.index + 1}. To go ahead all the same, confirm again."
-    ) in text_of(answer)
-    assert f'value="Give {row.name}, seat {row.index + 1}, more time"' in answer.content.decode()
+    ) in answer.text
+    assert answer.button == f"Give {row.name}, seat {row.index + 1}, more time"
     assert (now_of(table).game.deadline, AuditEntry.objects.exists()) == (deadline, False)
-    assert browser.post(url, values_of(answer) | {"amount": "90", "reason": REASON}).status_code == 302
+    assert answer.send(**answer.fields | {"amount": "90", "reason": REASON}).status == 302
     assert AuditEntry.objects.get().person == row.user
 
 
@@ -128,15 +126,11 @@ def test_misses_can_be_forgiven_only_in_a_running_game(ann: User, alice: User) -
 def test_more_time_is_given_in_minutes_hours_or_days(
     dealt: Table, ann: User, amount: str, unit: str, minutes: int
 ) -> None:
-    browser, url = staff_browser(ann), f"/admin/games/game/{dealt.game.pk}/act/extend/"
-    form = values_of(browser.get(url)) | {"amount": amount, "unit": unit, "reason": REASON}
-    assert browser.post(url, form).status_code == 302
+    assert open_act(staff_browser(ann), dealt.game, "extend").send(amount=amount, unit=unit).status == 302
     assert AuditEntry.objects.get().details["minutes"] == minutes
 
 
 @pytest.mark.parametrize("time", [{"amount": "61", "unit": "1440"}, {"amount": "0", "unit": "60"}, {"unit": "2"}])
-def test_too_much_time_or_none_is_refused(dealt: Table, ann: User, time: dict[str, str]) -> None:
-    browser, url = staff_browser(ann), f"/admin/games/game/{dealt.game.pk}/act/extend/"
-    answer = browser.post(url, values_of(browser.get(url)) | {"amount": "", "reason": REASON} | time)
-    assert answer.status_code == 422
+def test_too_much_time_or_none_is_refused(dealt: Table, ann: User, time: dict[str, Any]) -> None:
+    assert open_act(staff_browser(ann), dealt.game, "extend").send(**{"amount": "", **time}).status == 422
     assert not AuditEntry.objects.exists()

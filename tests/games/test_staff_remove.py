@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -26,7 +27,7 @@ from games.staff.log import notes_of
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON, act, dealt, entry_of, refused, seen_in, values_of
+from tests.support.staff import REASON, act, dealt, entry_of, open_act, page_url, refused
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
 __all__ = ["dealt"]  # the fixture
@@ -37,6 +38,13 @@ def act_page(dealt: Table, ann: User) -> Callable[[str], str]:
     """Return a function that reads a page of the acts at the table."""
     browser = staff_browser(ann)
     return lambda path: browser.get(f"/admin/games/game/{dealt.game.pk}/act/{path}").content.decode()
+
+
+@pytest.fixture
+def waiting(alice: User, bob: User) -> Table:
+    """Return a table that Alice hosts and Bob has joined, and that waits for a third player."""
+    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    return lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
 
 
 def test_a_bot_gets_a_removed_player_s_seat_for_good(dealt: Table, mo: User, bob: User) -> None:
@@ -122,10 +130,9 @@ def test_no_seat_is_preselected_and_the_button_names_the_person(
 
 
 def test_an_act_on_a_seat_without_a_seat_does_nothing(dealt: Table, mo: User) -> None:
-    browser, url = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/remove/"
-    answer = browser.post(url, {"instead": "bot", "reason": REASON})
-    assert answer.status_code == 422
-    assert "no seat was chosen" in answer.content.decode()
+    url = page_url(dealt.game).replace("change", "act/remove")
+    answer = staff_browser(mo).post(url, {"instead": "bot", "reason": REASON})
+    assert (answer.status_code, "no seat was chosen" in answer.content.decode()) == (422, True)
     assert not AuditEntry.objects.exists()
 
 
@@ -199,35 +206,26 @@ def test_the_page_says_who_wins_if_setting_the_hand_aside_ends_the_game(
     assert "If the hand is set aside, the game ends and alice wins." in page
 
 
-def test_a_removal_that_ends_the_game_by_now_is_asked_again(dealt: Table, mo: User, alice: User, charlie: User) -> None:
-    browser, url = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/remove/"
-    form = values_of(browser.get(url, {"seat": 1})) | {"instead": "aside", "reason": REASON}
-    version = dealt.game.version
-    play_move(code=dealt.game.code, viewer=Viewer(charlie), text="leave", version=version, now=NOON)
-    answer = browser.post(url, form)
-    assert answer.status_code == 409
-    page = text_of(answer)
-    assert "Nothing has been done. The game has changed since you opened this page:" in page
-    assert page.count("if the hand is set aside, the game ends and alice wins.") == 1
+@pytest.mark.parametrize("instead", ["aside", "bot"])
+def test_a_removal_that_would_end_the_game_by_now_is_asked_again(
+    dealt: Table, mo: User, alice: User, charlie: User, instead: str
+) -> None:
+    page = open_act(staff_browser(mo), dealt.game, "remove", seat=1)
+    play_move(code=dealt.game.code, viewer=Viewer(charlie), text="leave", version=dealt.game.version, now=NOON)
+    answer = page.send(**page.fields | {"instead": instead, "reason": REASON})
+    if instead == "bot":
+        assert answer.status == 302
+        return
+    assert answer.status == 409
+    assert "Nothing has been done. The game has changed since you opened this page:" in answer.text
+    assert answer.text.count("if the hand is set aside, the game ends and alice wins.") == 1
     assert (now_of(dealt).game.status, AuditEntry.objects.exists()) == (Game.Status.PLAYING, False)
-    again = values_of(answer) | {"instead": "aside", "reason": REASON}
-    assert browser.post(url, again).status_code == 302
+    assert answer.send(**answer.fields | {"instead": "aside", "reason": REASON}).status == 302
     assert now_of(dealt).game.winner == dealt.seat_of(alice)
 
 
-def test_a_removal_for_a_bot_is_not_asked_again(dealt: Table, mo: User, charlie: User) -> None:
-    browser, url = staff_browser(mo), f"/admin/games/game/{dealt.game.pk}/act/remove/"
-    form = values_of(browser.get(url, {"seat": 1})) | {"instead": "bot", "reason": REASON}
-    version = dealt.game.version
-    play_move(code=dealt.game.code, viewer=Viewer(charlie), text="leave", version=version, now=NOON)
-    assert browser.post(url, form).status_code == 302
-
-
-def test_the_page_asks_what_happens_to_the_seat_only_if_the_game_has_started(ann: User, alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    browser, url = staff_browser(ann), f"/admin/games/game/{table.game.pk}/act/remove/"
-    assert 'name="instead"' not in browser.get(url, {"seat": 1}).content.decode()
+def test_the_page_asks_what_happens_to_the_seat_only_if_the_game_has_started(ann: User, waiting: Table) -> None:
+    assert 'name="instead"' not in open_act(staff_browser(ann), waiting.game, "remove", seat=1).source
 
 
 @pytest.mark.long
@@ -235,33 +233,34 @@ def test_a_form_to_remove_from_an_open_table_is_refused_once_the_game_has_starte
     ann: User, alice: User, bob: User
 ) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
-    browser, url = staff_browser(ann), f"/admin/games/game/{table.game.pk}/act/remove/"
-    form = {"seat": "0", "owner": alice.pk, "reason": REASON}
-    form |= {"seen": seen_in(browser.get(url, {"seat": 0}))}
+    page = open_act(staff_browser(ann), table.game, "remove", seat=0)
+    form: dict[str, Any] = {"seat": "0", "owner": alice.pk}
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     assert now_of(table).game.status == Game.Status.PLAYING
-    answer = browser.post(url, form)
-    assert (answer.status_code, CHOOSE_FOR_THE_SEAT in answer.content.decode()) == (422, True)
-    assert 'name="instead"' in answer.content.decode()
+    answer = page.send(**form)
+    assert (answer.status, CHOOSE_FOR_THE_SEAT in answer.source) == (422, True)
+    assert 'name="instead"' in answer.source
     refused("already_started", tables.remove, **act(table, ann, seat=0, bot=None))
     assert not AuditEntry.objects.exists()
-    assert browser.post(url, {**form, "instead": "bot"}).status_code == 302
+    assert page.send(**form, instead="bot").status == 302
 
 
-def test_removing_a_person_before_the_start_frees_the_seat(mo: User, alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    tables.remove(**act(table, mo, seat=0, bot=True))
-    after = now_of(table)
-    assert [seat.user for seat in after.seats] == [bob]
-    assert after.game.host == bob
+def test_removing_a_person_before_the_start_frees_the_seat_and_tells_the_new_host(
+    waiting: Table, mo: User, bob: User
+) -> None:
+    tables.remove(**act(waiting, mo, seat=0, bot=None))
+    after = now_of(waiting)
+    assert ([seat.user for seat in after.seats], after.game.host) == ([bob], bob)
+    outbox.deliver(clock=lambda: NOON)
+    told = Notice.objects.get(kind="host_changed", channel="site", state="sent")
+    assert (told.user, told.text) == (bob, "Staff removed alice, the host of your table. You are the host now.")
 
 
 @pytest.mark.long
-def test_a_person_removed_from_an_open_table_cannot_join_it_again(ann: User, mo: User, alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    code = table.game.code
-    lobby.join(code=code, viewer=Viewer(bob), now=NOON)
+def test_a_person_removed_from_an_open_table_cannot_join_it_again(
+    waiting: Table, ann: User, mo: User, alice: User, bob: User
+) -> None:
+    table, code = waiting, waiting.game.code
     tables.remove(**act(table, mo, seat=1, bot=True))
     for links in ((), (table.game.invite_key,)):
         assert "removed you from this table" in refused(
@@ -321,22 +320,12 @@ def test_a_removed_person_is_notified(dealt: Table, mo: User, bob: User, bot: bo
     assert (told.kind, told.text) == ("seat_moved", text)
 
 
-def test_a_person_removed_from_an_open_table_is_notified(mo: User, alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    tables.remove(**act(table, mo, seat=1, bot=True))
+def test_a_person_removed_from_an_open_table_is_notified_and_its_host_stays(
+    waiting: Table, mo: User, bob: User
+) -> None:
+    tables.remove(**act(waiting, mo, seat=1, bot=True))
     assert Notice.objects.get(user=bob, channel="site").text == "Staff removed you from the table with alice."
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_new_host_of_a_table_is_told(mo: User, alice: User, bob: User, seat: int) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    tables.remove(**act(table, mo, seat=seat, bot=None))
-    outbox.deliver(clock=lambda: NOON)
-    told = Notice.objects.filter(kind="host_changed", channel="site", state="sent")
-    said = "Staff removed alice, the host of your table. You are the host now."
-    assert [(row.user, row.text) for row in told] == ([(bob, said)] if seat == 0 else [])
+    assert not Notice.objects.filter(kind="host_changed").exists()
 
 
 @pytest.mark.parametrize("public", [True, False])

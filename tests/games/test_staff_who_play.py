@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,22 +12,13 @@ from accounts.models import User
 from games.actions import guests, lobby
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
-from games.refusals import Denied
 from games.staff import appeals, cases, people, tables
 from tests.conftest import logged_in, person
+from tests.support.staff import refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 REASON = "Rude words at two tables"
 TEXT = "She lets everybody wait for hours on end."
-
-
-def refused(act: Callable[..., Any], **arguments: Any) -> str:
-    before = AuditEntry.objects.count()
-    with pytest.raises(Denied) as denied:
-        act(**arguments)
-    assert denied.value.code == "forbidden"
-    assert AuditEntry.objects.count() == before
-    return denied.value.message
 
 
 def arguments_for(person: User, by: User, **more: Any) -> dict[str, Any]:
@@ -38,11 +28,11 @@ def arguments_for(person: User, by: User, **more: Any) -> dict[str, Any]:
 def test_open_tables_count_as_playing_together_and_games_that_are_over_or_left_do_not(mo: User, alice: User) -> None:
     game = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
-    refused(people.warn, **arguments_for(alice, mo))
+    refused("forbidden", people.warn, **arguments_for(alice, mo))
     Seat.objects.filter(game=game, user=alice).update(left=True)
     people.warn(**arguments_for(alice, mo))
     over = table_at(TWO_HANDS, [mo, alice]).game
-    refused(people.warn, **arguments_for(alice, mo))
+    refused("forbidden", people.warn, **arguments_for(alice, mo))
     Game.objects.filter(pk=over.pk).update(status=Game.Status.OVER)
     people.warn(**arguments_for(alice, mo))
 
@@ -52,7 +42,7 @@ def test_staff_cannot_decide_the_appeal_of_a_person_they_play_with(ann: User, ro
     appeal = appeals.appeal(person_id=alice.pk, text=TEXT, now=NOON)
     table_at(TWO_HANDS, [alice, ann])
     decision: dict[str, Any] = {"lift": True, "answer": "You are right, we are sorry.", "reason": REASON, "now": NOON}
-    refused(appeals.decide_appeal, appeal_id=appeal.pk, by=ann, **decision)
+    refused("forbidden", appeals.decide_appeal, appeal_id=appeal.pk, by=ann, **decision)
     appeals.decide_appeal(appeal_id=appeal.pk, by=root, **decision)
 
 
@@ -68,9 +58,9 @@ def case_id(alice: User, bob: User, mo: User) -> int:
 @pytest.mark.parametrize("status", [Game.Status.PLAYING, Game.Status.OVER])
 def test_staff_cannot_close_a_case_about_a_game_they_played_in(case_id: int, mo: User, ann: User, status: str) -> None:
     Game.objects.update(status=status)
-    refused(cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
+    refused("forbidden", cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
     closing: dict[str, Any] = {"outcome": "acted", "answer": "", "reason": REASON, "now": NOON}
-    refused(cases.close_case, case_id=case_id, by=mo, **closing)
+    refused("forbidden", cases.close_case, case_id=case_id, by=mo, **closing)
     cases.hold(case_id=case_id, by=ann, reason=REASON, now=NOON)
     cases.close_case(case_id=case_id, by=ann, **closing)
 
@@ -79,7 +69,7 @@ def test_staff_who_lost_their_seat_cannot_close_a_case_about_that_game(case_id: 
     game = Game.objects.get()
     tables.remove(game_id=game.pk, by=ann, seat=2, bot=True, reason=REASON, now=NOON)
     assert not Seat.objects.filter(user=mo).exists()
-    assert "are or were" in refused(cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
+    assert "are or were" in refused("forbidden", cases.hold, case_id=case_id, by=mo, reason=REASON, now=NOON)
 
 
 def test_a_superuser_can_act_on_people_they_play_with_and_the_entry_says_so(root: User, alice: User, bob: User) -> None:
@@ -88,7 +78,7 @@ def test_a_superuser_can_act_on_people_they_play_with_and_the_entry_says_so(root
     people.warn(**arguments_for(alice, root))
     assert AuditEntry.objects.get().details == {"plays_with": True}
     report = cases.report(code=table.game.code, viewer=Viewer(root), seat=0, kind="abandon", text=TEXT, now=NOON)
-    assert "reported" in refused(cases.hold, case_id=report.case_id, by=root, reason=REASON, now=NOON)
+    assert "reported" in refused("forbidden", cases.hold, case_id=report.case_id, by=root, reason=REASON, now=NOON)
     people.warn(**arguments_for(bob, root))
     assert AuditEntry.objects.latest("pk").details == {}
 

@@ -24,10 +24,11 @@ REASON = "Their power is out for a day"
 
 
 def refused(code: str, act: Callable[..., Any], /, **arguments: Any) -> str:
-    """Check that a call is refused with a code, and return the sentence."""
+    """Check that a call is refused with a code and writes no audit entry, and return the sentence."""
+    before = AuditEntry.objects.count()
     with pytest.raises(Denied) as denied:
         act(**arguments)
-    assert denied.value.code == code
+    assert (denied.value.code, AuditEntry.objects.count()) == (code, before)
     return denied.value.message
 
 
@@ -83,7 +84,7 @@ class ActPage:
         return unescape(found[1]) if found else None
 
     @property
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> dict[str, Any]:
         """Return the values of the inputs, also of the hidden ones, which a browser sends."""
         return values_of(self.answer)
 
