@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
-from http.cookies import SimpleCookie
 from typing import Any, Final
 
 import pytest
@@ -14,15 +12,15 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
-from django.conf import settings as site
 from django.test import Client
 
 from accounts import actions
 from accounts.models import AccountMail, ApiToken, Session, User
 from games.models import DataCopy
 from games.queries import my_data
-from tests.accounts.test_openid import SECRET, deliver, dora, linked, who
 from tests.conftest import logged_in
+from tests.support import account_pages as pages
+from tests.support.account_pages import confirmed, copied, who
 from tests.support.codes import confirmed_browser, totp
 from tests.support.openid import (
     CONFIRM,
@@ -35,15 +33,12 @@ from tests.support.openid import (
     at_provider,
     begin,
     go_through,
+    linked,
     sent_to,
 )
 from tests.support.pages import text_of
 
-__all__ = ["dora"]  # a fixture of that module
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
-
-NEW: Final = "a long way to Bergen"
-PASSWORDS: Final = {"password1": NEW, "password2": NEW}
 
 
 def is_linked(user: User) -> bool:
@@ -61,9 +56,9 @@ def logged_in_at_provider() -> Client:
 
 
 def test_a_person_links_after_showing_the_password(alice: User, provider: Provider) -> None:
-    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    confirmed(alice)
     browser = logged_in(alice)
-    assert f'href="{PAGE}"' in browser.get("/accounts/me/").content.decode()
+    assert f'href="{PAGE}"' in browser.get(pages.ACCOUNT).content.decode()
     assert f'action="{LINK}"' not in browser.get(PAGE).content.decode()
     refused = browser.post(LINK)
     assert refused["Location"].startswith("/accounts/reauthenticate/?next=")
@@ -74,18 +69,20 @@ def test_a_person_links_after_showing_the_password(alice: User, provider: Provid
     assert answer["Location"] == PAGE
     assert "From now on you can log in with Village Login." in text_of(browser.get(PAGE))
     assert is_linked(alice)
-    assert [(letter.subject, letter.to) for letter in deliver()] == [("Another way to log in was added", [alice.email])]
+    assert [(letter.subject, letter.to) for letter in pages.new_mails()] == [
+        ("Another way to log in was added", [alice.email])
+    ]
     there = Client()
     go_through(there)
     assert who(there) == "alice"
-    assert there.post("/accounts/login/", {"login": "alice", "password": "alice"}).status_code == 302
+    assert pages.log_in(there).status_code == 302
 
 
 def test_with_a_second_factor_a_code_is_asked_for(alice: User, provider: Provider) -> None:
-    TOTP.activate(alice, SECRET)
+    TOTP.activate(alice, pages.SECRET)
     browser = logged_in(alice)
-    assert browser.post(LINK)["Location"].startswith("/accounts/2fa/reauthenticate/")
-    browser.post("/accounts/2fa/reauthenticate/", {"code": totp(SECRET)})
+    assert browser.post(LINK)["Location"].startswith(pages.CONFIRM_BY_CODE)
+    browser.post(pages.CONFIRM_BY_CODE, {"code": totp(pages.SECRET)})
     go_through(browser, LINK)
     assert is_linked(alice)
 
@@ -109,10 +106,8 @@ def test_an_account_has_one_identity(alice: User, provider: Provider) -> None:
     browser.get(first)
     provider.person = {"sub": "2"}
     for answer in (browser.get(second), browser.post(LINK)):
-        assert (answer.status_code, "is linked with an account of Village Login already" in text_of(answer)) == (
-            409,
-            True,
-        )
+        assert answer.status_code == 409
+        assert "is linked with an account of Village Login already" in text_of(answer)
     assert SocialAccount.objects.get(user=alice).uid == DORA["sub"]
 
 
@@ -123,7 +118,7 @@ def test_a_callback_of_somebody_else_links_nothing(alice: User, bob: User, provi
     victim = confirmed_browser(alice)
     assert victim.get(there).status_code == 400
     there = begin(thief, LINK)
-    thief.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    pages.log_in(thief)
     assert thief.get(there).status_code == 400
     assert not SocialAccount.objects.exists()
 
@@ -142,7 +137,7 @@ def test_linking_takes_at_most_the_minutes_of_a_confirmation(alice: User, provid
 def test_a_new_password_meanwhile_stops_the_linking(alice: User, provider: Provider) -> None:
     browser = confirmed_browser(alice)
     there = begin(browser, LINK)
-    alice.set_password(NEW)
+    alice.set_password(pages.PASSWORD)
     alice.save()
     assert browser.get(there).status_code == 400
     assert not is_linked(alice)
@@ -151,7 +146,7 @@ def test_a_new_password_meanwhile_stops_the_linking(alice: User, provider: Provi
 def test_guests_sign_up_first(client: Client, provider: Provider) -> None:
     client.post("/play-now/")
     for path in (PAGE, LINK, UNLINK, CONFIRM):
-        assert client.post(path)["Location"] == "/accounts/signup/"
+        assert client.post(path)["Location"] == pages.SIGN_UP
     assert not SocialAccount.objects.exists()
 
 
@@ -168,35 +163,35 @@ def test_somebody_who_can_show_nothing_links_nothing(alice: User, provider: Prov
 
 
 def test_a_person_unlinks_after_showing_the_password(alice: User, provider: Provider) -> None:
-    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    confirmed(alice)
     linked(alice, provider)
     by_provider, browser = Client(), logged_in(alice)
     go_through(by_provider)
-    assert browser.post(UNLINK)["Location"].startswith("/accounts/reauthenticate/")
+    assert browser.post(UNLINK)["Location"].startswith(pages.CONFIRM)
     assert is_linked(alice)
-    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    browser.post(pages.CONFIRM, {"password": "alice"})
     assert "Unlink Village Login" in text_of(browser.get(PAGE))
     assert browser.post(UNLINK)["Location"] == PAGE
     assert "no longer linked with Village Login" in text_of(browser.get(PAGE))
     assert not is_linked(alice)
     assert (who(browser), who(by_provider)) == ("alice", "")
-    assert [letter.subject for letter in deliver()] == ["A way to log in was removed"]
+    assert [letter.subject for letter in pages.new_mails()] == ["A way to log in was removed"]
     assert go_through(Client())["Location"] == SIGN_UP
     again = browser.post(UNLINK)
     assert again["Location"] == PAGE
     assert "was not linked any more" in text_of(browser.get(PAGE))
-    assert deliver() == []
+    assert pages.new_mails() == []
 
 
 def test_a_log_in_that_waits_for_a_code_ends_with_the_unlinking(alice: User, provider: Provider) -> None:
     linked(alice, provider)
-    TOTP.activate(alice, SECRET)
+    TOTP.activate(alice, pages.SECRET)
     waiting = Client()
     go_through(waiting)
     browser = confirmed_browser(alice)
     browser.post(UNLINK)
     assert not is_linked(alice)
-    waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    waiting.post(pages.ENTER_CODE, {"code": totp(pages.SECRET)})
     assert who(waiting) == ""
 
 
@@ -208,7 +203,7 @@ def test_the_last_way_to_log_in_cannot_be_removed(dora: User, provider: Provider
     answer = browser.post(UNLINK)
     assert (answer.status_code, "Set one first" in text_of(answer)) == (409, True)
     assert is_linked(dora)
-    assert browser.post("/accounts/password/set/", PASSWORDS).status_code == 302
+    assert browser.post(pages.SET, pages.NEW_PASSWORD).status_code == 302
     assert browser.post(UNLINK)["Location"] == PAGE  # the confirmation from before still counts
     assert not is_linked(dora)
 
@@ -216,20 +211,13 @@ def test_the_last_way_to_log_in_cannot_be_removed(dora: User, provider: Provider
 # People without a password
 
 
-def copied(browser: Client) -> Client:
-    thief = Client()
-    name = site.SESSION_COOKIE_NAME
-    thief.cookies = SimpleCookie({name: browser.cookies[name].value})
-    return thief
-
-
 CHANGES: Final[dict[str, tuple[str, dict[str, str], Callable[[], object]]]] = {
     "add an address": (
-        "/accounts/email/", {"action_add": "", "email": "thief@example.org"}, EmailAddress.objects.count,
+        pages.EMAIL, {"action_add": "", "email": "thief@example.org"}, EmailAddress.objects.count,
     ),
-    "make a token": ("/accounts/me/tokens/", {"name": "mine"}, ApiToken.objects.count),
-    "set a password": ("/accounts/password/set/", PASSWORDS, lambda: User.objects.get().has_usable_password()),
-    "log out elsewhere": ("/accounts/me/sessions/", {"end": "others"}, Session.objects.exclude(user=None).count),
+    "make a token": (pages.TOKENS, {"name": "mine"}, ApiToken.objects.count),
+    "set a password": (pages.SET, pages.NEW_PASSWORD, lambda: User.objects.get().has_usable_password()),
+    "log out elsewhere": (pages.LOG_INS, {"end": "others"}, Session.objects.exclude(user=None).count),
     "copy the data": ("/accounts/me/data/", {}, DataCopy.objects.count),
     "delete the account": ("/accounts/me/delete/", {}, lambda: User.objects.get().deletes_at is not None),
 }  # fmt: skip
@@ -238,33 +226,29 @@ CHANGES: Final[dict[str, tuple[str, dict[str, str], Callable[[], object]]]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_asks_for_the_identity_again(dora: User, provider: Provider, change: str) -> None:
     path, form, state = CHANGES[change]
-    browser, other = logged_in_at_provider(), logged_in_at_provider()
+    browser, _other = logged_in_at_provider(), logged_in_at_provider()
     before = state()
     refused = browser.post(path, form)
-    assert refused.status_code == 303
-    assert refused["Location"].startswith(f"{CONFIRM}?next=")
+    assert (refused.status_code, refused["Location"].startswith(f"{CONFIRM}?next=")) == (303, True)
     assert state() == before
     page = browser.get(refused["Location"])
     assert "Confirm with Village Login" in text_of(page)
-    back = re.search(r'name="next" value="([^"]+)"', page.content.decode())
-    assert back is not None
-    assert back[1] == path
+    assert f'name="next" value="{path}"' in page.content.decode()
     key = browser.session.session_key
-    assert go_through(browser, CONFIRM, next=back[1])["Location"] == path
+    assert go_through(browser, CONFIRM, next=path)["Location"] == path
     assert browser.session.session_key != key
     assert browser.post(path, form).status_code in (200, 302, 303)
     assert state() != before
-    assert other is not browser
 
 
 def test_the_page_that_asks_for_the_password_leads_to_the_provider(dora: User, provider: Provider) -> None:
     browser = logged_in_at_provider()
-    for path in ("/accounts/reauthenticate/", "/accounts/2fa/reauthenticate/"):
+    for path in (pages.CONFIRM, pages.CONFIRM_BY_CODE):
         assert browser.get(f"{path}?next=/accounts/email/")["Location"] == f"{CONFIRM}?next=%2Faccounts%2Femail%2F"
-    assert "Confirm that it’s you" in text_of(browser.get("/accounts/email/"))
-    assert 'name="action_add"' not in browser.get("/accounts/email/").content.decode()
+    assert "Confirm that it’s you" in text_of(browser.get(pages.EMAIL))
+    assert 'name="action_add"' not in browser.get(pages.EMAIL).content.decode()
     go_through(browser, CONFIRM)
-    assert 'name="action_add"' in browser.get("/accounts/email/").content.decode()
+    assert 'name="action_add"' in browser.get(pages.EMAIL).content.decode()
 
 
 def test_the_provider_is_asked_to_ask_again(dora: User, provider: Provider) -> None:
@@ -283,24 +267,25 @@ def test_a_log_in_without_its_time_confirms_nothing(dora: User, provider: Provid
     assert not {"prompt", "max_age"} & set(provider.authorizations[-1])
     assert answer.status_code == 403
     assert "Village Login did not say when you logged in there" in text_of(answer)
-    assert browser.get("/accounts/me/tokens/").status_code == 303
+    assert browser.get(pages.TOKENS).status_code == 303
 
 
-@pytest.mark.parametrize("at", [None, "", "now", "1", [], {}, 0.5, True, -1, -(10**400)], ids=lambda at: str(at)[:9])
-def test_an_invalid_time_confirms_nothing(dora: User, provider: Provider, at: Any) -> None:
+def test_an_invalid_time_confirms_nothing(dora: User, provider: Provider) -> None:
     browser = logged_in_at_provider()
-    provider.claims = {"auth_time": at}
-    assert go_through(browser, CONFIRM).status_code == 403
-    assert browser.get("/accounts/me/tokens/").status_code == 303
+    times: tuple[object, ...] = (None, "", "now", "1", [], {}, 0.5, True, -1, -(10**400))
+    for at in times:
+        provider.claims = {"auth_time": at}
+        assert go_through(browser, CONFIRM).status_code == 403, str(at)[:9]
+        assert browser.get(pages.TOKENS).status_code == 303
 
 
 def test_a_confirmation_lasts_five_minutes(dora: User, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = logged_in_at_provider()
     go_through(browser, CONFIRM)
-    assert browser.get("/accounts/me/tokens/").status_code == 200
+    assert browser.get(pages.TOKENS).status_code == 200
     now = time.time()
     monkeypatch.setattr("accounts.log_ins.time.time", lambda: now + 301)
-    assert browser.get("/accounts/me/tokens/").status_code == 303
+    assert browser.get(pages.TOKENS).status_code == 303
 
 
 def test_the_identity_of_somebody_else_confirms_nothing(dora: User, alice: User, provider: Provider) -> None:
@@ -310,14 +295,14 @@ def test_the_identity_of_somebody_else_confirms_nothing(dora: User, alice: User,
         provider.person = {"sub": subject}
         answer = go_through(browser, CONFIRM)
         assert (answer.status_code, "This is not the account" in text_of(answer)) == (403, True)
-    assert browser.get("/accounts/me/tokens/").status_code == 303
+    assert browser.get(pages.TOKENS).status_code == 303
 
 
 def test_a_copy_of_the_session_cannot_use_the_confirmation(dora: User, provider: Provider) -> None:
     browser = logged_in_at_provider()
     thief = copied(browser)
     go_through(browser, CONFIRM)
-    assert thief.get("/accounts/me/tokens/").status_code == 303
+    assert thief.get(pages.TOKENS).status_code == 303
 
 
 @pytest.mark.parametrize("with_factor", [False, True])
@@ -326,33 +311,31 @@ def test_who_has_a_password_or_a_factor_confirms_by_that_only(
 ) -> None:
     person = dora if with_factor else alice
     if with_factor:
-        TOTP.activate(dora, SECRET)
+        TOTP.activate(dora, pages.SECRET)
     else:
         provider.person = {"sub": "2"}
         linked(alice, provider, "2")
     browser = logged_in(person)
     for method in (browser.get, browser.post):
-        assert method(CONFIRM)["Location"] == "/accounts/reauthenticate/"
-    way = "/accounts/2fa/reauthenticate/" if with_factor else "/accounts/reauthenticate/"
-    assert browser.get("/accounts/me/tokens/")["Location"].startswith(way)
+        assert method(CONFIRM)["Location"] == pages.CONFIRM
+    way = pages.CONFIRM_BY_CODE if with_factor else pages.CONFIRM
+    assert browser.get(pages.TOKENS)["Location"].startswith(way)
 
 
 def test_a_second_factor_that_is_set_up_meanwhile_is_not_skipped(dora: User, provider: Provider) -> None:
     browser = logged_in_at_provider()
     there = begin(browser, CONFIRM)
-    TOTP.activate(dora, SECRET)
+    TOTP.activate(dora, pages.SECRET)
     assert browser.get(there).status_code == 403
 
 
 def test_an_app_is_set_up_after_a_confirmation(dora: User, provider: Provider) -> None:
     browser = logged_in_at_provider()
-    activate = "/accounts/2fa/totp/activate/"
-    assert browser.get(activate)["Location"].startswith(CONFIRM)
+    assert browser.get(pages.SET_UP)["Location"].startswith(CONFIRM)
     go_through(browser, CONFIRM)
-    secret = browser.get(activate).context["form"].secret
-    assert browser.post(activate, {"code": totp(secret)}).status_code == 302
+    assert pages.set_up_app(browser)[1].status_code == 302
     assert Authenticator.objects.filter(user=dora).exists()
-    assert go_through(Client())["Location"] == "/accounts/2fa/authenticate/"
+    assert go_through(Client())["Location"] == pages.ENTER_CODE
 
 
 def test_where_the_provider_is_another_now_a_mail_sets_a_password(
@@ -361,34 +344,34 @@ def test_where_the_provider_is_another_now_a_mail_sets_a_password(
     browser = logged_in_at_provider()
     for issuer in ("https://another.example.org", ""):
         settings.OIDC_ISSUER = issuer
-        for path in ("/accounts/me/tokens/", "/accounts/password/set/"):
-            answer = browser.post(path, {"name": "mine", **PASSWORDS})
-            assert answer["Location"].startswith("/accounts/password/reset/")
-        assert "Your account has no password to confirm this with" in text_of(browser.get("/accounts/password/reset/"))
+        for path in (pages.TOKENS, pages.SET):
+            answer = browser.post(path, {"name": "mine", **pages.NEW_PASSWORD})
+            assert answer["Location"].startswith(pages.RESET)
+        assert "Your account has no password to confirm this with" in text_of(browser.get(pages.RESET))
     assert not ApiToken.objects.exists()
 
 
 def test_the_first_password_logs_out_everywhere_else_and_tells_the_addresses(dora: User, provider: Provider) -> None:
     browser, other = logged_in_at_provider(), logged_in_at_provider()
-    assert browser.get("/accounts/password/change/")["Location"] == "/accounts/password/set/"
+    assert browser.get(pages.CHANGE)["Location"] == pages.SET
     go_through(browser, CONFIRM)
-    assert "Set a password" in text_of(browser.get("/accounts/password/set/"))
-    browser.post("/accounts/password/set/", PASSWORDS)
+    assert "Set a password" in text_of(browser.get(pages.SET))
+    browser.post(pages.SET, pages.NEW_PASSWORD)
     assert (who(browser), who(other)) == ("dora", "")
-    assert [letter.subject for letter in deliver()] == ["A password was set"]
+    assert [letter.subject for letter in pages.new_mails()] == ["A password was set"]
     assert is_linked(dora)
-    assert Client().post("/accounts/login/", {"login": "dora", "password": NEW}).status_code == 302
+    assert pages.log_in(Client(), "dora", pages.PASSWORD).status_code == 302
 
 
 def test_a_password_by_mail_keeps_the_link_of_an_account_without_one(dora: User, provider: Provider) -> None:
     reset(dora.email)
     dora.refresh_from_db()
-    assert dora.check_password(NEW)
+    assert dora.check_password(pages.PASSWORD)
     assert is_linked(dora)
 
 
 def test_a_password_by_mail_unlinks_what_who_knew_the_old_one_has_linked(alice: User, provider: Provider) -> None:
-    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    confirmed(alice)
     linked(alice, provider)
     reset(alice.email)
     assert not is_linked(alice)
@@ -397,22 +380,18 @@ def test_a_password_by_mail_unlinks_what_who_knew_the_old_one_has_linked(alice: 
 
 def reset(address: str) -> None:
     """Set a new password by the link in a mail."""
-    Client().post("/accounts/password/reset/", {"email": address})
-    (letter,) = deliver()
-    link = re.search(r"http://127\.0\.0\.1:8000(/accounts/password/reset/key/\S+)", str(letter.body))
-    assert link is not None
-    browser = Client()
-    page = browser.get(link[1])["Location"]
-    assert browser.post(page, PASSWORDS).status_code == 302
+    pages.ask_reset(address)
+    (letter,) = pages.new_mails()
+    (link,) = pages.links_to("password/reset/key", letter)
+    assert pages.reset_password(Client(), link) == 302
 
 
 @pytest.mark.parametrize("ticked", [False, True])
 def test_a_change_of_password_asks_about_the_link(alice: User, provider: Provider, *, ticked: bool) -> None:
     linked(alice, provider)
     browser = logged_in(alice)
-    assert "Unlink my account of Village Login" in text_of(browser.get("/accounts/password/change/"))
-    form = {"oldpassword": "alice", **PASSWORDS, **({"unlink": "on"} if ticked else {})}
-    assert browser.post("/accounts/password/change/", form).status_code == 302
+    assert "Unlink my account of Village Login" in text_of(browser.get(pages.CHANGE))
+    assert pages.change_password(browser, **({"unlink": "on"} if ticked else {})) == 302
     assert is_linked(alice) is not ticked
 
 
@@ -420,7 +399,7 @@ def test_a_linked_guest_does_not_exist(provider: Provider) -> None:
     guest = actions.create_guest()
     linked(guest, provider)
     browser = logged_in(guest)
-    assert browser.post("/accounts/me/sessions/", {"end": "others"}).status_code == 303
+    assert browser.post(pages.LOG_INS, {"end": "others"}).status_code == 303
 
 
 def test_the_copy_of_the_data_has_the_identity(dora: User, provider: Provider) -> None:

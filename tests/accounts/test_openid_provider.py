@@ -84,8 +84,13 @@ FAULTS: Final[dict[str, tuple[Handler, int]]] = {
 }
 
 
-@pytest.mark.parametrize("path", [DISCOVERY, "/token", "/keys"])
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        *((DISCOVERY, fault) for fault in FAULTS),
+        *((path, fault) for path in ("/token", "/keys") for fault in ("an error of the server", "no JSON", "silent")),
+    ],
+)
 def test_a_page_says_what_is_wrong(
     client: Client, provider: Provider, caplog: pytest.LogCaptureFixture, path: str, fault: str
 ) -> None:
@@ -160,12 +165,7 @@ def test_a_discovery_document_that_cannot_be_meant_is_refused(
 
 @pytest.mark.parametrize(
     ("answer", "status"),
-    [
-        ({"error": "invalid_grant"}, 400),
-        ({"error": "invalid_client"}, 502),
-        ({"error": "<script>"}, 502),
-        ({}, 502),
-    ],
+    [({"error": "invalid_grant"}, 400), ({"error": "invalid_client"}, 502), ({"error": "<script>"}, 502), ({}, 502)],
     ids=str,
 )
 def test_a_refusal_of_the_code_gets_a_page(
@@ -178,14 +178,7 @@ def test_a_refusal_of_the_code_gets_a_page(
 
 @pytest.mark.parametrize(
     "tokens",
-    [
-        {"access_token": "x"},
-        {"id_token": None},
-        {"id_token": 17},
-        {"id_token": "a.b.c"},
-        {"id_token": "é"},
-        {"id_token": ""},
-    ],
+    [{"access_token": "x"}, {"id_token": None}, {"id_token": 17}, {"id_token": "a.b.c"}, {"id_token": "é"}],
     ids=str,
 )
 def test_an_answer_without_an_id_token_gets_a_page(client: Client, provider: Provider, tokens: dict[str, Any]) -> None:
@@ -201,19 +194,16 @@ def test_keys_that_are_none_get_a_page(client: Client, provider: Provider, keys:
     assert go_through(client).status_code == 502
 
 
-def test_a_thousand_log_ins_make_one_call(client: Client, provider: Provider) -> None:
-    for _ in range(50):
-        assert Client().post(LOG_IN).status_code == 200
-    assert provider.calls() == {DISCOVERY: 1}
-
-
-def test_a_thousand_log_ins_at_a_provider_that_is_down_make_one_call_and_one_line(
-    provider: Provider, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("fault", "status", "lines"), [({}, 200, []), ({DISCOVERY: text(500, "{}")}, 503, ["answered 500"])]
+)
+def test_many_log_ins_make_one_call_and_one_line(
+    provider: Provider, caplog: pytest.LogCaptureFixture, fault: dict[str, Handler], status: int, lines: list[str]
 ) -> None:
-    provider.faults[DISCOVERY] = text(500, "{}")
-    assert {Client().post(LOG_IN).status_code for _ in range(50)} == {503}
+    provider.faults |= fault
+    assert {Client().post(LOG_IN).status_code for _ in range(50)} == {status}
     assert provider.calls() == {DISCOVERY: 1}
-    assert reasons(caplog) == ["answered 500"]
+    assert reasons(caplog) == lines
     provider.faults.clear()
     caches["process"].clear()  # as after some seconds
     assert Client().post(LOG_IN).status_code == 200

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from http.cookies import SimpleCookie
 from typing import Any, Final
 
 import pytest
 from allauth.mfa.models import Authenticator
-from django.conf import settings
-from django.contrib.auth import get_user
 from django.test import Client
 from fido2.cose import CoseKey
 from fido2.utils import websafe_encode
@@ -21,24 +18,19 @@ from pytest_django.fixtures import Settings
 
 from accounts import actions, passkeys, queries
 from accounts.models import User
-from accounts.passkeys import (
-    LAST_WAY,
-    LONGEST_ANSWER,
-    LONGEST_NAME,
-    MOST,
-    NEEDS_MORE,
-    NOT_ACCEPTED,
-    TOO_MANY,
-)
+from accounts.passkeys import LAST_WAY, LONGEST_ANSWER, LONGEST_NAME, MOST, NEEDS_MORE, NOT_ACCEPTED, TOO_MANY
 from accounts.password_forms import replace_password
 from tests.conftest import logged_in
-from tests.support.codes import confirmed_browser, totp
+from tests.support import account_pages as pages
+from tests.support.account_pages import copied, is_in, who
+from tests.support.codes import confirmed_browser
 from tests.support.pages import text_of
 from tests.support.passkeys import FLAG, Device
 
 SITE: Final = "https://cards.example.org"
-FACTORS, ADD, LOG_IN = "/accounts/2fa/", "/accounts/2fa/webauthn/add/", "/accounts/2fa/webauthn/login/"
-CONFIRM, ENTER, TOKENS = "/accounts/2fa/webauthn/reauthenticate/", "/accounts/2fa/authenticate/", "/accounts/me/tokens/"
+ADD, LOG_IN = "/accounts/2fa/webauthn/add/", "/accounts/2fa/webauthn/login/"
+CONFIRM, KEYS = "/accounts/2fa/webauthn/reauthenticate/", "/accounts/2fa/webauthn/keys/"
+FACTORS, ENTER, TOKENS = pages.FACTORS, pages.ENTER_CODE, pages.TOKENS
 JSON: Final = {"Accept": "application/json"}
 
 
@@ -47,21 +39,25 @@ def site(settings: Settings) -> None:
     settings.SITE_URL = SITE
 
 
-def copied(browser: Client) -> Client:
-    """Return another browser with a copy of this one's session."""
-    copy = Client()
-    copy.cookies = SimpleCookie({settings.SESSION_COOKIE_NAME: browser.cookies[settings.SESSION_COOKIE_NAME].value})
-    return copy
-
-
 def sent(answer: dict[str, Any], **more: object) -> dict[str, object]:
     return {"credential": json.dumps(answer), **more}
 
 
+def to_add(browser: Client) -> dict[str, Any]:
+    """Return what the page for a new passkey asks a device to sign."""
+    options: dict[str, Any] = browser.get(ADD).context["js_data"]["creation_options"]
+    return options
+
+
+def to_use(page: Any) -> dict[str, Any]:
+    """Return what a page that takes a passkey as second factor asks a device to sign."""
+    options: dict[str, Any] = page.context["js_data"]["request_options"]
+    return options
+
+
 def added(browser: Client, device: Device, **more: object) -> Any:
     """Add the passkey of this device by the page. Return the response."""
-    options = browser.get(ADD).context["js_data"]["creation_options"]
-    return browser.post(ADD, sent(device.add(options), name="Phone") | more)
+    return browser.post(ADD, sent(device.add(to_add(browser)), name="Phone") | more)
 
 
 def returning(user: User) -> Client:
@@ -82,22 +78,37 @@ def asked(browser: Client) -> dict[str, Any]:
     return options
 
 
-@pytest.mark.parametrize(
-    ("url", "possible"),
-    [
-        (SITE, True), ("https://cards.example.org:8443", True), ("http://localhost:8000", True),
-        ("http://cards.localhost", True), ("http://cards.example.org", False), ("http://127.0.0.1:8000", False),
-        ("https://192.0.2.1", False), ("https://[2001:db8::1]", False),
-    ],
-)  # fmt: skip
-def test_where_browsers_allow_passkeys(settings: Settings, url: str, possible: bool) -> None:
-    settings.SITE_URL = url
-    assert passkeys.are_possible() is possible
+def log_in(browser: Client, device: Device, **more: object) -> Any:
+    """Log in with the passkey of this device alone."""
+    return browser.post(LOG_IN, sent(device.use(asked(browser)), **more))
+
+
+def with_passkey(user: User) -> tuple[Client, str]:
+    """Return a browser in which this user has just added a passkey, and the path of its pages."""
+    browser = confirmed_browser(user)
+    added(browser, Device(SITE))
+    return browser, f"{KEYS}{queries.passkeys_of(user).get().pk}/"
+
+
+def kinds_of(user: User) -> set[str]:
+    return set(Authenticator.objects.filter(user=user).values_list("type", flat=True))
+
+
+POSSIBLE: Final = (SITE, "https://cards.example.org:8443", "http://localhost:8000", "http://cards.localhost")
+IMPOSSIBLE: Final = (
+    *("http://cards.example.org", "http://127.0.0.1:8000"),
+    *("https://192.0.2.1", "https://[2001:db8::1]"),
+)
+
+
+def test_where_browsers_allow_passkeys(settings: Settings) -> None:
+    for settings.SITE_URL in POSSIBLE + IMPOSSIBLE:
+        assert passkeys.are_possible() is (settings.SITE_URL in POSSIBLE), settings.SITE_URL
 
 
 def test_where_none_are_possible_the_pages_say_so(alice: User, settings: Settings) -> None:
     settings.SITE_URL = "http://127.0.0.1:8000"
-    assert "passkey" not in Client().get("/accounts/login/").content.decode().lower()
+    assert "passkey" not in Client().get(pages.LOG_IN).content.decode().lower()
     browser = confirmed_browser(alice)
     assert "Browsers allow passkeys only with https" in text_of(browser.get(ADD))
     assert "Add a passkey" not in text_of(browser.get(FACTORS))
@@ -106,11 +117,10 @@ def test_where_none_are_possible_the_pages_say_so(alice: User, settings: Setting
 def test_the_first_passkey_makes_recovery_codes_and_ends_other_sessions(alice: User) -> None:
     other, browser = logged_in(alice), confirmed_browser(alice)
     answer = added(browser, Device(SITE))
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/2fa/recovery-codes/")
-    assert get_user(browser) == alice
-    assert not get_user(other).is_authenticated
-    kinds = set(Authenticator.objects.filter(user=alice).values_list("type", flat=True))
-    assert kinds == {"webauthn", "recovery_codes"}
+    assert (answer.status_code, answer.headers["Location"]) == (302, pages.CODES)
+    assert who(browser) == "alice"
+    assert not is_in(other)
+    assert kinds_of(alice) == {"webauthn", "recovery_codes"}
     page = text_of(browser.get(FACTORS))
     assert "Phone Added" in page
     assert "Your password alone is not enough to log in." in page
@@ -119,7 +129,7 @@ def test_the_first_passkey_makes_recovery_codes_and_ends_other_sessions(alice: U
 def test_another_passkey_keeps_codes_and_sessions(alice: User) -> None:
     browser = confirmed_browser(alice)
     added(browser, Device(SITE))
-    browser.get("/accounts/2fa/recovery-codes/")
+    browser.get(pages.CODES)
     codes = Authenticator.objects.get(user=alice, type="recovery_codes").data
     answer = added(browser, Device(SITE), name="Key")
     assert answer.headers["Location"] == FACTORS
@@ -136,7 +146,7 @@ def test_a_passkey_needs_a_confirmation(alice: User) -> None:
 
 def test_only_what_is_needed_is_stored(alice: User) -> None:
     browser, device = confirmed_browser(alice), Device(SITE)
-    answer = device.add(browser.get(ADD).context["js_data"]["creation_options"])
+    answer = device.add(to_add(browser))
     junk = {"more": "x" * 1000, "nul": "\0", "authenticatorAttachment": "platform"}
     assert browser.post(ADD, sent(answer | junk, name="Phone")).status_code == 302
     stored = queries.passkeys_of(alice).get().data
@@ -146,9 +156,9 @@ def test_only_what_is_needed_is_stored(alice: User) -> None:
 
 def test_a_passkey_logs_in_alone(alice: User) -> None:
     device, browser = device_of(alice), Client()
-    answer = browser.post(LOG_IN, sent(device.use(asked(browser)), next="/about/"))
+    answer = log_in(browser, device, next="/about/")
     assert (answer.status_code, answer.headers["Location"]) == (302, "/about/")
-    assert get_user(browser) == alice
+    assert who(browser) == "alice"
     assert queries.passkeys_of(alice).get().last_used_at is not None
 
 
@@ -156,10 +166,10 @@ def test_an_answer_logs_in_once(alice: User) -> None:
     device, browser = device_of(alice), Client()
     answer = sent(device.use(asked(browser)))
     browser.post(LOG_IN, answer)
-    browser.post("/accounts/logout/")
+    browser.post(pages.LOG_OUT)
     browser.post(LOG_IN, answer)
-    assert not get_user(browser).is_authenticated
-    assert Client().post(LOG_IN, answer).headers["Location"] == "/accounts/login/"
+    assert not is_in(browser)
+    assert Client().post(LOG_IN, answer).headers["Location"] == pages.LOG_IN
 
 
 def test_the_answer_for_another_browser_does_not_log_in(alice: User) -> None:
@@ -167,7 +177,7 @@ def test_the_answer_for_another_browser_does_not_log_in(alice: User) -> None:
     answer = sent(device.use(asked(victim)))
     asked(thief)
     thief.post(LOG_IN, answer)
-    assert not get_user(thief).is_authenticated
+    assert not is_in(thief)
 
 
 @pytest.mark.long
@@ -176,7 +186,7 @@ def test_a_passkey_logs_in_nobody_else(alice: User, bob: User) -> None:
     answer = device.use(asked(browser))
     answer["response"]["userHandle"] = device_of(bob).user_handle
     browser.post(LOG_IN, sent(answer))
-    assert not get_user(browser).is_authenticated
+    assert not is_in(browser)
 
 
 @pytest.mark.long
@@ -201,37 +211,34 @@ def test_what_a_device_must_not_do(alice: User, device: Device, why: str) -> Non
     good = device_of(alice)
     wrong = Device(device.origin, device.flags, good.credential_id, good.key, good.user_handle)
     browser = Client()
-    browser.post(LOG_IN, sent(wrong.use(asked(browser))))
-    assert not get_user(browser).is_authenticated
-    assert NOT_ACCEPTED in text_of(browser.get("/accounts/login/"))
+    log_in(browser, wrong)
+    assert not is_in(browser)
+    assert NOT_ACCEPTED in text_of(browser.get(pages.LOG_IN))
 
 
 def test_closed_and_suspended_people(alice: User) -> None:
     device, browser = device_of(alice), Client()
     User.objects.filter(pk=alice.pk).update(is_active=False)
-    answer = browser.post(LOG_IN, sent(device.use(asked(browser))))
+    answer = log_in(browser, device)
     assert answer.headers["Location"] == "/accounts/inactive/"
-    assert not get_user(browser).is_authenticated
+    assert not is_in(browser)
 
 
 def test_a_passkey_is_the_second_factor_of_a_log_in(alice: User) -> None:
-    device, browser = device_of(alice), Client()
-    answer = browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
-    assert answer.headers["Location"] == ENTER
+    device, browser = device_of(alice), pages.waiting_for_code()
     page = browser.get(ENTER)
     assert "six digits" not in text_of(page)
-    browser.post(ENTER, sent(device.use(page.context["js_data"]["request_options"])))
-    assert get_user(browser) == alice
+    browser.post(ENTER, sent(device.use(to_use(page))))
+    assert who(browser) == "alice"
 
 
 def test_a_passkey_of_somebody_else_is_no_second_factor(alice: User, bob: User) -> None:
     device_of(alice)
-    stranger, browser = device_of(bob), Client()
-    browser.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    stranger, browser = device_of(bob), pages.waiting_for_code()
     page = browser.get(ENTER)
-    refused = browser.post(ENTER, sent(stranger.use(page.context["js_data"]["request_options"])))
+    refused = browser.post(ENTER, sent(stranger.use(to_use(page))))
     assert NOT_ACCEPTED in text_of(refused)
-    assert not get_user(browser).is_authenticated
+    assert not is_in(browser)
 
 
 @pytest.mark.long
@@ -239,11 +246,11 @@ def test_with_a_passkey_the_password_confirms_nothing(alice: User) -> None:
     device, browser = device_of(alice), returning(alice)
     asked_again = browser.get(TOKENS)
     assert asked_again.headers["Location"] == f"{CONFIRM}?next=%2Faccounts%2Fme%2Ftokens%2F"
-    answer = browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    answer = browser.post(pages.CONFIRM, {"password": "alice"})
     assert answer.headers["Location"].startswith(CONFIRM)
     page = browser.get(CONFIRM)
     assert "Use a code" in text_of(page)
-    confirmed = browser.post(f"{CONFIRM}?next={TOKENS}", sent(device.use(page.context["js_data"]["request_options"])))
+    confirmed = browser.post(f"{CONFIRM}?next={TOKENS}", sent(device.use(to_use(page))))
     assert confirmed.headers["Location"] == TOKENS
     assert browser.get(TOKENS).status_code == 200
 
@@ -262,7 +269,7 @@ def test_a_refused_confirmation_shows_the_page_again(alice: User) -> None:
 def test_a_passkey_opens_the_staff_pages(django_user_model: type[User]) -> None:
     moderator = django_user_model.objects.create_user("mod", password="mod", is_staff=True)
     device, browser = device_of(moderator), Client()
-    browser.post(LOG_IN, sent(device.use(asked(browser))))
+    log_in(browser, device)
     assert browser.get("/admin/").status_code == 200
     queries.passkeys_of(moderator).delete()
     assert browser.get("/admin/").status_code == 302
@@ -280,7 +287,7 @@ def test_staff_whose_only_factor_works_at_another_address(django_user_model: typ
 
 def test_a_double_click_adds_one(alice: User) -> None:
     browser, device = confirmed_browser(alice), Device(SITE)
-    form = sent(device.add(browser.get(ADD).context["js_data"]["creation_options"]), name="Phone")
+    form = sent(device.add(to_add(browser)), name="Phone")
     second_click = copied(browser)
     browser.post(ADD, form)
     assert second_click.post(ADD, form).status_code in (302, 303)
@@ -299,31 +306,21 @@ def test_at_most_ten(alice: User, settings: Settings) -> None:
     assert queries.passkeys_of(alice).count() == MOST
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * (LONGEST_NAME + 1), "a\0b"])
-def test_refused_names(alice: User, name: str) -> None:
-    browser = confirmed_browser(alice)
-    added(browser, Device(SITE))
-    passkey = queries.passkeys_of(alice).get()
-    page = browser.post(f"/accounts/2fa/webauthn/keys/{passkey.pk}/edit/", {"name": name})
-    assert page.status_code == 200
-    assert page.context["form"].errors["name"]
-    passkey.refresh_from_db()
-    assert passkey.data["name"] == "Phone"
-
-
-def test_a_new_name_is_escaped(alice: User) -> None:
-    browser = confirmed_browser(alice)
-    added(browser, Device(SITE))
-    passkey = queries.passkeys_of(alice).get()
-    answer = browser.post(f"/accounts/2fa/webauthn/keys/{passkey.pk}/edit/", {"name": "<b>Key</b>"})
+def test_a_new_name_is_checked_and_escaped(alice: User) -> None:
+    browser, page = with_passkey(alice)
+    for name in ("", " ", "x" * (LONGEST_NAME + 1), "a\0b"):
+        refused = browser.post(f"{page}edit/", {"name": name})
+        assert refused.status_code == 200, name
+        assert refused.context["form"].errors["name"]
+        assert queries.passkeys_of(alice).get().data["name"] == "Phone"
+    answer = browser.post(f"{page}edit/", {"name": "<b>Key</b>"})
     assert answer.headers["Location"] == FACTORS
     assert "&lt;b&gt;Key" in browser.get(FACTORS).content.decode()
 
 
 def test_removing_the_last_one_removes_the_codes(alice: User) -> None:
-    browser = confirmed_browser(alice)
-    added(browser, Device(SITE))
-    address = f"/accounts/2fa/webauthn/keys/{queries.passkeys_of(alice).get().pk}/remove/"
+    browser, page = with_passkey(alice)
+    address = f"{page}remove/"
     assert "your recovery codes will stop working" in text_of(browser.get(address))
     assert browser.post(address).headers["Location"] == FACTORS
     assert not Authenticator.objects.exists()
@@ -331,11 +328,9 @@ def test_removing_the_last_one_removes_the_codes(alice: User) -> None:
 
 
 def test_nobody_changes_the_passkeys_of_others(alice: User, bob: User) -> None:
-    device_of(alice)
-    number = queries.passkeys_of(alice).get().pk
+    _, page = with_passkey(alice)
     browser = confirmed_browser(bob)
-    for act in ("edit", "remove"):
-        address = f"/accounts/2fa/webauthn/keys/{number}/{act}/"
+    for address in (f"{page}edit/", f"{page}remove/"):
         assert [browser.get(address).status_code, browser.post(address, {"name": "x"}).status_code] == [404, 404]
     assert queries.passkeys_of(alice).get().data["name"] == "Phone"
 
@@ -347,12 +342,10 @@ def test_an_app_beside_a_passkey(alice: User) -> None:
     device = Device(SITE)
     added(browser, device)
     codes = Authenticator.objects.get(user=alice, type="recovery_codes").data
-    secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
-    browser.post("/accounts/2fa/totp/activate/", {"code": totp(secret)})
+    pages.set_up_app(browser)
     assert Authenticator.objects.get(user=alice, type="recovery_codes").data == codes
-    browser.post("/accounts/2fa/totp/deactivate/")
-    kinds = set(Authenticator.objects.filter(user=alice).values_list("type", flat=True))
-    assert kinds == {"webauthn", "recovery_codes"}
+    browser.post(pages.TURN_OFF)
+    assert kinds_of(alice) == {"webauthn", "recovery_codes"}
 
 
 def test_tokens_are_revoked_with_the_first_passkey_if_asked(alice: User) -> None:
@@ -365,31 +358,31 @@ def test_tokens_are_revoked_with_the_first_passkey_if_asked(alice: User) -> None
 
 def test_guests_have_none(db: None) -> None:
     guest = logged_in(actions.create_guest())
-    assert guest.get(ADD).headers["Location"] == "/accounts/signup/"
+    assert guest.get(ADD).headers["Location"] == pages.SIGN_UP
 
 
 @pytest.mark.long
 def test_after_a_reset_a_passkey_needs_the_new_password(alice: User) -> None:
     device = device_of(alice)
-    replace_password(user=User.objects.get(pk=alice.pk), password="four green reverses")
+    replace_password(user=User.objects.get(pk=alice.pk), password=pages.PASSWORD)
     browser = Client()
-    browser.post(LOG_IN, sent(device.use(asked(browser))))
-    assert not get_user(browser).is_authenticated
-    assert NEEDS_MORE in text_of(browser.get("/accounts/login/"))
-    browser.post("/accounts/login/", {"login": "alice", "password": "four green reverses"})
+    log_in(browser, device)
+    assert not is_in(browser)
+    assert NEEDS_MORE in text_of(browser.get(pages.LOG_IN))
+    pages.log_in(browser, "alice", pages.PASSWORD)
     page = browser.get(ENTER)
-    browser.post(ENTER, sent(device.use(page.context["js_data"]["request_options"])))
-    assert get_user(browser) == alice
+    browser.post(ENTER, sent(device.use(to_use(page))))
+    assert who(browser) == "alice"
     assert "only together with the password" in text_of(browser.get(FACTORS))
 
 
 def test_removing_a_passkey_ends_what_it_has_opened(alice: User) -> None:
     device, thief = device_of(alice), Client()
-    thief.post(LOG_IN, sent(device.use(asked(thief))))
+    log_in(thief, device)
     owner = confirmed_browser(User.objects.get(pk=alice.pk))
-    owner.post(f"/accounts/2fa/webauthn/keys/{queries.passkeys_of(alice).get().pk}/remove/")
-    assert get_user(owner) == alice
-    assert not get_user(thief).is_authenticated
+    owner.post(f"{KEYS}{queries.passkeys_of(alice).get().pk}/remove/")
+    assert who(owner) == "alice"
+    assert not is_in(thief)
 
 
 def test_the_last_way_to_log_in_stays(alice: User) -> None:
@@ -398,7 +391,7 @@ def test_the_last_way_to_log_in_stays(alice: User) -> None:
     alice.set_unusable_password()
     alice.save(update_fields=["password"])
     browser = confirmed_browser(alice)
-    address = f"/accounts/2fa/webauthn/keys/{queries.passkeys_of(alice).get().pk}/remove/"
+    address = f"{KEYS}{queries.passkeys_of(alice).get().pk}/remove/"
     assert LAST_WAY in text_of(browser.get(address))
     browser.post(address)
     assert LAST_WAY in text_of(browser.get(FACTORS))
@@ -406,8 +399,7 @@ def test_the_last_way_to_log_in_stays(alice: User) -> None:
 
 
 def test_a_new_name_brings_no_removed_passkey_back(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    browser = confirmed_browser(alice)
-    added(browser, Device(SITE))
+    browser, page = with_passkey(alice)
     lock = actions.lock_unchanged
 
     def remove_and_lock(user: User) -> object:
@@ -415,8 +407,7 @@ def test_a_new_name_brings_no_removed_passkey_back(alice: User, monkeypatch: pyt
         return lock(user)
 
     monkeypatch.setattr(actions, "lock_unchanged", remove_and_lock)
-    address = f"/accounts/2fa/webauthn/keys/{queries.passkeys_of(alice).get().pk}/edit/"
-    assert browser.post(address, {"name": "Key"}).headers["Location"] == FACTORS
+    assert browser.post(f"{page}edit/", {"name": "Key"}).headers["Location"] == FACTORS
     assert not Authenticator.objects.exists()
 
 
@@ -432,8 +423,8 @@ def test_somebody_who_is_deleted_meanwhile(alice: User, monkeypatch: pytest.Monk
         return passkey
 
     monkeypatch.setattr(passkeys.LogInByPasskeyForm, "clean_credential", check_and_delete)
-    assert browser.post(LOG_IN, answer).headers["Location"] == "/accounts/login/"
-    assert NOT_ACCEPTED in text_of(browser.get("/accounts/login/"))
+    assert browser.post(LOG_IN, answer).headers["Location"] == pages.LOG_IN
+    assert NOT_ACCEPTED in text_of(browser.get(pages.LOG_IN))
 
 
 DEEP: Final = "[" * 9000
@@ -444,32 +435,26 @@ SIZES: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", SIZES.values(), ids=SIZES)
-def test_what_is_no_answer_is_refused(alice: User, answer: str) -> None:
-    visitor = Client()
-    asked(visitor)
-    assert visitor.post(LOG_IN, {"credential": answer}).headers["Location"] == "/accounts/login/"
-    browser = confirmed_browser(alice)
-    browser.get(ADD)
-    page = browser.post(ADD, {"credential": answer, "name": "Phone"})
-    assert (page.status_code, NOT_ACCEPTED in text_of(page)) == (200, True)
+def test_what_is_no_answer_is_refused(alice: User) -> None:
+    visitor, browser = Client(), confirmed_browser(alice)
+    for what, answer in SIZES.items():
+        asked(visitor)
+        assert visitor.post(LOG_IN, {"credential": answer}).headers["Location"] == pages.LOG_IN, what
+        browser.get(ADD)
+        page = browser.post(ADD, {"credential": answer, "name": "Phone"})
+        assert (page.status_code, NOT_ACCEPTED in text_of(page)) == (200, True), what
 
 
-KEYS: Final = {"an unknown kind": {1: 2, 3: -999}, "without its numbers": {1: 2, 3: -7}}
-
-
-@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
-def test_a_key_that_can_check_nothing_is_refused(alice: User, key: dict[int, int]) -> None:
-    browser, device = confirmed_browser(alice), Device(SITE)
-    device.public = CoseKey(key)
-    answer = device.add(browser.get(ADD).context["js_data"]["creation_options"])
-    assert NOT_ACCEPTED in text_of(browser.post(ADD, sent(answer, name="Phone")))
+def test_a_key_that_can_check_nothing_is_refused(alice: User) -> None:
+    for key in ({1: 2, 3: -999}, {1: 2, 3: -7}):  # of an unknown kind, and without its numbers
+        device = Device(SITE, public=CoseKey(key))
+        assert NOT_ACCEPTED in text_of(added(confirmed_browser(alice), device)), key
     assert not Authenticator.objects.exists()
 
 
 def test_an_answer_has_the_id_of_its_passkey(alice: User) -> None:
     browser, device = confirmed_browser(alice), Device(SITE)
-    answer = device.add(browser.get(ADD).context["js_data"]["creation_options"])
+    answer = device.add(to_add(browser))
     answer["id"] = answer["rawId"] = websafe_encode(b"another")
     assert NOT_ACCEPTED in text_of(browser.post(ADD, sent(answer, name="Phone")))
 
@@ -490,7 +475,7 @@ def test_no_answer_is_an_error_of_the_site(alice: User, settings: Settings, data
     settings.RATE_LIMITS = 0
     device = Device(SITE)
     browser = confirmed_browser(User.objects.get(pk=alice.pk))
-    create = device.add(browser.get(ADD).context["js_data"]["creation_options"])
+    create = device.add(to_add(browser))
     visitor = Client()
     use = device.use(asked(visitor))
     parts = ("id", "rawId", "type", "response", "clientExtensionResults")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from http.cookies import SimpleCookie
 from typing import Any
 
 import pytest
@@ -12,32 +11,22 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.stages import AuthenticateStage
 from allauth.mfa.totp.internal.auth import TOTP
-from django.contrib.auth import get_user
 from django.test import Client
 
 from accounts import actions
 from accounts.adapter import OVERTAKEN
 from accounts.models import ApiToken, Session, User
 from tests.conftest import api_token, logged_in, person
+from tests.support import account_pages as pages
+from tests.support.account_pages import copied, is_in
 from tests.support.codes import confirmed_browser, totp
 from tests.support.pages import text_of
-from tests.support.web import at_once
-
-SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-WORD = "a long way to Bergen"
-CONFIRM, BY_CODE, SET_UP = "/accounts/reauthenticate/", "/accounts/2fa/reauthenticate/", "/accounts/2fa/totp/activate/"
-EMAIL, CODES, PASSWORD = "/accounts/email/", "/accounts/2fa/recovery-codes/", "/accounts/password/change/"
-
-
-def is_in(browser: Client) -> bool:
-    return get_user(browser).is_authenticated
 
 
 def set_up(browser: Client, **more: str) -> Any:
-    """Set up an app in this browser of Alice. Return the answer."""
-    browser.post(CONFIRM, {"password": "alice"})
-    secret = browser.get(SET_UP).context["form"].secret
-    return browser.post(SET_UP, {"code": totp(secret), **more})
+    """Confirm the password in this browser of Alice, and set up an app. Return the answer."""
+    browser.post(pages.CONFIRM, {"password": "alice"})
+    return pages.set_up_app(browser, **more)[1]
 
 
 # What is open
@@ -46,153 +35,111 @@ def set_up(browser: Client, **more: str) -> Any:
 @pytest.mark.django_db(transaction=True)
 def test_setting_up_an_app_ends_all_other_sessions(alice: User, bob: User) -> None:
     owner, thief, bobs = logged_in(alice), confirmed_browser(alice), logged_in(bob)
-    copy = Client()
-    copy.cookies = SimpleCookie(owner.cookies)
+    copy = copied(owner)
     answer = set_up(owner)
-    assert (answer.status_code, answer.headers["Location"]) == (302, CODES)
+    assert (answer.status_code, answer.headers["Location"]) == (302, pages.CODES)
     assert [is_in(browser) for browser in (owner, thief, copy, bobs)] == [True, False, False, True]
-    assert "You are logged out everywhere else" in text_of(owner.get(CODES))
+    assert "You are logged out everywhere else" in text_of(owner.get(pages.CODES))
     assert [session.session_key for session in Session.objects.filter(user=alice)] == [owner.session.session_key]
-    assert thief.post(CONFIRM, {"password": "alice"}).headers["Location"].startswith("/accounts/login/")
+    assert thief.post(pages.CONFIRM, {"password": "alice"}).headers["Location"].startswith(pages.LOG_IN)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("ticked", "left"), [({"revoke_tokens": "on"}, 0), ({}, 1)])
 def test_setting_up_an_app_asks_about_api_tokens(alice: User, ticked: dict[str, str], left: int) -> None:
+    browser = confirmed_browser(alice)
+    assert 'name="revoke_tokens"' not in browser.get(pages.SET_UP).content.decode()  # there is none yet
     api_token(alice)
-    browser = logged_in(alice)
-    browser.post(CONFIRM, {"password": "alice"})
-    assert 'name="revoke_tokens"' in browser.get(SET_UP).content.decode()
+    assert 'name="revoke_tokens"' in browser.get(pages.SET_UP).content.decode()
     assert set_up(browser, **ticked).status_code == 302
     assert ApiToken.objects.filter(user=alice).count() == left
-
-
-def test_setting_up_an_app_does_not_ask_about_tokens_that_do_not_exist(alice: User) -> None:
-    browser = confirmed_browser(alice)
-    assert 'name="revoke_tokens"' not in browser.get(SET_UP).content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_log_in_without_a_code_is_not_completed_after_the_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log-in has found no second factor, and the app is set up before the log-in has made its session."""
-    alice = person("alice")
-    owner = confirmed_browser(alice)
+    owner = confirmed_browser(person("alice"))
     handle = AuthenticateStage.handle
 
     def overtaken(stage: AuthenticateStage) -> Any:
         found = handle(stage)
-        at_once([lambda wait: set_up(owner)])
+        pages.sent_at_once([lambda: set_up(owner)])
         return found
 
     monkeypatch.setattr(AuthenticateStage, "handle", overtaken)
     thief = Client()
-    answer = thief.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    answer = pages.log_in(thief)
     monkeypatch.undo()
-    assert answer.headers["Location"] == "/accounts/login/"
+    assert answer.headers["Location"] == pages.LOG_IN
     assert (is_in(thief), is_in(owner)) == (False, True)
-    assert OVERTAKEN in text_of(thief.get("/accounts/login/"))
+    assert OVERTAKEN in text_of(thief.get(pages.LOG_IN))
 
 
 def log_out_elsewhere(browser: Client) -> Any:
-    return browser.post("/accounts/me/sessions/", {"end": "others"})
+    return browser.post(pages.LOG_INS, {"end": "others"})
 
 
 @pytest.mark.parametrize("end", [set_up, log_out_elsewhere])
 def test_a_log_in_that_waits_for_a_code_is_not_completed_afterwards(alice: User, end: Callable[[Client], Any]) -> None:
-    app = TOTP.activate(alice, SECRET).instance
-    waiting = Client()
-    waiting.post("/accounts/login/", {"login": "alice", "password": "alice"})
+    app = TOTP.activate(alice, pages.SECRET).instance
+    waiting = pages.waiting_for_code()
     if end is set_up:
         app.delete()
     assert end(confirmed_browser(alice)).status_code in (302, 303)
     Authenticator.objects.all().delete()
-    TOTP.activate(alice, SECRET)
+    TOTP.activate(alice, pages.SECRET)
     User.objects.update(last_totp_step=0)  # the code was used for the set-up
-    answer = waiting.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/")
+    answer = waiting.post(pages.ENTER_CODE, {"code": totp(pages.SECRET)})
+    assert (answer.status_code, answer.headers["Location"]) == (302, pages.LOG_IN)
     assert not is_in(waiting)
 
 
-CHANGES = {
-    "make a token": ("/accounts/me/tokens/", {"name": "thief"}),
-    "add an address": (EMAIL, {"action_add": "", "email": "thief@example.org"}),
-    "turn the app off": ("/accounts/2fa/totp/deactivate/", {}),
-    "make recovery codes": (f"{CODES}generate/", {}),
-    "change the password": (PASSWORD, {"oldpassword": "alice", "password1": WORD, "password2": WORD}),
-}
-
-
-def unchanged(alice: User) -> None:
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("page", "form"),
+    [
+        (pages.TOKENS, {"name": "thief"}),
+        (pages.EMAIL, {"action_add": "", "email": "thief@example.org"}),
+        (pages.CHANGE, {"oldpassword": "alice", **pages.NEW_PASSWORD}),
+    ],
+)
+def test_a_change_that_waits_for_the_set_up_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, page: str, form: dict[str, str]
+) -> None:
+    alice = person("alice")
+    owner, thief = logged_in(alice), confirmed_browser(alice)
+    pages.overtaken_by(lambda: set_up(owner), monkeypatch, actions, "lock_person")
+    thief.post(page, form)
     assert not ApiToken.objects.exists()
     assert not EmailAddress.objects.filter(email="thief@example.org").exists()
     alice.refresh_from_db()
     assert alice.check_password("alice")
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("change", ["make a token", "add an address", "change the password"])
-def test_a_change_that_waits_for_the_set_up_is_dropped(monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    alice, (page, form) = person("alice"), CHANGES[change]
-    owner, thief, lock = logged_in(alice), confirmed_browser(alice), actions.lock_person
-
-    def overtaken(user_id: int) -> User:
-        """Lock the person after the owner has set up an app."""
-        monkeypatch.setattr(actions, "lock_person", lock)
-        at_once([lambda wait: set_up(owner)])
-        return lock(user_id)
-
-    monkeypatch.setattr(actions, "lock_person", overtaken)
-    thief.post(page, form)
-    unchanged(alice)
     assert (is_in(thief), is_in(owner)) == (False, True)
 
 
-# What confirms a change
+# What confirms a change (`test_stolen_session.py` shows for each change that it asks for a confirmation)
 
 
 def test_with_a_second_factor_the_password_confirms_nothing(alice: User) -> None:
-    TOTP.activate(alice, SECRET)
-    browser, page = logged_in(alice), f"{CONFIRM}?next={EMAIL}"
+    TOTP.activate(alice, pages.SECRET)
+    browser, page = logged_in(alice), f"{pages.CONFIRM}?next={pages.EMAIL}"
     for answer in (browser.get(page), browser.post(page, {"password": "alice"})):
         assert answer.status_code == 302
-        assert answer.headers["Location"].startswith(f"{BY_CODE}?next=")
-    assert browser.get("/accounts/me/tokens/").headers["Location"].startswith(BY_CODE)
-    page = text_of(browser.get(BY_CODE))
-    assert "your password alone is not enough" in page
-    assert "Use your password" not in page
+        assert answer.headers["Location"].startswith(f"{pages.CONFIRM_BY_CODE}?next=")
+    assert browser.get(pages.TOKENS).headers["Location"].startswith(pages.CONFIRM_BY_CODE)
+    shown = text_of(browser.get(pages.CONFIRM_BY_CODE))
+    assert "your password alone is not enough" in shown
+    assert "Use your password" not in shown
 
 
-@pytest.mark.parametrize("code", ["app", "recovery"])
-def test_with_a_second_factor_a_code_confirms(alice: User, code: str) -> None:
-    TOTP.activate(alice, SECRET)
-    codes = RecoveryCodes.activate(alice).get_unused_codes()
-    browser = logged_in(alice)
-    sent = totp(SECRET) if code == "app" else codes[0]
-    assert browser.post(f"{BY_CODE}?next={EMAIL}", {"code": sent}).headers["Location"] == EMAIL
-    assert browser.get("/accounts/me/tokens/").status_code == 200
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_session_and_the_password_change_nothing(alice: User, change: str) -> None:
-    TOTP.activate(alice, SECRET)
-    RecoveryCodes.activate(alice)
-    page, form = CHANGES[change]
-    thief = logged_in(alice)
-    thief.post(CONFIRM, {"password": "alice"})
-    before = list(Authenticator.objects.order_by("pk").values("pk", "data"))
-    answer = thief.post(page, form)
-    assert answer.status_code == 303
-    assert answer.headers["Location"].startswith(f"{BY_CODE}?next=")
-    assert list(Authenticator.objects.order_by("pk").values("pk", "data")) == before
-    unchanged(alice)
-
-
-def test_recovery_codes_without_an_app_confirm_nothing(alice: User) -> None:
-    codes = RecoveryCodes.activate(alice).get_unused_codes()
-    browser = logged_in(alice)
-    assert browser.post(BY_CODE, {"code": codes[0]}).headers["Location"].startswith(CONFIRM)
-    assert browser.get("/accounts/me/tokens/").headers["Location"].startswith(CONFIRM)
+@pytest.mark.parametrize("with_app", [True, False])
+def test_a_recovery_code_confirms_only_beside_an_app(alice: User, with_app: bool) -> None:
+    if with_app:
+        TOTP.activate(alice, pages.SECRET)
+    code, browser = RecoveryCodes.activate(alice).get_unused_codes()[0], logged_in(alice)
+    answer = browser.post(f"{pages.CONFIRM_BY_CODE}?next={pages.EMAIL}", {"code": code})
+    assert answer.headers["Location"].startswith(pages.EMAIL if with_app else pages.CONFIRM)
+    assert browser.get(pages.TOKENS).status_code == (200 if with_app else 303)
 
 
 # Recovery codes
@@ -201,31 +148,24 @@ def test_recovery_codes_without_an_app_confirm_nothing(alice: User) -> None:
 def test_a_set_up_replaces_recovery_codes_that_were_left(alice: User) -> None:
     left = RecoveryCodes.activate(alice).get_unused_codes()
     owner = logged_in(alice)
-    assert set_up(owner).headers["Location"] == CODES
-    shown = owner.get(CODES).context["unused_codes"]
+    assert set_up(owner).headers["Location"] == pages.CODES
+    shown = owner.get(pages.CODES).context["unused_codes"]
     assert len(shown) == len(left)
     assert not set(shown) & set(left)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("change", ["make recovery codes", "turn the app off"])
+@pytest.mark.parametrize("page", [pages.MAKE_CODES, pages.TURN_OFF])
 def test_a_change_that_waits_while_the_app_is_turned_off_leaves_no_codes(
-    monkeypatch: pytest.MonkeyPatch, change: str
+    monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
-    alice, (page, form) = person("alice"), CHANGES[change]
-    TOTP.activate(alice, SECRET)
-    first, second, lock = confirmed_browser(alice), confirmed_browser(alice), actions.lock_person
-
-    def overtaken(user_id: int) -> User:
-        """Lock the person after another request has turned the app off."""
-        monkeypatch.setattr(actions, "lock_person", lock)
-        at_once([lambda wait: second.post("/accounts/2fa/totp/deactivate/")])
-        return lock(user_id)
-
-    monkeypatch.setattr(actions, "lock_person", overtaken)
-    answer = first.post(page, form)
-    if change == "turn the app off":
-        assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/2fa/")
+    alice = person("alice")
+    TOTP.activate(alice, pages.SECRET)
+    first, second = confirmed_browser(alice), confirmed_browser(alice)
+    pages.overtaken_by(lambda: second.post(pages.TURN_OFF), monkeypatch, actions, "lock_person")
+    answer = first.post(page)
+    if page == pages.TURN_OFF:
+        assert (answer.status_code, answer.headers["Location"]) == (302, pages.FACTORS)
     else:
         assert answer.status_code == 200
         assert "Set up an authenticator app or add a passkey first" in answer.content.decode()

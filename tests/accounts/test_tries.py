@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http.cookies import SimpleCookie
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from allauth.account.adapter import get_adapter
-from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP
-from django.contrib.auth import get_user
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core.cache import caches
 from django.core.exceptions import ValidationError
@@ -31,15 +29,13 @@ from accounts.tries import Key
 from common.limits import Limit, TooManyTries
 from nomercy import celery
 from tests.conftest import logged_in
-from tests.support.codes import totp
+from tests.support import account_pages as pages
+from tests.support.account_pages import claim, confirmed, is_in, who
+from tests.support.codes import confirmed_browser, totp
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse as Answer
 
-LOG_IN, CODE, AGAIN = "/accounts/login/", "/accounts/2fa/authenticate/", "/accounts/reauthenticate/"
-RESET, SIGN_UP, CHANGE = "/accounts/password/reset/", "/accounts/signup/", "/accounts/password/change/"
-SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-WORD = "a long way to Bergen"
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 THREE = Limit("three", "person", 3, 60, "tests")
 
@@ -65,53 +61,48 @@ def limited(settings: Settings) -> None:
 
 def guess(number: int, *, login: str = "alice", browser: Client | None = None, address: str = "") -> Answer:
     """Try a wrong password, by default from a new network address."""
-    browser = browser or Client(REMOTE_ADDR=address or f"203.0.113.{number}")
-    return browser.post(LOG_IN, {"login": login, "password": f"guess {number}"})
+    answer: Answer = pages.log_in(
+        browser or Client(REMOTE_ADDR=address or f"203.0.113.{number}"), login, f"guess {number}"
+    )
+    return answer
 
 
-def log_in(name: str, browser: Client) -> Answer:
-    """Log in with the right password, which is the name."""
-    return browser.post(LOG_IN, {"login": name, "password": name})
+def guesses(number: int, **more: Any) -> list[int]:
+    """Try this many wrong passwords, and return the status of each answer."""
+    return [guess(n, **more).status_code for n in range(number)]
 
 
 def known(name: str) -> Client:
     """Return a browser in which this person has logged in and out."""
     browser = Client(REMOTE_ADDR="198.51.100.1")
-    log_in(name, browser)
-    browser.post("/accounts/logout/")
-    assert not get_user(browser).is_authenticated
+    pages.log_in(browser, name)
+    browser.post(pages.LOG_OUT)
+    assert not is_in(browser)
     return browser
 
 
 def lock_out(name: str) -> None:
     """Use up the tries at this name, as strangers can."""
-    assert [guess(n, login=name).status_code for n in range(6)] == [200] * 5 + [429]
+    assert guesses(6, login=name) == [200] * 5 + [429]
+
+
+def clear_caches() -> None:
+    for one in caches:
+        caches[one].clear()
 
 
 @pytest.mark.long
-def test_junk_tokens_do_not_erase_counts_of_wrong_passwords(alice: User, checked: list[str]) -> None:
+@pytest.mark.parametrize("by", ["junk tokens", "an empty cache"])
+def test_counts_of_wrong_passwords_are_not_erased_by(alice: User, checked: list[str], by: str) -> None:
     program = Client()
     for n in range(20):
         guess(n)
-        if n % 5 == 4:
+        if by == "an empty cache":
+            clear_caches()
+        elif n % 5 == 4:
             for token in range(350):
                 program.get("/api/v1/me", headers={"Authorization": f"Bearer {n}-{token}"})
     assert len(set(checked)) == 5
-
-
-def test_an_empty_cache_does_not_erase_counts_of_wrong_passwords(alice: User, checked: list[str]) -> None:
-    for n in range(20):
-        guess(n)
-        for one in caches:
-            caches[one].clear()
-    assert len(set(checked)) == 5
-
-
-def test_the_refusal_says_how_long_to_wait_and_is_logged_by_name_only(alice: User) -> None:
-    lock_out("alice")
-    answer = guess(7)
-    assert 240 < int(answer["Retry-After"]) <= 300
-    assert "Too many wrong passwords for this name. Try again in 5 minutes." in answer.content.decode()
 
 
 @pytest.mark.long
@@ -127,25 +118,24 @@ def test_an_address_has_ten_wrong_passwords_a_minute(db: None) -> None:
 @pytest.mark.parametrize("limit", ["name", "network", "browser", "forms"])
 def test_each_limit_on_log_ins_says_how_long_to_wait(alice: User, settings: Settings, limit: str) -> None:
     browser = known("alice") if limit == "browser" else Client(REMOTE_ADDR="203.0.113.1")
-    answers = [
-        guess(n, login="alice" if limit in ("name", "browser") else f"nobody{n % 60}", browser=browser)
-        for n in range(11)
-    ]
+    name = "alice" if limit in ("name", "browser") else "nobody{}"
     if limit == "forms":  # all forms of one address, right or wrong
-        settings.RATE_LIMITS = 1
-        answers = [guess(n, login=f"somebody{n}", address="203.0.113.9") for n in range(4)]
-    refused = answers[-1]
+        settings.RATE_LIMITS, browser = 1, Client(REMOTE_ADDR="203.0.113.9")
+    refused = [guess(n, login=name.format(n), browser=browser) for n in range(11)][-1]
     assert refused.status_code == 429
     stated = re.search(r"Too many .*\. Try again in (\d+) (second|minute)s?\.", refused.content.decode())
     assert stated is not None
     wait = int(stated[1]) * (60 if stated[2] == "minute" else 1)
     assert 0 <= wait - int(refused["Retry-After"]) < 60
+    if limit == "name":
+        assert "Too many wrong passwords for this name. Try again in 5 minutes." in refused.content.decode()
+        assert 240 < int(refused["Retry-After"]) <= 300
 
 
-@pytest.mark.parametrize("login", ["ALICE", " alice ", "Alice"])
-def test_all_spellings_of_a_name_share_a_count(alice: User, login: str) -> None:
+def test_all_spellings_of_a_name_share_a_count(alice: User) -> None:
     lock_out("alice")
-    assert guess(9, login=login).status_code == 429
+    for login in ("ALICE", " alice ", "Alice"):
+        assert guess(9, login=login).status_code == 429, login
 
 
 SPELLINGS = (
@@ -161,40 +151,43 @@ SPELLINGS = (
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("login", SPELLINGS)
-def test_all_spellings_of_an_address_share_a_count(settings: Settings, alice: User, login: str) -> None:
-    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
-    EmailAddress.objects.create(user=alice, email=SPELLINGS[0], verified=True, primary=True)
-    assert people_for_login(login) == [alice]
+def test_all_spellings_of_an_address_share_a_count(optional: None, alice: User) -> None:
+    claim(alice, SPELLINGS[0], verified=True, primary=True)
     lock_out(SPELLINGS[0])
-    assert guess(9, login=login).status_code == 429
+    for login in SPELLINGS:
+        assert people_for_login(login) == [alice], ascii(login)
+        assert guess(9, login=login).status_code == 429, ascii(login)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("verification", ["optional", "none"])
 def test_claiming_an_address_does_not_clear_its_count(settings: Settings, alice: User, verification: str) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = verification
-    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
+    confirmed(alice)
     eve = User.objects.create_user(username="eve", password="eve", email=alice.email)
-    EmailAddress.objects.create(user=eve, email=alice.email, verified=False, primary=True)
+    claim(eve, primary=True)
     lock_out(alice.email)
-    form = {"oldpassword": "eve", "password1": WORD, "password2": WORD}
-    assert logged_in(eve).post(CHANGE, form).status_code == 302
+    assert pages.change_password(logged_in(eve), oldpassword="eve") == 302
     assert guess(9, login=alice.email).status_code == 429
 
 
-def test_a_new_password_clears_the_count_of_every_confirmed_address(settings: Settings, alice: User) -> None:
-    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
-    EmailAddress.objects.create(user=alice, email=SPELLINGS[0], verified=True, primary=False)
-    lock_out(SPELLINGS[1])
-    get_adapter().set_password(alice, WORD)
-    assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": SPELLINGS[2], "password": WORD}).status_code == 302
+@pytest.mark.long
+def test_after_a_new_password_its_owner_can_log_in_at_once_by_name_and_confirmed_address(
+    optional: None, alice: User
+) -> None:
+    claim(alice, SPELLINGS[0], verified=True)
+    for locked in ("alice", SPELLINGS[1]):
+        lock_out(locked)
+        CountedTry.objects.filter(key__startswith="wrong-address").delete()
+    assert pages.change_password(logged_in(alice), [SPELLINGS[0]]) == 302
+    for login in ("alice", SPELLINGS[2]):
+        assert pages.log_in(Client(REMOTE_ADDR="203.0.113.99"), login, pages.PASSWORD).status_code == 302
 
 
 @pytest.mark.long
 def test_a_right_password_uses_no_try_up_and_refused_tries_lengthen_no_wait(alice: User) -> None:
     for _ in range(12):
-        assert log_in("alice", Client()).status_code == 302
+        assert pages.log_in(Client()).status_code == 302
     lock_out("alice")
     before = list(CountedTry.objects.order_by("pk").values())
     for n in range(10, 20):
@@ -219,15 +212,6 @@ def test_known_and_unknown_names_cost_the_same(alice: User) -> None:
 
 
 @pytest.mark.long
-def test_after_a_new_password_the_owner_can_log_in_at_once(alice: User) -> None:
-    lock_out("alice")
-    browser = logged_in(alice)
-    form = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
-    assert browser.post(CHANGE, form).status_code == 302
-    assert Client(REMOTE_ADDR="203.0.113.99").post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 302
-
-
-@pytest.mark.long
 def test_a_new_password_does_not_clear_the_count_of_wrong_codes(alice: User) -> None:
     ask = wrong_code(alice)
     for number in range(5):
@@ -244,37 +228,28 @@ def test_without_limits_nothing_is_counted(settings: Settings, alice: User) -> N
 
 
 def wrong_code(user: User) -> Callable[[int], Answer]:
-    TOTP.activate(user, SECRET)
+    TOTP.activate(user, pages.SECRET)
 
     def ask(number: int) -> Answer:
         browser = Client(REMOTE_ADDR=f"203.0.113.{number}")
-        log_in(user.username, browser)
-        return browser.post(CODE, {"code": f"00000x{number}"})
+        pages.log_in(browser, user.username)
+        return browser.post(pages.ENTER_CODE, {"code": f"00000x{number}"})
 
     return ask
 
 
 def wrong_again(user: User) -> Callable[[int], Answer]:
-    return lambda number: logged_in(user).post(f"{AGAIN}?next=/", {"password": f"guess {number}"})
+    return lambda number: logged_in(user).post(f"{pages.CONFIRM}?next=/", {"password": f"guess {number}"})
 
 
 def wrong_change(user: User) -> Callable[[int], Answer]:
-    def ask(number: int) -> Answer:
-        form = {"oldpassword": f"guess {number}", "password1": WORD, "password2": WORD}
-        return logged_in(user).post(CHANGE, form)
-
-    return ask
+    return lambda number: logged_in(user).post(pages.CHANGE, {"oldpassword": f"guess {number}", **pages.NEW_PASSWORD})
 
 
 def wrong_setup(user: User) -> Callable[[int], Answer]:
-    browser = logged_in(user)
-    browser.post(f"{AGAIN}?next=/", {"password": user.username})
-    browser.get("/accounts/2fa/totp/activate/")
-
-    def ask(number: int) -> Answer:
-        return browser.post("/accounts/2fa/totp/activate/", {"code": f"00000x{number}"})
-
-    return ask
+    browser = confirmed_browser(user)
+    browser.get(pages.SET_UP)
+    return lambda number: browser.post(pages.SET_UP, {"code": f"00000x{number}"})
 
 
 @pytest.mark.long
@@ -286,45 +261,43 @@ def test_every_check_of_a_secret_refuses_after_five_tries(
     answers = []
     for number in range(7):
         answers.append(ask(number))
-        for one in caches:
-            caches[one].clear()
+        clear_caches()
     assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 2
     assert 240 < int(answers[-1]["Retry-After"]) <= 300
 
 
 def test_a_right_code_uses_no_try_up(alice: User) -> None:
-    TOTP.activate(alice, SECRET)
+    TOTP.activate(alice, pages.SECRET)
     browser = Client()
-    log_in("alice", browser)
-    browser.post(CODE, {"code": totp(SECRET)})
-    assert get_user(browser) == alice
+    pages.log_in(browser)
+    browser.post(pages.ENTER_CODE, {"code": totp(pages.SECRET)})
+    assert who(browser) == "alice"
     assert not CountedTry.objects.filter(count__gt=0).exists()
 
 
 @pytest.mark.long
 def test_an_address_can_create_twenty_accounts_a_minute(db: None) -> None:
-    def sign_up(number: int, second: str = WORD) -> int:
-        form = {"username": f"dora{number}", "password1": WORD, "password2": second}
-        return Client(REMOTE_ADDR="203.0.113.1").post(SIGN_UP, form).status_code
+    def sign_up(number: int, **more: str) -> int:
+        status: int = pages.sign_up(Client(REMOTE_ADDR="203.0.113.1"), f"dora{number}", **more).status_code
+        return status
 
-    assert {sign_up(n, "another word") for n in range(5)} == {200}
+    assert {sign_up(n, password2="another word") for n in range(5)} == {200}
     assert [sign_up(n) for n in range(21)] == [302] * 20 + [429]
     assert User.objects.filter(username__startswith="dora").count() == 20
 
 
 def test_an_address_has_a_limit_of_accounts_an_hour(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accounts.address_forms.SIGN_UPS_IN_AN_HOUR", Limit("sign-ups-hour", "address", 2, 3600))
-    forms = [{"username": f"dora{n}", "email": "", "password1": WORD, "password2": WORD} for n in range(3)]
-    assert [Client().post(SIGN_UP, form).status_code for form in forms] == [302, 302, 429]
+    assert [pages.sign_up(Client(), f"dora{n}").status_code for n in range(3)] == [302, 302, 429]
     CountedTry.objects.filter(until__lt=timezone.now() + timedelta(minutes=30)).delete()  # the minute's are over
-    assert Client().post(SIGN_UP, forms[2]).status_code == 429
-    assert Client(REMOTE_ADDR="10.1.1.1").post(SIGN_UP, forms[2]).status_code == 302
+    assert pages.sign_up(Client(), "dora2").status_code == 429
+    assert pages.sign_up(Client(REMOTE_ADDR="10.1.1.1"), "dora2").status_code == 302
 
 
 @pytest.mark.long
 def test_resets_are_counted_by_network_address(alice: User) -> None:
     def ask(email: str, number: int) -> Answer:
-        return Client(REMOTE_ADDR=f"203.0.113.{number}").post(RESET, {"email": email})
+        return Client(REMOTE_ADDR=f"203.0.113.{number}").post(pages.RESET, {"email": email})
 
     answers = [ask(f"nobody{n}@example.org", 99) for n in range(21)]
     assert [answer.status_code for answer in answers] == [302] * 20 + [429]
@@ -339,8 +312,8 @@ def test_resets_are_counted_by_network_address(alice: User) -> None:
 def test_strangers_cannot_lock_out_a_known_browser(alice: User) -> None:
     browser = known("alice")
     lock_out("alice")
-    assert log_in("alice", Client()).status_code == 429
-    assert log_in("alice", browser).status_code == 302
+    assert pages.log_in(Client()).status_code == 429
+    assert pages.log_in(browser).status_code == 302
 
 
 @pytest.mark.long
@@ -348,16 +321,15 @@ def test_strangers_of_the_same_network_cannot_lock_out_a_known_browser(alice: Us
     browser = known("alice")
     for n in range(11):
         guess(n, login=f"nobody{n}", address="198.51.100.1")
-    assert log_in("alice", Client(REMOTE_ADDR="198.51.100.1")).status_code == 429
-    assert log_in("alice", browser).status_code == 302
+    assert pages.log_in(Client(REMOTE_ADDR="198.51.100.1")).status_code == 429
+    assert pages.log_in(browser).status_code == 302
 
 
-def test_a_known_browser_can_log_in_by_a_confirmed_address(settings: Settings, alice: User) -> None:
-    settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
-    EmailAddress.objects.create(user=alice, email="alice@example.org", verified=True, primary=True)
+def test_a_known_browser_can_log_in_by_a_confirmed_address(optional: None, alice: User) -> None:
+    confirmed(alice)
     browser = known("alice")
     lock_out("alice@example.org")
-    assert browser.post(LOG_IN, {"login": "alice@example.org", "password": "alice"}).status_code == 302
+    assert pages.log_in(browser, "alice@example.org", "alice").status_code == 302
 
 
 @pytest.mark.long
@@ -368,7 +340,7 @@ def test_a_known_browser_has_five_wrong_tries_of_its_own(alice: User, checked: l
     assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 15
     assert "in this browser" in answers[-1].content.decode()
     assert len(set(checked)) == 5
-    assert log_in("alice", Client()).status_code == 302  # the count of other browsers is as it was
+    assert pages.log_in(Client()).status_code == 302  # the count of other browsers is as it was
 
 
 @pytest.mark.long
@@ -376,26 +348,26 @@ def test_wrong_codes_of_strangers_do_not_lock_a_known_browser_out(alice: User) -
     browser = known("alice")
     ask = wrong_code(alice)
     assert [ask(n).status_code for n in range(6)] == [200] * 5 + [429]
-    log_in("alice", browser)
-    assert browser.post(CODE, {"code": totp(SECRET)}).status_code == 302
-    assert get_user(browser) == alice
+    pages.log_in(browser)
+    assert browser.post(pages.ENTER_CODE, {"code": totp(pages.SECRET)}).status_code == 302
+    assert who(browser) == "alice"
 
 
 def test_a_browser_becomes_known_after_the_second_factor(alice: User) -> None:
-    TOTP.activate(alice, SECRET)
+    TOTP.activate(alice, pages.SECRET)
     browser = Client()
-    log_in("alice", browser)
+    pages.log_in(browser)
     assert known_browsers.COOKIE not in browser.cookies
-    browser.post(CODE, {"code": totp(SECRET)})
+    browser.post(pages.ENTER_CODE, {"code": totp(pages.SECRET)})
     assert known_browsers.COOKIE in browser.cookies
 
 
 def test_a_known_browser_is_unknown_after_a_new_password(alice: User) -> None:
     browser = known("alice")
-    alice.set_password(WORD)
+    alice.set_password(pages.PASSWORD)
     alice.save()
     lock_out("alice")
-    assert browser.post(LOG_IN, {"login": "alice", "password": WORD}).status_code == 429
+    assert pages.log_in(browser, "alice", pages.PASSWORD).status_code == 429
 
 
 @pytest.mark.long
@@ -405,8 +377,8 @@ def test_known_browsers_share_one_count_of_wrong_codes(alice: User) -> None:
     answers = []
     for number in range(8):
         browser = browsers[number % 4]
-        log_in("alice", browser)
-        answers.append(browser.post(CODE, {"code": f"00000x{number}"}))
+        pages.log_in(browser)
+        answers.append(browser.post(pages.ENTER_CODE, {"code": f"00000x{number}"}))
     assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
     assert "wrong codes in browsers that you have used before" in answers[-1].content.decode()
     assert ask(9).status_code == 200  # other browsers have a count of their own
@@ -416,13 +388,12 @@ def test_known_browsers_share_one_count_of_wrong_codes(alice: User) -> None:
 @pytest.mark.parametrize("end", ["an app is set up", "log out everywhere else"])
 def test_what_ends_other_sessions_makes_other_browsers_unknown(alice: User, end: str) -> None:
     before, owner = [known("alice") for _ in range(3)], known("alice")
-    log_in("alice", owner)
-    owner.post(f"{AGAIN}?next=/", {"password": "alice"})
+    pages.log_in(owner)
+    owner.post(f"{pages.CONFIRM}?next=/", {"password": "alice"})
     if end == "an app is set up":
-        secret = owner.get("/accounts/2fa/totp/activate/").context["form"].secret
-        assert owner.post("/accounts/2fa/totp/activate/", {"code": totp(secret)}).status_code == 302
+        assert pages.set_up_app(owner)[1].status_code == 302
     else:
-        assert owner.post("/accounts/me/sessions/", {"end": "others"}).status_code == 303
+        assert owner.post(pages.LOG_INS, {"end": "others"}).status_code == 303
     alice.refresh_from_db()
     assert [is_known(browser, alice) for browser in (owner, *before)] == [True, False, False, False]
 
@@ -437,39 +408,30 @@ def is_known(browser: Client, user: User) -> bool:
 def test_a_browser_of_one_person_is_not_known_to_another(alice: User, bob: User) -> None:
     browser = known("bob")
     lock_out("alice")
-    assert log_in("alice", browser).status_code == 429
+    assert pages.log_in(browser).status_code == 429
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "forge",
-    [
-        lambda entry, alice: entry.replace(entry.partition(".")[0], str(alice.pk), 1),
-        lambda entry, alice: f"{alice.pk}.{entry}",
-        lambda entry, alice: f"{alice.pk}.x:1:y",
-        lambda entry, alice: f"{alice.pk}.",
-        lambda entry, alice: f"{alice.pk}." + "x" * 5000,
-        lambda entry, alice: "|".join([f"{alice.pk}.x"] * 1000),
-        lambda entry, alice: "99999999999999999999999999.x:y:z|²|-1.x",
-    ],
-)
-def test_a_forged_cookie_does_not_make_a_browser_known(
-    alice: User, bob: User, forge: Callable[[str, User], str]
-) -> None:
+def test_a_forged_cookie_does_not_make_a_browser_known(alice: User, bob: User) -> None:
     entry = known("bob").cookies[known_browsers.COOKIE].value
     lock_out("alice")
-    browser = Client()
-    browser.cookies = SimpleCookie({known_browsers.COOKIE: forge(entry, alice)})
-    assert log_in("alice", browser).status_code == 429
+    for forged in (
+        entry.replace(entry.partition(".")[0], str(alice.pk), 1),
+        *(f"{alice.pk}.{more}" for more in (entry, "x:1:y", "", "x" * 5000)),
+        "|".join([f"{alice.pk}.x"] * 1000),
+        "99999999999999999999999999.x:y:z|²|-1.x",
+    ):
+        browser = Client()
+        browser.cookies = SimpleCookie({known_browsers.COOKIE: forged})
+        assert pages.log_in(browser).status_code == 429, forged[:50]
 
 
 @pytest.mark.long
 def test_a_shared_address_gives_no_extra_tries_at_other_accounts(settings: Settings, alice: User, bob: User) -> None:
     """Without confirmation a log-in by an address that many have claimed checks the passwords of all."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"
-    User.objects.update(email="family@example.org")
     for person in (alice, bob):
-        EmailAddress.objects.create(user=person, email="family@example.org", primary=True)
+        claim(person, "family@example.org", primary=True)
     statuses = [guess(n, login="family@example.org", browser=known("bob")).status_code for n in range(7)]
     assert statuses == [200] * 5 + [429] * 2
 
@@ -477,12 +439,12 @@ def test_a_shared_address_gives_no_extra_tries_at_other_accounts(settings: Setti
 @pytest.mark.long
 def test_one_browser_is_known_to_several_people(alice: User, bob: User) -> None:
     browser = known("alice")
-    log_in("bob", browser)
-    browser.post("/accounts/logout/")
+    pages.log_in(browser, "bob")
+    browser.post(pages.LOG_OUT)
     for name in ("alice", "bob"):
         lock_out(name)
-        assert log_in(name, browser).status_code == 302
-        browser.post("/accounts/logout/")
+        assert pages.log_in(browser, name).status_code == 302
+        browser.post(pages.LOG_OUT)
 
 
 def test_the_cookie_is_http_only_and_outlives_the_session(alice: User) -> None:
@@ -555,36 +517,21 @@ def test_only_old_counts_are_deleted(db: None, key: Key) -> None:
     assert celery.BEAT["accounts.tasks.forget_tries"] <= 600
 
 
-@pytest.fixture
-def pool(transactional_db: None) -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(32) as threads:
-        yield threads
-
-
-def at_once(pool: ThreadPoolExecutor, ask: Callable[[int], object]) -> list[object]:
+def at_once(ask: Callable[[int], object]) -> list[Any]:
     """Call `ask` in 32 threads at the same time."""
-    begin = threading.Barrier(32)
-
-    def run(number: int) -> object:
-        begin.wait(20)
-        try:
-            return ask(number)
-        finally:
-            connection.close()
-
-    return list(pool.map(run, range(32)))
+    return pages.sent_at_once(partial(ask, number) for number in range(32))
 
 
 @pytest.mark.long
-def test_of_32_wrong_passwords_at_once_five_are_checked(pool: ThreadPoolExecutor, checked: list[str]) -> None:
+def test_of_32_wrong_passwords_at_once_five_are_checked(transactional_db: None, checked: list[str]) -> None:
     User.objects.create_user(username="alice", password="alice")
-    answers = at_once(pool, lambda n: guess(n).status_code)
-    assert sorted(map(int, map(str, answers))) == [200] * 5 + [429] * 27
+    answers = at_once(guess)
+    assert sorted(answer.status_code for answer in answers) == [200] * 5 + [429] * 27
     assert len(set(checked)) == 5
 
 
 @pytest.mark.long
-def test_right_and_wrong_tries_at_once_never_check_more_than_the_limit(pool: ThreadPoolExecutor) -> None:
+def test_right_and_wrong_tries_at_once_never_check_more_than_the_limit(transactional_db: None) -> None:
     """In rounds, so that some are given back while others are counted."""
     key, lock = Key.of(THREE, "somebody"), threading.Lock()
     wrong: list[int] = []
@@ -606,19 +553,19 @@ def test_right_and_wrong_tries_at_once_never_check_more_than_the_limit(pool: Thr
             except TooManyTries:
                 continue
 
-    at_once(pool, ask)
+    at_once(ask)
     assert len(wrong) == counted(key) == max(most) == 3
 
 
 @pytest.mark.long
-def test_right_passwords_at_once_use_no_tries_up(pool: ThreadPoolExecutor) -> None:
+def test_right_passwords_at_once_use_no_tries_up(transactional_db: None) -> None:
     User.objects.create_user(username="alice", password="alice")
-    at_once(pool, lambda n: log_in("alice", Client(REMOTE_ADDR=f"203.0.113.{n}")))
+    at_once(lambda n: pages.log_in(Client(REMOTE_ADDR=f"203.0.113.{n}")))
     assert not CountedTry.objects.filter(count__gt=0).exists()
 
 
 @pytest.mark.long
-def test_tries_with_the_same_keys_in_any_order_and_deletions_at_once_do_not_deadlock(pool: ThreadPoolExecutor) -> None:
+def test_tries_with_the_same_keys_in_any_order_and_deletions_at_once_do_not_deadlock(transactional_db: None) -> None:
     keys = [Key.of(Limit("many", "person", 40), n) for n in range(4)]
     tries.count(keys, NOON)
     now = NOON + timedelta(minutes=2)
@@ -632,5 +579,5 @@ def test_tries_with_the_same_keys_in_any_order_and_deletions_at_once_do_not_dead
         else:
             tries.count(keys if number % 2 else keys[::-1], now)
 
-    at_once(pool, ask)
+    at_once(ask)
     assert [counted(key) for key in keys] == [24] * 4

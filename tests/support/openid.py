@@ -22,12 +22,15 @@ from typing import Any, Final
 from urllib.parse import parse_qs, quote_plus, urlencode, urlsplit
 
 import jwt
+from allauth.socialaccount.models import SocialAccount
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 from django.core.cache import caches
 from django.test import Client
+
+from accounts.models import User
 
 CLIENT: Final = "no-mercy"
 SECRET: Final = "a secret: with signs & spaces"
@@ -336,3 +339,8 @@ def sent_to(answer: Any) -> str:
 def go_through(browser: Client, path: str = LOG_IN, **form: str) -> Any:
     """Press the button, log in at the provider, and come back. Return the answer of the callback."""
     return browser.get(begin(browser, path, **form))
+
+
+def linked(user: User, provider: Provider, subject: str = DORA["sub"]) -> SocialAccount:
+    """Link this person with an account of the provider, by default Dora's."""
+    return SocialAccount.objects.create(user=user, provider=provider.url, uid=subject)
