@@ -16,7 +16,6 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 def test_a_guest_has_a_friendly_name_and_no_password(db: None) -> None:
     guest = actions.create_guest()
-
     assert guest.is_guest
     assert not guest.has_usable_password()
     assert len(guest.name.split()) == 3
@@ -26,13 +25,11 @@ def test_a_guest_has_a_friendly_name_and_no_password(db: None) -> None:
 def test_two_guests_never_have_the_same_or_a_similar_name(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     offered = iter(["Quiet Otter 27", "quiet otter 27", "Quiet 0tter 27", "Brave Wren 12"])
     monkeypatch.setattr(actions, "guest_display_name", lambda: next(offered))
-
     assert [actions.create_guest().name for _ in range(2)] == ["Quiet Otter 27", "Brave Wren 12"]
 
 
 def test_a_guest_is_created_even_if_all_friendly_names_are_taken(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "guest_display_name", lambda: "Quiet Otter 27")
-
     first, second = actions.create_guest(), actions.create_guest()
 
     assert first.name == "Quiet Otter 27"
@@ -49,7 +46,6 @@ def test_all_friendly_names_are_allowed() -> None:
 
 def test_a_name_at_the_table_and_a_time_zone_can_be_chosen(alice: User) -> None:
     actions.update_profile(user=alice, display_name="  Alice  in Wonderland ", time_zone="Europe/Helsinki", now=NOW)
-
     alice.refresh_from_db()
     assert (alice.name, alice.time_zone) == ("Alice in Wonderland", "Europe/Helsinki")
 
@@ -57,23 +53,14 @@ def test_a_name_at_the_table_and_a_time_zone_can_be_chosen(alice: User) -> None:
 def test_a_mute_is_not_undone_by_a_form_sent_before_it(alice: User) -> None:
     actions.update_profile(user=alice, display_name="Alice", time_zone="UTC", now=NOW)
     User.objects.filter(pk=alice.pk).update(display_name="", muted_until=NOW + timedelta(days=1))
-
     with pytest.raises(actions.Muted):
         actions.update_profile(user=alice, display_name="Alice", time_zone="UTC", now=NOW)
-
     assert User.objects.get(pk=alice.pk).display_name == ""
-
-
-def test_without_a_display_name_the_username_is_shown(alice: User) -> None:
-    actions.update_profile(user=alice, display_name="", time_zone="UTC", now=NOW)
-
-    assert alice.name == "alice"
 
 
 @pytest.mark.parametrize("name", ["bob", "BOB", "Robert"])
 def test_a_taken_name_is_refused(alice: User, bob: User, name: str) -> None:
     actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=NOW)
-
     with pytest.raises(actions.NameTaken):
         actions.update_profile(user=alice, display_name=name, time_zone="UTC", now=NOW)
     alice.refresh_from_db()
@@ -97,30 +84,25 @@ def test_a_time_zone_that_does_not_exist_is_refused(alice: User) -> None:
 
 def test_a_token_leads_to_its_owner_and_is_stored_hashed(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
-
     assert owner_of(token, NOW) == alice
     assert token not in str(ApiToken.objects.values())
 
 
-@pytest.mark.parametrize("token", ["", "nomercy_wrong", "x" * 10_000, "\ud800", "tökén"])
-def test_other_text_is_not_a_token(alice: User, token: str) -> None:
+def test_other_text_is_not_a_token(alice: User) -> None:
     actions.create_token(user=alice, name="my bot", now=NOW)
-
-    assert actions.use_token(token=token, now=NOW) is None
+    for token in ("", "nomercy_wrong", "x" * 10_000, "\ud800", "tökén"):
+        assert actions.use_token(token=token, now=NOW) is None, ascii(token)
 
 
 def test_the_token_of_an_inactive_user_does_not_work(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
-    alice.is_active = False
-    alice.save(update_fields=["is_active"])
-
+    User.objects.update(is_active=False)
     assert actions.use_token(token=token, now=NOW) is None
 
 
 def test_only_the_owner_can_revoke_a_token(alice: User, bob: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
     number = ApiToken.objects.get().pk
-
     assert not actions.revoke_token(user=bob, token_id=number)
     assert owner_of(token, NOW) == alice
     assert actions.revoke_token(user=alice, token_id=number)
@@ -129,7 +111,6 @@ def test_only_the_owner_can_revoke_a_token(alice: User, bob: User) -> None:
 
 def test_the_last_use_of_a_token_is_stored_at_most_every_ten_minutes(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW)
-
     for minutes, noted in [(0, 0), (9, 0), (10, 10)]:
         assert owner_of(token, NOW + timedelta(minutes=minutes)) == alice
         assert ApiToken.objects.get().last_used_at == NOW + timedelta(minutes=noted)
@@ -138,26 +119,16 @@ def test_the_last_use_of_a_token_is_stored_at_most_every_ten_minutes(alice: User
 
 def test_an_expired_token_does_not_work(alice: User) -> None:
     token = actions.create_token(user=alice, name="my bot", now=NOW, days=30)
-
     assert owner_of(token, NOW + timedelta(days=30, seconds=-1)) == alice
     assert owner_of(token, NOW + timedelta(days=30)) is None
 
 
 def test_create_token_takes_a_scope_and_a_time(alice: User) -> None:
     create_token("alice", "--only-read", "--days", "7")
-
     made = ApiToken.objects.get()
     assert (made.scope, made.expires_at) == (ApiToken.Scope.READ, made.created_at + timedelta(days=7))
     with pytest.raises(CommandError, match="a number from 1 to"):
         create_token("alice", "--days", "0")
-
-
-def test_the_number_of_tokens_is_limited(alice: User) -> None:
-    for number in range(actions.TOKENS_A_USER):
-        actions.create_token(user=alice, name=str(number), now=NOW)
-
-    with pytest.raises(actions.TooManyTokens):
-        actions.create_token(user=alice, name="one more", now=NOW)
 
 
 def test_create_token_prints_the_token_last(alice: User) -> None:
@@ -168,7 +139,6 @@ def test_create_token_creates_a_person_only_with_create(db: None) -> None:
     with pytest.raises(CommandError, match=r"There is no user tess\. Use --create"):
         create_token("tess")
     user = owner_of(create_token("tess", "--create").split()[-1], NOW)
-
     assert user is not None
     assert user.username == "tess"
     assert not user.has_usable_password()
@@ -176,7 +146,6 @@ def test_create_token_creates_a_person_only_with_create(db: None) -> None:
 
 def test_create_token_makes_accounts_of_programs(alice: User) -> None:
     create_token("robo", "--create", "--program")
-
     assert User.objects.get(username="robo").is_program
     with pytest.raises(CommandError, match="There is a user alice"):
         create_token("alice", "--create", "--program")
@@ -190,7 +159,6 @@ def test_create_token_refuses_a_bad_username(db: None) -> None:
 
 def test_create_token_refuses_a_taken_display_name(bob: User) -> None:
     actions.update_profile(user=bob, display_name="Robert", time_zone="UTC", now=NOW)
-
     with pytest.raises(CommandError, match="Somebody else goes by this name"):
         create_token("robert", "--create")
     assert User.objects.get() == bob

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import pytest
 from allauth.account.models import EmailAddress
-from django.contrib.auth import get_user
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core.cache import cache
 from django.db import connection
@@ -18,12 +19,12 @@ from pytest_django.fixtures import Settings
 from accounts import actions, queries
 from accounts.models import AccountMail, User
 from tests.conftest import logged_in
+from tests.support import account_pages as pages
+from tests.support.account_pages import claim, confirmed, who
 from tests.support.codes import confirmed_browser
-from tests.support.mail import deliver_now
 
 pytestmark = pytest.mark.long
 
-WORD = "a long way to Bergen"
 FREE, CLAIMED, CONFIRMED = "free@example.org", "claimed@example.org", "alice@example.org"
 
 
@@ -39,8 +40,8 @@ def asks(request: pytest.FixtureRequest, settings: Settings) -> str:
 @pytest.fixture
 def people(alice: User, bob: User) -> None:
     """Alice has confirmed her address; Bob claims one that he has not confirmed."""
-    EmailAddress.objects.create(user=alice, email=CONFIRMED, verified=True, primary=True)
-    EmailAddress.objects.create(user=bob, email=CLAIMED, verified=False, primary=True)
+    confirmed(alice)
+    claim(bob, CLAIMED, primary=True)
 
 
 @pytest.fixture
@@ -93,34 +94,37 @@ def name_for(address: str) -> str:
     return f"dora-{address.removesuffix('@example.org')}"
 
 
-def sign_up(client: Client, address: str, hashed: list[str]) -> Seen:
-    username = name_for(address)
-    form = {"username": username, "email": address, "password1": WORD, "password2": WORD}
-    return posted(client, "/accounts/signup/", form, hashed)
+def sign_up(client: Client, address: str, hashed: list[str], **more: str) -> Seen:
+    form = {"username": name_for(address), "email": address, **pages.NEW_PASSWORD, **more}
+    return posted(client, pages.SIGN_UP, form, hashed)
 
 
-def test_signing_up_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
-    seen = {address: sign_up(Client(), address, hashed) for address in (FREE, CLAIMED, CONFIRMED)}
-    assert seen[FREE].status == 302
-    assert seen[FREE].hashes == 1
-    assert seen[FREE] == seen[CLAIMED] == seen[CONFIRMED]
-    assert seen[FREE].mails == (asks != "none")
-    assert len([a for a in seen if queries.person_named(name_for(a))]) == 3
+ACTS: Final[dict[str, tuple[int, Callable[[str, list[str]], Seen]]]] = {
+    "signing up": (302, lambda address, hashed: sign_up(Client(), address, hashed)),
+    "signing up as a guest": (302, lambda address, hashed: sign_up(logged_in(actions.create_guest()), address, hashed)),
+    "a refused sign-up": (
+        200,
+        lambda address, hashed: sign_up(Client(), address, hashed, username="dora", password1="short"),
+    ),
+    "asking for a new password": (
+        302,
+        lambda address, hashed: posted(Client(), pages.RESET, {"email": address}, hashed),
+    ),
+}
 
 
-def test_signing_up_as_a_guest_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
-    seen = [sign_up(logged_in(actions.create_guest()), address, hashed) for address in (FREE, CLAIMED, CONFIRMED)]
-    assert seen[0].status == 302
-    assert seen[0] == seen[1] == seen[2]
-
-
-def test_a_refused_sign_up_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
-    seen = []
-    for address in (FREE, CLAIMED, CONFIRMED):
-        form = {"username": "dora", "email": address, "password1": "short", "password2": "another"}
-        seen.append(posted(Client(), "/accounts/signup/", form, hashed))
-    assert seen[0].status == 200
-    assert seen[0] == seen[1] == seen[2]
+@pytest.mark.parametrize("what", ACTS)
+def test_it_looks_and_costs_the_same(asks: str, people: None, hashed: list[str], what: str) -> None:
+    status, act = ACTS[what]
+    free, claimed, confirmed = (act(address, hashed) for address in (FREE, CLAIMED, CONFIRMED))
+    assert free.status == status
+    assert free == claimed == confirmed
+    if what == "signing up":
+        assert (free.hashes, free.mails) == (1, asks != "none")
+        assert all(queries.person_named(name_for(address)) for address in (FREE, CLAIMED, CONFIRMED))
+    elif what == "asking for a new password":
+        assert free.mails == 1
+        assert sorted(one.to[0] for one in pages.new_mails() if "/reset/key/" in one.body) == [CONFIRMED, CLAIMED]
 
 
 @pytest.mark.parametrize("asks", ["optional", "none"], indirect=True)
@@ -130,12 +134,12 @@ def test_every_page_after_signing_up_looks_and_costs_the_same(asks: str, people:
     for address in (FREE, CLAIMED, CONFIRMED):
         browser, username = Client(), name_for(address)
         sign_up(browser, address, hashed)
-        pages = [plain(browser.get(path).content.decode(), address, username) for path in ("/", "/accounts/email/")]
-        again = posted(browser, "/accounts/email/", {"action_send": "", "email": address}, hashed)
-        own = posted(Client(), "/accounts/login/", {"login": address, "password": WORD}, hashed)
-        by_name = posted(Client(), "/accounts/login/", {"login": username, "password": WORD}, hashed)
-        pages.append(plain(browser.get("/accounts/email/").content.decode(), address, username))
-        seen.append((pages, again.status, again.mails, own.status, own.body, by_name.status))
+        shown = [plain(browser.get(path).content.decode(), address, username) for path in ("/", pages.EMAIL)]
+        again = posted(browser, pages.EMAIL, {"action_send": "", "email": address}, hashed)
+        own = posted(Client(), pages.LOG_IN, {"login": address, "password": pages.PASSWORD}, hashed)
+        by_name = posted(Client(), pages.LOG_IN, {"login": username, "password": pages.PASSWORD}, hashed)
+        shown.append(plain(browser.get(pages.EMAIL).content.decode(), address, username))
+        seen.append((shown, again.status, again.mails, own.status, own.body, by_name.status))
     assert seen[0][-1] == 302
     assert seen[0] == seen[1] == seen[2]
 
@@ -147,34 +151,23 @@ def test_an_address_logs_in_one_account_at_the_same_cost(asks: str, people: None
         sign_up(Client(), address, hashed)
     seen = {}
     for address in (FREE, CLAIMED, CONFIRMED):
-        seen[address] = posted(Client(), "/accounts/login/", {"login": address, "password": "wrong"}, hashed)
+        seen[address] = posted(Client(), pages.LOG_IN, {"login": address, "password": "wrong"}, hashed)
     assert seen[FREE] == seen[CLAIMED]
     assert seen[FREE].hashes == seen[CONFIRMED].hashes
     assert (seen[FREE].status, seen[FREE].body) == (seen[CONFIRMED].status, seen[CONFIRMED].body)
     client = Client()
-    client.post("/accounts/login/", {"login": CONFIRMED, "password": "alice"})
-    assert get_user(client) == queries.person_named("alice")
-
-
-def test_asking_for_a_new_password_looks_and_costs_the_same(asks: str, people: None, hashed: list[str]) -> None:
-    seen = {
-        address: posted(Client(), "/accounts/password/reset/", {"email": address}, hashed)
-        for address in (FREE, CLAIMED, CONFIRMED)
-    }
-    assert seen[FREE].status == 302
-    assert seen[FREE].mails == 1
-    assert seen[FREE] == seen[CLAIMED] == seen[CONFIRMED]
-    assert sorted(letter.to[0] for letter in deliver_now() if "/reset/key/" in letter.body) == [CONFIRMED, CLAIMED]
+    pages.log_in(client, CONFIRMED, "alice")
+    assert who(client) == "alice"
 
 
 def test_adding_an_address_looks_the_same(asks: str, people: None, charlie: User, hashed: list[str]) -> None:
     browser = confirmed_browser(charlie)
     User.objects.filter(pk=charlie.pk).update(email="zebra@example.org")  # stays last in the list
-    EmailAddress.objects.create(user=charlie, email="zebra@example.org", verified=True, primary=True)
+    confirmed(charlie, "zebra@example.org")
     seen = []
     for address in (FREE, CLAIMED, CONFIRMED):
-        added = posted(browser, "/accounts/email/", {"action_add": "", "email": address}, hashed)
-        page = plain(browser.get("/accounts/email/").content.decode(), address)
+        added = posted(browser, pages.EMAIL, {"action_add": "", "email": address}, hashed)
+        page = plain(browser.get(pages.EMAIL).content.decode(), address)
         seen.append((added, page))
         EmailAddress.objects.filter(user=charlie, primary=False).delete()
     assert seen[0][0].status == 302
@@ -187,13 +180,13 @@ def test_the_owner_of_a_confirmed_address_is_told_about_their_account(
     asks: str, people: None, hashed: list[str]
 ) -> None:
     sign_up(Client(), CONFIRMED, hashed)
-    letter = next(sent for sent in deliver_now() if sent.to != ["first@example.org"])
+    letter = next(sent for sent in pages.new_mails() if sent.to != ["first@example.org"])
     assert letter.to == [CONFIRMED]
     text = str(letter.body)
     assert "your email address, alice@example.org" in text
     assert "Its username is alice" in text
-    assert "/accounts/login/" in text
-    assert "/accounts/password/reset/" in text
+    assert pages.LOG_IN in text
+    assert pages.RESET in text
     assert "confirm-email" not in text
     assert "dora" not in text
     assert EmailAddress.objects.get(email=CONFIRMED, verified=True).user.username == "alice"
@@ -203,12 +196,11 @@ def test_the_first_account_to_confirm_an_address_gets_it(settings: Settings, peo
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
     browser = Client()
     sign_up(browser, CLAIMED, hashed)
-    letter = next(sent for sent in deliver_now() if sent.to == [CLAIMED])
-    link = re.search(r"http://\S+(/accounts/confirm-email/\S+)", str(letter.body))
-    assert link is not None
-    browser.post(link[1])
+    letter = next(sent for sent in pages.new_mails() if sent.to == [CLAIMED])
+    (link,) = pages.links_to("confirm-email", letter)
+    browser.post(link)
     assert EmailAddress.objects.get(email=CLAIMED, verified=True).user.username == name_for(CLAIMED)
-    answer = Client().post("/accounts/login/", {"login": CLAIMED, "password": "bob"})
+    answer = pages.log_in(Client(), CLAIMED, "bob")
     assert "once you have confirmed it" in answer.content.decode()
 
 
@@ -217,10 +209,10 @@ def test_without_confirmation_everybody_can_log_in_by_their_address(
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "none"
     sign_up(Client(), CONFIRMED, hashed)
-    for password, name in ((WORD, name_for(CONFIRMED)), ("alice", "alice")):
+    for password, name in ((pages.PASSWORD, name_for(CONFIRMED)), ("alice", "alice")):
         client = Client()
-        client.post("/accounts/login/", {"login": CONFIRMED, "password": password})
-        assert get_user(client) == queries.person_named(name)
-    answer = Client().post("/accounts/login/", {"login": CONFIRMED, "password": "wrong"}).content.decode()
+        pages.log_in(client, CONFIRMED, password)
+        assert who(client) == name
+    answer = pages.log_in(Client(), CONFIRMED, "wrong").content.decode()
     assert "are not correct" in answer
     assert "confirmed" not in answer

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import datetime, timedelta
-from http.cookies import SimpleCookie
 from typing import Any
 
 import pytest
 from allauth.account.internal.flows.login import _AUTHENTICATION_METHODS_USER_SESSION_KEY as METHODS_OF
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as METHODS
 from django.conf import settings
-from django.contrib.auth import get_user
 from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
@@ -22,11 +19,12 @@ from accounts.models import Session, User
 from accounts.user_agents import browser_of
 from games import announce
 from tests.conftest import logged_in, person
+from tests.support import account_pages as pages
+from tests.support.account_pages import copied, is_in
 from tests.support.codes import confirmed_browser
-from tests.support.web import at_once
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-PAGE = "/accounts/me/sessions/"
+PAGE = pages.LOG_INS
 
 
 WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
@@ -58,23 +56,17 @@ def test_a_browser_is_named_by_our_own_words(header: str, words: str) -> None:
 def browser_with(header: str, name: str = "alice") -> Client:
     """Return a browser that has logged in through the page."""
     browser = Client(headers={"User-Agent": header})
-    browser.post("/accounts/login/", {"login": name, "password": name})
+    pages.log_in(browser, name)
     return browser
-
-
-def copied(browser: Client) -> Client:
-    """Return another browser with a copy of this one's cookie."""
-    thief = Client()
-    thief.cookies = SimpleCookie({settings.SESSION_COOKIE_NAME: browser.cookies[settings.SESSION_COOKIE_NAME].value})
-    return thief
-
-
-def is_in(browser: Client) -> bool:
-    return get_user(browser).is_authenticated
 
 
 def listed(browser: Client) -> list[Any]:
     return list(browser.get(PAGE).context["log_ins"])
+
+
+def handle_of(browser: Client) -> str:
+    """Return the name of this browser's session in the form that ends it."""
+    return Session.objects.get(session_key=browser.session.session_key).handle
 
 
 def test_a_person_sees_each_browser_and_when_it_was_used(alice: User, bob: User) -> None:
@@ -131,7 +123,7 @@ def test_the_browsers_of_tests_have_the_session_of_a_log_in(alice: User) -> None
 
 def test_ended_log_ins_are_not_listed(alice: User) -> None:
     here, loggedout, other = browser_with(FIREFOX), logged_in(alice), logged_in(alice)
-    loggedout.post("/accounts/logout/")
+    loggedout.post(pages.LOG_OUT)
     session = other.session
     session["_auth_user_hash"] = "of another password"
     session.save()
@@ -140,14 +132,14 @@ def test_ended_log_ins_are_not_listed(alice: User) -> None:
 
 def test_a_browser_that_has_just_confirmed_is_listed_once(alice: User) -> None:
     browser = browser_with(FIREFOX)
-    browser.post("/accounts/reauthenticate/", {"password": "alice"})
+    browser.post(pages.CONFIRM, {"password": "alice"})
     assert Session.objects.filter(user=alice).count() == 2  # the old key works for a moment
     assert [one.here for one in listed(browser)] == [True]
 
 
 def test_a_single_browser_can_be_logged_out(alice: User) -> None:
     here, there, third = confirmed_browser(alice), logged_in(alice), logged_in(alice)
-    handle = Session.objects.get(session_key=there.session.session_key).handle
+    handle = handle_of(there)
     answer = here.post(PAGE, {"end": handle}, follow=True)
     assert "That browser is logged out." in answer.content.decode()
     assert (is_in(here), is_in(there), is_in(third)) == (True, False, True)
@@ -166,20 +158,14 @@ def test_a_new_log_in_ends_those_used_longest_ago(alice: User, bob: User, monkey
 def test_simultaneous_log_ins_are_all_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     person("alice")
     monkeypatch.setattr(log_ins, "MOST", 2)
-    barrier, lock = threading.Barrier(4, timeout=20), actions.lock_person
-
-    def together(user_id: int) -> User:
-        barrier.wait()
-        return lock(user_id)
-
-    monkeypatch.setattr(actions, "lock_person", together)
-    at_once([lambda wait: browser_with(FIREFOX)] * 4)
+    pages.wait_for_each_other(4, monkeypatch, actions, "lock_person", after=False)
+    pages.sent_at_once([lambda: browser_with(FIREFOX)] * 4)
     assert Session.objects.exclude(user=None).count() == 2
 
 
 def test_a_browser_is_found_without_reading_the_data_of_sessions(alice: User) -> None:
     here, other = logged_in(alice), logged_in(alice)
-    handle = Session.objects.get(pk=other.session.session_key).handle
+    handle = handle_of(other)
     with CaptureQueriesContext(connection) as statements:
         assert log_ins.end(user_id=alice.pk, handle=handle, here=str(here.session.session_key))
     assert [is_in(here), is_in(other)] == [True, False]
@@ -198,7 +184,7 @@ def test_logging_out_elsewhere_also_ends_a_copied_session(alice: User, bob: User
 def test_a_copied_session_cannot_log_others_out(alice: User) -> None:
     at_home = logged_in(alice)
     thief, owner = copied(at_home), logged_in(alice)
-    handle = Session.objects.get(session_key=owner.session.session_key).handle
+    handle = handle_of(owner)
     for end in ("others", handle):
         answer = thief.post(PAGE, {"end": end})
         assert answer.status_code == 303
@@ -219,15 +205,11 @@ def test_a_guest_logs_out_elsewhere_without_a_password(db: None) -> None:
     assert (is_in(here), is_in(there)) == (True, False)
 
 
-@pytest.mark.parametrize("handle", ["", "others ", "x" * 500, "\x00", "own", "bob"])
-def test_a_bad_form_ends_no_log_in(alice: User, bob: User, handle: str) -> None:
-    browsers = {"own": confirmed_browser(alice), "bob": logged_in(bob)}
-    keys = {
-        name: Session.objects.get(session_key=browser.session.session_key).handle for name, browser in browsers.items()
-    }
-    answer = browsers["own"].post(PAGE, {"end": keys.get(handle, handle)})
-    assert answer.status_code == 303
-    assert all(is_in(browser) for browser in browsers.values())
+def test_a_bad_form_ends_no_log_in(alice: User, bob: User) -> None:
+    own, bobs = confirmed_browser(alice), logged_in(bob)
+    for handle in ("", "others ", "x" * 500, "\x00", handle_of(own), handle_of(bobs)):
+        assert own.post(PAGE, {"end": handle}).status_code == 303, handle
+        assert (is_in(own), is_in(bobs)) == (True, True), handle
 
 
 def test_one_of_two_log_ins_that_end_each_other_stays(alice: User) -> None:
@@ -246,7 +228,7 @@ def test_logging_out_elsewhere_from_an_ended_session_leads_to_the_log_in(
 ) -> None:
     here = confirmed_browser(alice)
     monkeypatch.setattr(log_ins, "end_elsewhere", lambda request: False)
-    assert here.post(PAGE, {"end": "others"}).headers["Location"] == "/accounts/login/"
+    assert here.post(PAGE, {"end": "others"}).headers["Location"] == pages.LOG_IN
     assert not is_in(here)
 
 
@@ -254,7 +236,7 @@ def test_logging_out_elsewhere_closes_sockets(alice: User, monkeypatch: pytest.M
     told: list[int] = []
     monkeypatch.setattr(announce, "close_sockets", told.append)
     here, there = confirmed_browser(alice), logged_in(alice)
-    here.post(PAGE, {"end": Session.objects.get(session_key=there.session.session_key).handle})
+    here.post(PAGE, {"end": handle_of(there)})
     here.post(PAGE, {"end": "others"})
     assert told == [alice.pk, alice.pk]
 
@@ -263,7 +245,7 @@ def test_a_running_request_does_not_restore_an_ended_session(alice: User, monkey
     here, there = confirmed_browser(alice), logged_in(alice)
     key = there.session.session_key
     monkeypatch.setattr(actions, "update_profile", lambda **rest: here.post(PAGE, {"end": "others"}))
-    answer = there.post("/accounts/me/", {"display_name": "Ally", "time_zone": "UTC"})
+    answer = there.post(pages.ACCOUNT, {"display_name": "Ally", "time_zone": "UTC"})
     # Its session, which has a message now, cannot be stored.
     assert (answer.status_code, answer.headers["Location"]) == (302, "/accounts/login/?next=/accounts/me/")
     assert not Session.objects.filter(session_key=key).exists()
@@ -277,10 +259,6 @@ def writes(asked: CaptureQueriesContext) -> list[str]:
     return [query["sql"] for query in asked.captured_queries if query["sql"].startswith("UPDATE")]
 
 
-def seen_at(browser: Client) -> Any:
-    return Session.objects.get(session_key=browser.session.session_key).seen_at
-
-
 def test_reading_pages_stores_the_last_use_every_ten_minutes(as_alice: Client) -> None:
     with CaptureQueriesContext(connection) as asked:
         as_alice.get("/about/")
@@ -291,7 +269,7 @@ def test_reading_pages_stores_the_last_use_every_ten_minutes(as_alice: Client) -
         as_alice.get("/about/")
         as_alice.get("/about/")
     assert len(writes(asked)) == 1
-    assert timezone.now() - seen_at(as_alice) < timedelta(minutes=1)
+    assert timezone.now() - Session.objects.get().seen_at < timedelta(minutes=1)
 
 
 def test_a_post_does_not_store_the_last_use(as_alice: Client) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -11,20 +11,16 @@ from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth.hashers import make_password
 from django.core import mail
 from django.test import Client
-from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts import actions
 from accounts.models import User
 from accounts.zones import zone_of_browser
-from games.notices import outbox
 from tests.conftest import logged_in
+from tests.support import account_pages as pages
 from tests.support.pages import CHOICES, open_table, text_of
 
 pytestmark = pytest.mark.django_db
-
-PASSWORD = "four green reverses"
-FORM = {"username": "dora", "email": "dora@example.org", "password1": PASSWORD, "password2": PASSWORD}
 
 
 @pytest.mark.parametrize(
@@ -55,23 +51,16 @@ def test_a_browser_names_a_zone_by_its_present_or_a_former_name(named: str, zone
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("named", "asked"),
-    [
-        ("Etc/GMT+5", True),
-        ("+05:30", True),
-        ("Mars/Olympus", True),
-        ("Asia/Calcutta", False),
-        ("", False),  # without scripts
-        *[(name, False) for name in ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "+00:00")],
-    ],
-)
-def test_a_guest_whose_browser_names_no_place_is_asked_for_the_zone(alice: User, named: str, asked: bool) -> None:
-    for path in ("/play-now/", f"/games/{open_table(alice, players=6).code}/join/"):
+@pytest.mark.parametrize("join", [False, True])
+def test_a_guest_whose_browser_names_no_place_is_asked_for_the_zone(alice: User, join: bool) -> None:
+    without_scripts = ""
+    not_asked = ("Asia/Calcutta", without_scripts, "UTC", "Etc/UTC", "GMT", "Etc/GMT", "+00:00")
+    for named in ("Etc/GMT+5", "+05:30", "Mars/Olympus", *not_asked):
+        path = f"/games/{open_table(alice, players=6).code}/join/" if join else "/play-now/"
         browser = Client()
         shown = browser.post(path, {"browser_zone": named}, follow=True).content.decode()
-        assert ('<a href="/accounts/me/">Choose your time zone</a>' in shown) == asked
-        assert browser.get("/accounts/me/").status_code == 200
+        assert ('<a href="/accounts/me/">Choose your time zone</a>' in shown) == (named not in not_asked), named
+        assert browser.get(pages.ACCOUNT).status_code == 200
 
 
 @pytest.mark.long
@@ -101,57 +90,48 @@ def test_who_has_an_account_sends_no_zone(as_alice: Client, bob: User) -> None:
         assert "browser_zone" not in as_alice.get(page).content.decode()
 
 
-def test_the_sign_up_form_picks_the_browsers_zone_for_a_guest_in_utc(db: None) -> None:
-    guest = actions.create_guest()
-    browser = logged_in(guest)
-    assert 'data-zone="choose"' in browser.get("/accounts/signup/").content.decode()
-    browser.post("/accounts/signup/", {**FORM, "time_zone": "Asia/Tokyo"})
-    guest.refresh_from_db()
-    assert (guest.is_guest, guest.time_zone) == (False, "Asia/Tokyo")
+def sign_up(browser: Client, **more: str) -> Any:
+    return pages.sign_up(browser, **{"email": "dora@example.org", **more})
 
 
 def test_a_guest_who_signs_up_at_the_end_of_a_game_returns_to_it(db: None) -> None:
     browser = logged_in(actions.create_guest(time_zone="Asia/Tokyo"))
     page = browser.get("/accounts/signup/?next=/games/abc/").content.decode()
     assert '<input type="hidden" name="next" value="/games/abc/">' in page
-    answer = browser.post("/accounts/signup/", {**FORM, "next": "/games/abc/"})
-    assert answer.headers["Location"] == "/games/abc/"
+    assert sign_up(browser, next="/games/abc/").headers["Location"] == "/games/abc/"
     assert User.objects.get().time_zone == "Asia/Tokyo"
 
 
 def confirmation_link() -> str:
     """Send what is due, and return the address in the mail."""
-    outbox.deliver(clock=timezone.now)
-    found = re.search(r"http://[^/]+(/accounts/confirm-email/\S+)", str(mail.outbox[-1].body))
-    assert found is not None
-    return found[1]
+    return pages.links_to("confirm-email", pages.new_mails()[-1])[0]
 
 
 @pytest.mark.parametrize("guest", [True, False])
 def test_they_return_after_a_confirmation_that_is_mandatory(settings: Settings, guest: bool) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     browser = logged_in(actions.create_guest()) if guest else Client()
-    browser.post("/accounts/signup/", {**FORM, "next": "/rules/?preset=flip"})
+    sign_up(browser, next="/rules/?preset=flip")
     answer = browser.post(confirmation_link())
     assert answer.headers["Location"] == "/accounts/login/?next=%2Frules%2F%3Fpreset%3Dflip"
-    answer = browser.post("/accounts/login/", {"login": "dora", "password": PASSWORD, "next": "/rules/?preset=flip"})
+    answer = browser.post(pages.LOG_IN, {"login": "dora", "password": pages.PASSWORD, "next": "/rules/?preset=flip"})
     assert answer.headers["Location"] == "/rules/?preset=flip"
 
 
 def test_the_confirmation_leads_to_no_other_site_and_in_another_browser_to_the_log_in(settings: Settings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     browser = Client()
-    browser.post("/accounts/signup/", {**FORM, "next": "https://evil.example/"})
+    sign_up(browser, next="https://evil.example/")
     link = confirmation_link()
     assert "after_confirmation" not in browser.session
-    assert Client().post(link).headers["Location"] == "/accounts/login/"
+    assert Client().post(link).headers["Location"] == pages.LOG_IN
 
 
 # A wrong address where the confirmation is mandatory
 
-SENT = "/accounts/confirm-email/"
-TYPO = FORM | {"email": "dora@exmaple.org"}
-RIGHT = {"email": "dora@example.org", "password": PASSWORD}
+SENT = pages.CONFIRM_ADDRESS
+TYPO = "dora@exmaple.org"
+RIGHT = {"email": "dora@example.org", "password": pages.PASSWORD}
 
 
 @pytest.fixture
@@ -159,7 +139,7 @@ def with_typo(settings: Settings) -> Client:
     """Return the browser of a guest who has signed up with a wrong address."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     browser = logged_in(actions.create_guest())
-    browser.post("/accounts/signup/", TYPO)
+    sign_up(browser, email=TYPO)
     return browser
 
 
@@ -168,13 +148,13 @@ def with_typo(settings: Settings) -> Client:
 def test_a_wrong_address_can_be_corrected(with_typo: Client, later: bool) -> None:
     to_stranger, browser = confirmation_link(), Client() if later else with_typo
     if later:
-        browser.post("/accounts/login/", {"login": "dora", "password": PASSWORD})
+        pages.log_in(browser, "dora", pages.PASSWORD)
     assert "We are sending an email to dora@exmaple.org." in text_of(browser.get(SENT))
     assert browser.post(SENT, RIGHT).headers["Location"] == SENT
     assert Client().post(to_stranger).status_code == 404
     browser.post(confirmation_link())
     assert mail.outbox[-1].to == ["dora@example.org"]
-    assert browser.post("/accounts/login/", {"login": "dora", "password": PASSWORD}).headers["Location"] == "/"
+    assert pages.log_in(browser, "dora", pages.PASSWORD).headers["Location"] == "/"
     assert User.objects.get().email == "dora@example.org"
 
 
@@ -182,7 +162,7 @@ def test_a_wrong_address_can_be_corrected(with_typo: Client, later: bool) -> Non
     "change",
     [
         lambda _: Client().post(confirmation_link()),
-        lambda _: User.objects.update(password=make_password(PASSWORD)),
+        lambda _: User.objects.update(password=make_password(pages.PASSWORD)),
         lambda _: TOTP.activate(User.objects.get(), "JBSWY3DPEHPK3PXP"),
         lambda _: User.objects.update(is_active=False),
         lambda browser: browser.cookies.clear(),
@@ -192,13 +172,13 @@ def test_a_wrong_address_can_be_corrected(with_typo: Client, later: bool) -> Non
 def test_only_a_session_that_may_change_it_can(with_typo: Client, change: Callable[[Client], object]) -> None:
     change(with_typo)
     assert '<input type="email"' not in with_typo.get(SENT).content.decode()
-    assert with_typo.post(SENT, RIGHT).headers["Location"] == "/accounts/login/"
-    assert EmailAddress.objects.get().email == TYPO["email"]
+    assert with_typo.post(SENT, RIGHT).headers["Location"] == pages.LOG_IN
+    assert EmailAddress.objects.get().email == TYPO
 
 
-@pytest.mark.parametrize("wrong", [{"email": "dora@"}, {"email": TYPO["email"]}, {"password": "dora"}])
+@pytest.mark.parametrize("wrong", [{"email": "dora@"}, {"email": TYPO}, {"password": "dora"}])
 def test_a_refused_correction_changes_nothing(with_typo: Client, wrong: dict[str, str]) -> None:
     answer = with_typo.post(SENT, RIGHT | wrong)
     assert list(answer.context["form"].errors) == list(wrong)
     assert "We are sending an email to dora@exmaple.org." in text_of(answer)
-    assert EmailAddress.objects.get().email == TYPO["email"]
+    assert EmailAddress.objects.get().email == TYPO
