@@ -1,6 +1,7 @@
 """Fixtures for all tests: the embedded database, the cast, and skips that are reported."""
 
 import gc
+import inspect
 import os
 import random
 from collections.abc import Callable, Iterator
@@ -98,6 +99,21 @@ def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: in
         part.extend(islice(rest, max(0, size - len(part))))
     parts[-1].extend(rest)
     return [item for part in parts for item in part]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own, which the channel layer then uses."""
+    if not inspect.iscoroutinefunction(pyfuncitem.function):
+        return None
+    from tests.support.sockets import run  # noqa: PLC0415  # most test runs need no ASGI app
+
+    run(
+        pyfuncitem.function(
+            **{name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.function).parameters}
+        )
+    )
+    return True
 
 
 def pytest_collection() -> None:

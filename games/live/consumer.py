@@ -111,7 +111,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
             # Join before reading the version: a move in between is then sent twice instead of never.
             await self.join_groups()
             try:
-                access = await database_sync_to_async(_access)(self.code, key)
+                access = await database_sync_to_async(socket_access)(self.code, key)
             except Error as error:
                 if refusals.temporary_refusal(error) is None:
                     raise
@@ -235,7 +235,7 @@ class SocketAccess(NamedTuple):
     """The invitation key by which its user sees the table, or empty."""
 
 
-def _access(code: str, session_key: str | None) -> SocketAccess | None:
+def socket_access(code: str, session_key: str | None) -> SocketAccess | None:
     """Return what a socket to this table needs, or None if its user may not see the table. At most four queries."""
     session = import_string(f"{settings.SESSION_ENGINE}.SessionStore")(session_key)
     user = people.logged_in_by(session)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -13,25 +14,17 @@ from channels.layers import get_channel_layer
 from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from common.limits import SOCKETS
-from games.actions.play import play_move
 from games.live import consumer, polling
-from games.live.consumer import _access
+from games.live.consumer import socket_access
 from games.live.polling import poller
-from games.live.socket_limits import (
-    MAX_OPEN,
-    SocketLimits,
-    TooManySockets,
-    socket_limits,
-)
+from games.live.socket_limits import MAX_OPEN, SocketLimits, TooManySockets, socket_limits
 from games.models import Game
-from games.queries import Viewer
 from nomercy.launcher.embedded import ServerLoopLayer
-from tests.support.sockets import Socket, application, run, thread_of_channels
+from tests.support.sockets import Socket, application, opened, played, thread_of_channels
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,41 +50,36 @@ def nothing_is_left() -> bool:
     return not (poller().sockets or layer().groups or layer().channels or socket_limits().open)
 
 
-async def opened(code: str, browser: Client | None = None, **more: Any) -> Socket:
-    """Return an open socket that has received the version of the game."""
-    socket = Socket(code, browser, **more)
-    assert await socket.status() == 101
-    await socket.receive()
-    return socket
+async def change_version(code: str, version: int) -> None:
+    await sync_to_async(Game.objects.filter(code=code).update)(version=version)
 
 
-WRONG = {
-    "/ws/games/" + "x" * 150 + "/": 404,
-    "/ws/games/" + "x" * 17 + "/": 404,
-    "/ws/games/UPPER23456/": 404,
-    "/ws/games/with-hyphen/": 404,
-    "/ws/games/with.dots/": 404,
-    "/ws/games/n\x00l/": 404,
-    "/ws/games/äöü/": 404,
-    "/ws/games/": 404,
-    "/ws/games/abc": 404,
-    "/ws/games/abc/def/": 404,
-    "/ws/": 404,
-}
+async def statuses(*sockets: Socket) -> list[int]:
+    """Return the status of each handshake. Nothing is left of the sockets afterwards."""
+    found = []
+    for socket in sockets:
+        found.append(await socket.status())
+        if found[-1] == 101:
+            await socket.leave()
+    assert nothing_is_left()
+    return found
 
 
-@pytest.mark.parametrize("path", WRONG)
-def test_an_unknown_address_is_refused_without_a_query(code: str, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+WRONG = [
+    *("/ws/games/" + "x" * 150 + "/", "/ws/games/" + "x" * 17 + "/", "/ws/games/UPPER23456/", "/ws/games/with-hyphen/"),
+    *("/ws/games/with.dots/", "/ws/games/n\x00l/", "/ws/games/äöü/", "/ws/games/", "/ws/games/abc"),
+    *("/ws/games/abc/def/", "/ws/"),
+]
+
+
+async def test_an_unknown_address_is_refused_without_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(consumer, "_access", lambda *args: asked.append("database"))
+    monkeypatch.setattr(consumer, "socket_access", lambda *args: asked.append("database"))
     monkeypatch.setattr(ServerLoopLayer, "group_add", lambda *args: asked.append("layer"))
-
-    async def scenario() -> None:
-        assert await Socket(path=path).status() == WRONG[path]
-        assert not poller().layer_is_down
-        assert nothing_is_left()
-
-    run(scenario())
+    assert dict(zip(WRONG, await statuses(*(Socket(path=path) for path in WRONG)), strict=True)) == dict.fromkeys(
+        WRONG, 404
+    )
+    assert not poller().layer_is_down
     assert asked == []
 
 
@@ -110,13 +98,9 @@ ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize("origin", ELSEWHERE)
-def test_a_page_of_another_origin_is_refused(code: str, origin: str) -> None:
-    async def scenario() -> None:
-        assert await Socket(code, origin=origin).status() == 403
-        assert nothing_is_left()
-
-    run(scenario())
+async def test_a_page_of_another_origin_is_refused(code: str) -> None:
+    found = await statuses(*(Socket(code, origin=origin) for origin in ELSEWHERE))
+    assert dict(zip(ELSEWHERE, found, strict=True)) == dict.fromkeys(ELSEWHERE, 403)
 
 
 OWN = [  # the site, proxies, the header `Host`, `X-Forwarded-Proto`, and what a page of ours says
@@ -146,30 +130,24 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize(("way", "status"), [(way, 101) for way in OWN] + [(way, 403) for way in FOREIGN], ids=str)
-def test_the_origin_must_be_the_site_or_an_allowed_host(
-    code: str, settings: Settings, way: tuple[str, int, str, str, str], status: int
-) -> None:
-    settings.SITE_URL, proxies, host, scheme, origin = way
-    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if proxies else None
+@pytest.fixture
+def other(alice: User, bob: User) -> str:
+    return table_at(TWO_HANDS, [alice, bob]).game.code
+
+
+async def test_the_origin_must_be_the_site_or_an_allowed_host(code: str, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", "cards.example", "alias.example"]
-    headers = {"X-Forwarded-Proto": scheme} if scheme else {}
-
-    async def scenario() -> None:
-        socket = Socket(code, origin=origin, host=host, headers=headers)
-        assert await socket.status() == status
-        if status == 101:
-            await socket.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+    for way, status in [(way, 101) for way in OWN] + [(way, 403) for way in FOREIGN]:
+        settings.SITE_URL, proxies, host, scheme, origin = way
+        settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if proxies else None
+        headers = {"X-Forwarded-Proto": scheme} if scheme else {}
+        assert await statuses(Socket(code, origin=origin, host=host, headers=headers)) == [status], way
 
 
 @pytest.mark.parametrize("fault", [TypeError("a name"), ValueError("a bug")])
-def test_an_error_of_one_socket_does_not_count_as_a_failed_layer(
-    code: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, fault: Exception
+async def test_an_error_of_one_socket_does_not_count_as_a_failed_layer(
+    code: str, other: str, alice: User, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
-    other = table_at(TWO_HANDS, [alice, bob]).game.code
     join = ServerLoopLayer.group_add
 
     async def group_add(self: ServerLoopLayer, group: str, channel: str) -> None:
@@ -178,24 +156,19 @@ def test_an_error_of_one_socket_does_not_count_as_a_failed_layer(
         await join(self, group, channel)
 
     monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
-
-    async def scenario() -> None:
-        socket = await opened(code)
-        with pytest.raises(ExceptionGroup):
-            await serve(other, frames=0)
-        assert not poller().layer_is_down
-        await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
-        assert (await socket.receive())["version"] == 1
-        await socket.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+    socket = await opened(code)
+    with pytest.raises(ExceptionGroup):
+        await serve(other, frames=0)
+    assert not poller().layer_is_down
+    await played(code, alice)
+    assert (await socket.receive())["version"] == 1
+    await socket.leave()
+    assert nothing_is_left()
 
 
-def test_a_socket_that_cannot_join_is_closed_without_affecting_others(
-    code: str, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+async def test_a_socket_that_cannot_join_is_closed_without_affecting_others(
+    code: str, other: str, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = table_at(TWO_HANDS, [alice, bob]).game.code
     away = True
     join = ServerLoopLayer.group_add
 
@@ -207,22 +180,17 @@ def test_a_socket_that_cannot_join_is_closed_without_affecting_others(
         await join(self, group, channel)
 
     monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
-
-    async def scenario() -> None:
-        nonlocal away
-        broken = [await opened(other) for _ in range(3)]
-        socket = await opened(code)
-        away, poller().layer_down_until = False, 0.0
-        await poller().send_missed_updates()
-        assert [await one.read_until_closed() for one in broken] == [1011] * 3
-        await socket.receive()
-        await sync_to_async(play_move)(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
-        assert (await socket.receive())["version"] == 1
-        for one in (*broken, socket):
-            await one.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+    broken = [await opened(other) for _ in range(3)]
+    socket = await opened(code)
+    away, poller().layer_down_until = False, 0.0
+    await poller().send_missed_updates()
+    assert [await one.read_until_closed() for one in broken] == [1011] * 3
+    await socket.receive()
+    await played(code, alice)
+    assert (await socket.receive())["version"] == 1
+    for one in (*broken, socket):
+        await one.leave()
+    assert nothing_is_left()
 
 
 async def serve(
@@ -256,44 +224,37 @@ async def serve(
 
 @pytest.mark.parametrize("error", [ConnectionResetError, RuntimeError])
 @pytest.mark.parametrize("frames", [-1, 0])
-def test_a_socket_lost_after_the_handshake_leaves_nothing_behind(
+async def test_a_socket_lost_after_the_handshake_leaves_nothing_behind(
     code: str, error: type[Exception], frames: int
 ) -> None:
-    async def scenario() -> None:
-        for _ in range(20):
-            await serve(code, frames=frames, error=error)
-        assert nothing_is_left()
-
-    run(scenario())
+    for _ in range(20):
+        await serve(code, frames=frames, error=error)
+    assert nothing_is_left()
 
 
-def test_a_failing_socket_does_not_stop_updates_of_others(code: str) -> None:
+async def test_a_failing_socket_does_not_stop_updates_of_others(code: str) -> None:
     """Polling covers all sockets of a table in one round."""
+    here, all_here = [1] * 20, asyncio.Event()
 
-    async def scenario() -> None:
-        here, all_here = [1] * 20, asyncio.Event()
+    def told() -> None:
+        here.pop()
+        if not here:
+            all_here.set()
 
-        def told() -> None:
-            here.pop()
-            if not here:
-                all_here.set()
-
-        broken = [asyncio.create_task(serve(code, frames=1, told=told)) for _ in range(20)]
-        await all_here.wait()
-        socket = await opened(code)
-        for version in (7, 8):
-            await sync_to_async(Game.objects.filter(code=code).update)(version=version)
-            await poller().send_missed_updates()
-            assert (await socket.receive())["version"] == version
-        await asyncio.gather(*broken)
-        assert len(poller().sockets) == 1
-        await socket.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+    broken = [asyncio.create_task(serve(code, frames=1, told=told)) for _ in range(20)]
+    await all_here.wait()
+    socket = await opened(code)
+    for version in (7, 8):
+        await change_version(code, version)
+        await poller().send_missed_updates()
+        assert (await socket.receive())["version"] == version
+    await asyncio.gather(*broken)
+    assert len(poller().sockets) == 1
+    await socket.leave()
+    assert nothing_is_left()
 
 
-def test_polling_goes_on_after_a_failure(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_polling_goes_on_after_a_failure(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(polling, "POLL_SECONDS", 0.01)
     monkeypatch.setattr(polling, "SESSION_CHECK_SECONDS", 0.01)
 
@@ -301,118 +262,98 @@ def test_polling_goes_on_after_a_failure(code: str, monkeypatch: pytest.MonkeyPa
         raise ValueError("a bug")
 
     monkeypatch.setattr(polling.Poller, "close_ended_sessions", fail)
-
-    async def scenario() -> None:
-        socket = await opened(code)
-        await sync_to_async(Game.objects.filter(code=code).update)(version=7)
-        while (await socket.receive())["version"] < 7:
-            pass
-        await socket.leave()
-
-    run(scenario())
+    socket = await opened(code)
+    await change_version(code, 7)
+    while (await socket.receive())["version"] < 7:
+        pass
+    await socket.leave()
 
 
 @pytest.mark.long
-def test_a_socket_that_does_not_read_delays_nobody(code: str, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_socket_that_does_not_read_delays_nobody(
+    code: str, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(consumer, "SEND_TIMEOUT", 1.0)
+    here, stuck = asyncio.Event(), asyncio.Event()
 
-    async def scenario() -> None:
-        here, stuck = asyncio.Event(), asyncio.Event()
+    async def never() -> None:
+        stuck.set()
+        await asyncio.Event().wait()
 
-        async def never() -> None:
-            stuck.set()
-            await asyncio.Event().wait()
-
-        slow = asyncio.create_task(serve(code, frames=1, told=here.set, then=never))
-        await here.wait()
-        socket = await opened(code)
-        play = sync_to_async(play_move)
-        await play(code=code, viewer=Viewer(alice), text="play r5", version=0, now=timezone.now())
-        assert (await socket.receive())["version"] == 1
-        await stuck.wait()
-        for version in (2, 3):  # these wait only for the slow socket
-            await sync_to_async(Game.objects.filter(code=code).update)(version=version)
-            await poller().send_missed_updates()
-            assert (await socket.receive())["version"] == version
-        await slow  # ends after the timeout, although the client sends nothing
-        await socket.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+    slow = asyncio.create_task(serve(code, frames=1, told=here.set, then=never))
+    await here.wait()
+    socket = await opened(code)
+    await played(code, alice)
+    assert (await socket.receive())["version"] == 1
+    await stuck.wait()
+    for version in (2, 3):  # these wait only for the slow socket
+        await change_version(code, version)
+        await poller().send_missed_updates()
+        assert (await socket.receive())["version"] == version
+    await slow  # ends after the timeout, although the client sends nothing
+    await socket.leave()
+    assert nothing_is_left()
 
 
-def test_many_updates_at_once_are_few_messages(code: str) -> None:
-    async def scenario() -> None:
-        socket = await opened(code)
-        (watched,) = poller().sockets
-        for version in range(1, 101):
-            watched.notify(version)
-        seen = [(await socket.receive())["version"] for _ in range(2)]
-        assert seen == [100, 100]
-        assert await socket.receives_nothing()
-        await socket.leave()
-
-    run(scenario())
+async def test_many_updates_at_once_are_few_messages(code: str) -> None:
+    socket = await opened(code)
+    (watched,) = poller().sockets
+    for version in range(1, 101):
+        watched.notify(version)
+    assert [(await socket.receive())["version"] for _ in range(2)] == [100, 100]
+    assert await socket.receives_nothing()
+    await socket.leave()
 
 
 def test_a_socket_connects_with_few_statements(code: str, alice: User, as_alice: Client) -> None:
     key = as_alice.session.session_key
     with CaptureQueriesContext(connection) as asked:
-        entrance = _access(code, key)
+        entrance = socket_access(code, key)
     assert entrance is not None
     assert (entrance.user_id, entrance.session_key, entrance.link) == (alice.pk, key, "")
     assert len(asked) == 3
     with CaptureQueriesContext(connection) as asked:
-        assert _access(code, None) is not None
+        assert socket_access(code, None) is not None
     assert len(asked) == 1
 
 
-def test_a_flood_from_one_address_does_not_delay_others(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_flood_from_one_address_does_not_delay_others(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All sockets share one thread for the database, so each address has one place in its queue."""
     came: list[str] = []
-    enter = consumer._access
 
     def entrance(code: str, key: str | None) -> Any:
         came.append(key or "")
-        return enter(code, None)
+        return socket_access(code, None)
 
-    monkeypatch.setattr(consumer, "_access", entrance)
-
-    async def scenario() -> None:
-        flood = [Socket(code, client="203.0.113.1", headers={"cookie": "session=flood"}) for _ in range(30)]
-        coming = [asyncio.create_task(socket.status()) for socket in flood]
-        for _ in range(20):
-            await asyncio.sleep(0)
-        before = len(came)  # how many of the flood are let in meanwhile depends on the machine
-        assert before < 20
-        socket = Socket(code, client="203.0.113.2", headers={"cookie": "session=player"})
-        assert await socket.status() == 101
-        assert came.index("player") <= before + 3
-        await asyncio.gather(*coming)
-        for one in (socket, *flood):
-            await one.receive()
-            await one.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+    monkeypatch.setattr(consumer, "socket_access", entrance)
+    flood = [Socket(code, client="203.0.113.1", headers={"cookie": "session=flood"}) for _ in range(30)]
+    coming = [asyncio.create_task(socket.status()) for socket in flood]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    before = len(came)  # how many of the flood are let in meanwhile depends on the machine
+    assert before < 20
+    socket = Socket(code, client="203.0.113.2", headers={"cookie": "session=player"})
+    assert await socket.status() == 101
+    assert came.index("player") <= before + 3
+    await asyncio.gather(*coming)
+    for one in (socket, *flood):
+        await one.receive()
+        await one.leave()
+    assert nothing_is_left()
 
 
-def test_open_sockets_of_an_address_are_limited(code: str, settings: Settings) -> None:
+async def test_open_sockets_of_an_address_are_limited(code: str, settings: Settings) -> None:
     settings.RATE_LIMITS = 3
-
-    async def scenario() -> None:
-        first = [await opened(code, client="2001:db8:1:2::1") for _ in range(3)]
-        again = Socket(code, client="2001:db8:1:2:ffff::9")  # the same /64, which one customer has
-        assert await again.status() == 429
-        assert again.refusal["retry-after"] == "60"
-        others = [await opened(code, client=client) for client in ("2001:db8:1:3::1", "203.0.113.1")]
-        await first.pop().leave()
-        others.append(await opened(code, client="2001:db8:1:2::1"))
-        for socket in (*first, *others):
-            await socket.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+    first = [await opened(code, client="2001:db8:1:2::1") for _ in range(3)]
+    again = Socket(code, client="2001:db8:1:2:ffff::9")  # the same /64, which one customer has
+    assert await again.status() == 429
+    assert again.refusal["retry-after"] == "60"
+    others = [await opened(code, client=client) for client in ("2001:db8:1:3::1", "203.0.113.1")]
+    await first.pop().leave()
+    others.append(await opened(code, client="2001:db8:1:2::1"))
+    for socket in (*first, *others):
+        await socket.leave()
+    assert nothing_is_left()
 
 
 @pytest.mark.parametrize(
@@ -425,30 +366,21 @@ def test_open_sockets_of_an_address_are_limited(code: str, settings: Settings) -
         (1, {"X_Forwarded_For": "198.51.100.{}", "X-Forwarded-For": "203.0.113.7"}, 429),
     ],
 )
-def test_the_address_comes_from_trusted_proxies(
+async def test_the_address_comes_from_trusted_proxies(
     code: str, settings: Settings, proxies: int, headers: dict[str, str], status: int
 ) -> None:
     settings.RATE_LIMITS, settings.TRUSTED_PROXIES = 1, proxies
-
-    async def scenario() -> None:
-        numbered = [{name: value.format(n) for name, value in headers.items()} for n in (1, 2)]
-        socket = await opened(code, headers=numbered[0])
-        another = Socket(code, headers=numbered[1])
-        assert await another.status() == status
-        await socket.leave()
-
-    run(scenario())
+    numbered = [{name: value.format(n) for name, value in headers.items()} for n in (1, 2)]
+    socket = await opened(code, headers=numbered[0])
+    assert await Socket(code, headers=numbered[1]).status() == status
+    await socket.leave()
 
 
 @pytest.mark.long
-def test_without_limits_an_address_can_open_any_number_of_sockets(code: str) -> None:
-    async def scenario() -> None:
-        sockets = [await opened(code) for _ in range(MAX_OPEN + 20)]
-        for socket in sockets:
-            await socket.leave()
-        assert nothing_is_left()
-
-    run(scenario())
+async def test_without_limits_an_address_can_open_any_number_of_sockets(code: str) -> None:
+    for socket in [await opened(code) for _ in range(MAX_OPEN + 20)]:
+        await socket.leave()
+    assert nothing_is_left()
 
 
 class Clock:
@@ -469,11 +401,8 @@ def connects(crowd: SocketLimits, address: str, times: int) -> int:
     """Open and close sockets one after another, and return how many were accepted."""
     let_in = 0
     for _ in range(times):
-        try:
-            with crowd.count_socket(address):
-                let_in += 1
-        except TooManySockets:
-            pass
+        with suppress(TooManySockets), crowd.count_socket(address):
+            let_in += 1
     return let_in
 
 
@@ -508,30 +437,26 @@ def test_only_open_sockets_of_earlier_minutes_are_remembered(at: Clock) -> None:
     assert not here.open
 
 
-@pytest.mark.parametrize("fault", ["away", "bug"])
-def test_a_socket_is_refused_while_the_database_is_down(
-    code: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: str
+@pytest.mark.parametrize("fault", [psycopg.OperationalError(), ValueError()], ids=["away", "a bug"])
+async def test_a_socket_is_refused_while_the_database_is_down(
+    code: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
 ) -> None:
     def fail(*_: object) -> None:
-        raise OperationalError("nobody's business") from (
-            psycopg.OperationalError() if fault == "away" else ValueError()
-        )
+        raise OperationalError("nobody's business") from fault
 
-    monkeypatch.setattr(consumer, "_access", fail)
-
-    async def scenario() -> None:
-        if fault == "away":
-            assert await Socket(code).status() == 503
-        else:
-            with pytest.raises(ExceptionGroup):
-                await serve(code, frames=0)
-        assert nothing_is_left()
-
-    run(scenario())
+    monkeypatch.setattr(consumer, "socket_access", fail)
+    if isinstance(fault, ValueError):
+        with pytest.raises(ExceptionGroup):
+            await serve(code, frames=0)
+    else:
+        assert await Socket(code).status() == 503
+    assert nothing_is_left()
     assert not any(record.exc_info for record in caplog.records)
 
 
-def test_a_message_to_a_socket_does_not_use_the_database_thread(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_message_to_a_socket_does_not_use_the_database_thread(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Otherwise a hanging database would delay messages to all sockets."""
     visits: list[str] = []
 
@@ -539,24 +464,18 @@ def test_a_message_to_a_socket_does_not_use_the_database_thread(code: str, monke
         visits.append("visit")
 
     monkeypatch.setattr("channels.consumer.aclose_old_connections", visit)
-
-    async def scenario() -> None:
-        socket = await opened(code)
-        await layer().group_send(f"game.{code}", {"type": "game.changed", "version": 3})
-        assert (await socket.receive())["version"] == 3
-        await socket.leave()
-
-    run(scenario())
+    socket = await opened(code)
+    await layer().group_send(f"game.{code}", {"type": "game.changed", "version": 3})
+    assert (await socket.receive())["version"] == 3
+    await socket.leave()
     assert visits == []
 
 
-def test_a_visitor_has_no_socket_where_a_log_in_is_required(code: str, as_alice: Client, settings: Settings) -> None:
+async def test_a_visitor_has_no_socket_where_a_log_in_is_required(
+    code: str, as_alice: Client, settings: Settings
+) -> None:
     settings.LOGIN_REQUIRED = True
-
-    async def scenario() -> None:
-        visitor = Socket(code)
-        assert await visitor.accepted()
-        assert await visitor.closed() == consumer.NOT_FOUND
-        await opened(code, as_alice)
-
-    run(scenario())
+    visitor = Socket(code)
+    assert await visitor.accepted()
+    assert await visitor.closed() == consumer.NOT_FOUND
+    await opened(code, as_alice)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from pytest_django.fixtures import Settings
 from accounts.models import ApiToken, User
 from games import announce
 from games.actions import deletion, lobby, pauses
-from games.actions.play import play_move
 from games.live.polling import poller
 from games.models import Game
 from games.queries import Table, Viewer
@@ -32,7 +30,7 @@ from nomercy.launcher.embedded import ServerLoopLayer
 from nomercy.waiting_calls import WaitingCalls
 from nomercy.wsgi import application
 from tests.conftest import api_token
-from tests.support.sockets import run, thread_of_channels
+from tests.support.sockets import played, run, thread_of_channels
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,8 +48,17 @@ class Site:
         self.app = WaitingCalls(answer_and_disconnect)
 
     def call(self, path: str, token: str) -> Call:
-        """Begin a call of the API."""
         return Call(self.app, path, token)
+
+    async def waiting(self, path: str, token: str) -> Call:
+        """Begin a call of the API that has no answer for a while."""
+        call = await self.call(path, token).begin()
+        assert await call.waits()
+        return call
+
+    async def answer(self, path: str, token: str) -> tuple[int, Any]:
+        """Return the status and the JSON of a call of the API."""
+        return await (await self.call(path, token).begin()).answer()
 
 
 def answer_and_disconnect(environ: dict[str, Any], start_response: Any) -> list[bytes]:
@@ -117,202 +124,150 @@ def table(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob])
 
 
-async def move(table: Table, person: User, text: str = "play r5", version: int = 0) -> None:
-    await sync_to_async(play_move)(
-        code=table.game.code, viewer=Viewer(person), text=text, version=version, now=timezone.now()
-    )
+@pytest.fixture
+def path(table: Table) -> str:
+    """The address at which a program waits for the first move."""
+    return f"wait/games/{table.game.code}?after=0"
 
 
-def test_a_call_is_answered_after_the_next_move(site: Site, table: Table, alice: User, bob: User) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        await move(table, alice)
-        status, view = await call.answer()
-        assert (status, view["version"], view["top"]) == (200, 1, "r5")
-        assert view["hand"] is not None
-
-    run(scenario())
+@pytest.fixture
+def token(bob: User) -> str:
+    """Bob's token."""
+    return api_token(bob)
 
 
-def test_a_call_is_answered_at_once_if_there_was_a_move(site: Site, table: Table, alice: User, bob: User) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        await move(table, alice)
-        status, view = await (await site.call(f"wait/games/{table.game.code}?after=0", token).begin()).answer()
-        assert (status, view["version"]) == (200, 1)
-
-    run(scenario())
-
-
-def test_a_call_is_answered_after_a_change_that_is_no_move(site: Site, table: Table, alice: User, bob: User) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        for person in (alice, bob):
-            await sync_to_async(pauses.ask_pause)(code=table.game.code, viewer=Viewer(person), now=timezone.now())
-        status, view = await call.answer()
-        assert (status, view["version"]) == (200, 0)
-        assert view["paused"]
-
-    run(scenario())
-
-
-@pytest.mark.long
-def test_a_message_without_a_change_for_the_caller_is_no_answer(site: Site, table: Table, bob: User) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}", token).begin()
-        assert await call.waits()
-        await sync_to_async(announce.person_news)(bob.pk)
-        assert await call.waits()
-        await call.hang_up()
-
-    run(scenario())
-
-
-@pytest.mark.long
-def test_without_a_change_the_call_is_answered_when_its_time_is_over(
-    site: Site, table: Table, bob: User, monkeypatch: pytest.MonkeyPatch
+async def test_a_call_is_answered_after_the_next_move(
+    site: Site, table: Table, path: str, token: str, alice: User
 ) -> None:
-    token = api_token(bob)
-    monkeypatch.setattr(waiting_calls, "WAIT_SECONDS", 0.4)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        status, view = await call.answer()
-        assert (status, view["version"]) == (200, 0)
-
-    run(scenario())
+    call = await site.waiting(path, token)
+    await played(table.game.code, alice)
+    status, view = await call.answer()
+    assert (status, view["version"], view["top"]) == (200, 1, "r5")
+    assert view["hand"] is not None
 
 
-def test_a_call_takes_less_than_25_seconds() -> None:
+async def test_a_call_is_answered_at_once_if_there_was_a_move(
+    site: Site, table: Table, path: str, token: str, alice: User
+) -> None:
+    await played(table.game.code, alice)
+    status, view = await site.answer(path, token)
+    assert (status, view["version"]) == (200, 1)
+
+
+async def test_a_call_is_answered_after_a_change_that_is_no_move(
+    site: Site, table: Table, path: str, token: str, alice: User, bob: User
+) -> None:
+    call = await site.waiting(path, token)
+    for person in (alice, bob):
+        await sync_to_async(pauses.ask_pause)(code=table.game.code, viewer=Viewer(person), now=timezone.now())
+    status, view = await call.answer()
+    assert (status, view["version"]) == (200, 0)
+    assert view["paused"]
+
+
+@pytest.mark.long
+async def test_a_message_without_a_change_for_the_caller_is_no_answer(
+    site: Site, path: str, token: str, bob: User
+) -> None:
+    call = await site.waiting(path.partition("?")[0], token)
+    await sync_to_async(announce.person_news)(bob.pk)
+    assert await call.waits()
+    await call.hang_up()
+
+
+@pytest.mark.long
+async def test_without_a_change_the_call_is_answered_when_its_time_is_over(
+    site: Site, path: str, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert waiting_calls.WAIT_SECONDS < 25
+    monkeypatch.setattr(waiting_calls, "WAIT_SECONDS", 0.4)
+    status, view = await (await site.waiting(path, token)).answer()
+    assert (status, view["version"]) == (200, 0)
 
 
-def test_a_move_between_the_first_look_and_the_groups_is_not_missed(
-    site: Site, table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+async def test_a_move_between_the_first_look_and_the_groups_is_not_missed(
+    site: Site, table: Table, path: str, token: str, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = api_token(bob)
     join = ServerLoopLayer.group_add
 
     async def group_add(self: ServerLoopLayer, group: str, channel: str) -> None:
         monkeypatch.setattr(ServerLoopLayer, "group_add", join)
-        await move(table, alice)
+        await played(table.game.code, alice)
         await join(self, group, channel)
 
     monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
-
-    async def scenario() -> None:
-        status, view = await (await site.call(f"wait/games/{table.game.code}?after=0", token).begin()).answer()
-        assert (status, view["version"]) == (200, 1)
-
-    run(scenario())
+    status, view = await site.answer(path, token)
+    assert (status, view["version"]) == (200, 1)
 
 
 @pytest.mark.long
-def test_a_call_finds_a_move_while_the_channel_layer_is_down(
-    site: Site, table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+async def test_a_call_finds_a_move_while_the_channel_layer_is_down(
+    site: Site, table: Table, path: str, token: str, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    token = api_token(bob)
-
     async def group_add(self: ServerLoopLayer, group: str, channel: str) -> None:
         raise ConnectionError("refused")
 
     monkeypatch.setattr(ServerLoopLayer, "group_add", group_add)
     monkeypatch.setattr(waiting_calls, "POLL_SECONDS", 0.1)
+    call = await site.waiting(path, token)
+    assert poller().layer_is_down
+    await played(table.game.code, alice)
+    assert (await call.answer())[1]["version"] == 1
 
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        assert poller().layer_is_down
-        await move(table, alice)
-        assert (await call.answer())[1]["version"] == 1
 
-    run(scenario())
+def suspend(user: User, mo: User) -> None:
+    people.suspend(person_id=user.pk, by=mo, days=1, reason="Insults in the name", now=timezone.now())
+
+
+def delete_account(user: User, mo: User) -> None:
+    deletion.ask(user=user, now=timezone.now())
+
+
+def revoke_token(user: User, mo: User) -> None:
+    ApiToken.objects.filter(user=user).delete()
 
 
 @pytest.mark.long
-def test_a_revoked_token_ends_the_call(site: Site, table: Table, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    token = api_token(bob)
-    monkeypatch.setattr(waiting_calls, "WAIT_SECONDS", 3)  # a busy machine takes a second to delete the token
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        await sync_to_async(ApiToken.objects.filter(user=bob).delete)()
-        status, error = await call.answer()
-        assert (status, error["error"]) == (401, "unauthorized")
-
-    run(scenario())
-
-
-def test_a_suspended_person_gets_a_refusal_at_once(site: Site, table: Table, bob: User, mo: User) -> None:
-    token = api_token(bob)
-    suspend = partial(people.suspend, person_id=bob.pk, by=mo, days=1, reason="Insults in the name", now=timezone.now())
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        await sync_to_async(suspend)()
-        status, error = await call.answer()
-        assert (status, error["error"]) == (403, "suspended")
-
-    run(scenario())
+@pytest.mark.parametrize(
+    ("act", "status", "error", "longest"),
+    [
+        (suspend, 403, "suspended", None),
+        (delete_account, 401, "unauthorized", None),
+        (revoke_token, 401, "unauthorized", 3),  # a busy machine takes a second to delete the token
+    ],
+)
+async def test_a_person_who_loses_access_gets_a_refusal(
+    site: Site, path: str, token: str, bob: User, mo: User, monkeypatch: pytest.MonkeyPatch,
+    act: Callable[[User, User], None], status: int, error: str, longest: int | None,
+) -> None:  # fmt: skip
+    if longest is not None:  # nobody is told of a revoked token
+        monkeypatch.setattr(waiting_calls, "WAIT_SECONDS", longest)
+    call = await site.waiting(path, token)
+    await sync_to_async(act)(bob, mo)
+    told = await call.answer()
+    assert (told[0], told[1]["error"]) == (status, error)
 
 
-def test_a_person_who_deletes_the_account_gets_a_refusal_at_once(site: Site, table: Table, bob: User) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        await sync_to_async(deletion.ask)(user=bob, now=timezone.now())
-        status, error = await call.answer()
-        assert (status, error["error"]) == (401, "unauthorized")
-
-    run(scenario())
-
-
-def test_nobody_waits_for_a_table_they_may_not_see(site: Site, table: Table, charlie: User) -> None:
+def test_nobody_waits_for_a_table_they_may_not_see(site: Site, path: str, charlie: User) -> None:
     token = api_token(charlie)
     Game.objects.update(is_public=False)
-
-    async def scenario() -> None:
-        status, error = await (await site.call(f"wait/games/{table.game.code}?after=0", token).begin()).answer()
-        assert (status, error["error"]) == (404, "not_found")
-
-    run(scenario())
+    status, error = run(site.answer(path, token))
+    assert (status, error["error"]) == (404, "not_found")
 
 
 @pytest.mark.long
-def test_events_list_the_open_and_running_tables(site: Site, table: Table, alice: User, bob: User) -> None:
-    token = api_token(bob)
+def test_events_list_the_open_and_running_tables(site: Site, table: Table, token: str, alice: User, bob: User) -> None:
     lobby.create_table(user=bob, options=lobby.TableOptions(bots=0), now=timezone.now())
 
     async def scenario() -> None:
-        call = await site.call("wait/events", token).begin()
-        assert await call.waits()
-        await move(table, alice)
+        call = await site.waiting("wait/events", token)
+        await played(table.game.code, alice)
         status, answer = await call.answer()
         assert status == 200
-        assert answer["items"][0] == {
-            "id": table.game.code,
-            "version": 1,
-            "status": "playing",
-            "seats": 2,
-            "waiting": True,
-        }
+        playing = {"id": table.game.code, "version": 1, "status": "playing", "seats": 2, "waiting": True}
+        assert answer["items"][0] == playing
         assert [item["status"] for item in answer["items"]] == ["playing", "open"]
-        again = await site.call(f"wait/events?after={answer['mark']}", token).begin()
-        assert await again.waits()
+        again = await site.waiting(f"wait/events?after={answer['mark']}", token)
         await again.hang_up()
 
     run(scenario())
@@ -323,35 +278,29 @@ def test_events_tell_that_somebody_has_sat_down(site: Site, alice: User, bob: Us
     code = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=timezone.now()).game.code
 
     async def scenario() -> None:
-        call = await site.call("wait/events", token).begin()
-        assert await call.waits()
+        call = await site.waiting("wait/events", token)
         await sync_to_async(lobby.join)(code=code, viewer=Viewer(bob), now=timezone.now())
         assert (await call.answer())[1]["items"][0]["seats"] == 2
 
     run(scenario())
 
 
-def test_events_since_an_older_mark_are_told_at_once(site: Site, table: Table, bob: User) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        status, answer = await (await site.call("wait/events?after=older", token).begin()).answer()
-        assert (status, len(answer["items"])) == (200, 1)
-
-    run(scenario())
+@pytest.mark.usefixtures("table")
+async def test_events_since_an_older_mark_are_told_at_once(site: Site, token: str) -> None:
+    status, answer = await site.answer("wait/events?after=older", token)
+    assert (status, len(answer["items"])) == (200, 1)
 
 
 @pytest.mark.long
-def test_more_calls_wait_than_there_are_threads(site: Site, table: Table, alice: User, bob: User) -> None:
-    token, other = api_token(bob), api_token(alice)
-    path = f"wait/games/{table.game.code}?after=0"
+def test_more_calls_wait_than_there_are_threads(site: Site, table: Table, path: str, token: str, alice: User) -> None:
+    other = api_token(alice)
 
     async def scenario() -> None:
         calls = [await site.call(path, token).begin() for _ in range(waiting_calls.THREADS + 2)]
         for call in calls:
             assert await call.waits()
-        assert (await (await site.call("me", other).begin()).answer())[0] == 200
-        await move(table, alice)
+        assert (await site.answer("me", other))[0] == 200
+        await played(table.game.code, alice)
         assert [(await call.answer())[1]["version"] for call in calls] == [1] * len(calls)
         assert not site.app.waiting
 
@@ -360,18 +309,15 @@ def test_more_calls_wait_than_there_are_threads(site: Site, table: Table, alice:
 
 @pytest.mark.long
 def test_a_person_has_few_waiting_calls(
-    site: Site, table: Table, alice: User, bob: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    site: Site, path: str, token: str, alice: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMITS = 100
     monkeypatch.setattr(waiting_calls, "MOST_OF_ONE", 1)
-    tokens = [api_token(alice), api_token(bob)]
-    path = f"wait/games/{table.game.code}?after=0"
+    other = api_token(alice)
 
     async def scenario() -> None:
-        calls = [await site.call(path, token).begin() for token in tokens]
-        for call in calls:
-            assert await call.waits()
-        status, error = await (await site.call(path, tokens[0]).begin()).answer()
+        calls = [await site.waiting(path, one) for one in (token, other)]
+        status, error = await site.answer(path, token)
         assert (status, error["error"]) == (429, "too_many_requests")
         for call in calls:
             await call.hang_up()
@@ -380,7 +326,8 @@ def test_a_person_has_few_waiting_calls(
     run(scenario())
 
 
-def test_a_header_with_an_underscore_is_ignored(bob: User) -> None:
+@pytest.mark.usefixtures("bob")
+async def test_a_header_with_an_underscore_is_ignored() -> None:
     seen: list[str] = []
 
     def note(environ: dict[str, Any], start_response: Any) -> list[bytes]:
@@ -388,17 +335,13 @@ def test_a_header_with_an_underscore_is_ignored(bob: User) -> None:
         return answer_and_disconnect(environ, start_response)
 
     headers = {"x_forwarded_for": "192.0.2.9", "x-forwarded-proto": "https"}
-
-    async def scenario() -> None:
-        call = Call(WaitingCalls(note), "me", "no-such-token", **headers)
-        assert (await (await call.begin()).answer())[0] == 401
-
-    run(scenario())
+    call = Call(WaitingCalls(note), "me", "no-such-token", **headers)
+    assert (await (await call.begin()).answer())[0] == 401
     assert "HTTP_X_FORWARDED_PROTO" in seen
     assert "HTTP_X_FORWARDED_FOR" not in seen
 
 
-def test_calls_of_one_address_leave_threads_to_others() -> None:
+async def test_calls_of_one_address_leave_threads_to_others() -> None:
     released = threading.Event()
 
     def late(environ: dict[str, Any], start_response: Any) -> list[bytes]:
@@ -407,80 +350,53 @@ def test_calls_of_one_address_leave_threads_to_others() -> None:
         start_response("200 OK", [])
         return [b"{}"]
 
-    async def scenario() -> None:
-        app = WaitingCalls(late)
-        many = [await Call(app, "wait/events", "a", address="192.0.2.1").begin() for _ in range(20)]
-        assert await many[0].waits()
-        other = await Call(app, "wait/events", "b", address="192.0.2.2").begin()
-        assert (await other.answer())[0] == 200
-        released.set()
-        assert [(await call.answer())[0] for call in many] == [200] * 20
-
-    run(scenario())
+    app = WaitingCalls(late)
+    many = [await Call(app, "wait/events", "a", address="192.0.2.1").begin() for _ in range(20)]
+    assert await many[0].waits()
+    other = await Call(app, "wait/events", "b", address="192.0.2.2").begin()
+    assert (await other.answer())[0] == 200
+    released.set()
+    assert [(await call.answer())[0] for call in many] == [200] * 20
 
 
 @pytest.mark.long
-def test_changes_that_are_nothing_new_are_looked_at_more_and_more_seldom(
-    site: Site, table: Table, bob: User, caplog: pytest.LogCaptureFixture
+async def test_changes_that_are_nothing_new_are_looked_at_more_and_more_seldom(
+    site: Site, path: str, token: str, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
+    with caplog.at_level("DEBUG", "nomercy.request"):
+        call = await site.waiting(path, token)
         caplog.clear()
         for _ in range(40):
             await sync_to_async(announce.person_news)(bob.pk)
             await asyncio.sleep(0.02)
         await call.hang_up()
-
-    with caplog.at_level("DEBUG", "nomercy.request"):
-        run(scenario())
     assert 2 <= sum("wait/games" in record.getMessage() for record in caplog.records) <= 3
 
 
-def test_a_caller_who_hangs_up_leaves_nothing_behind(site: Site, table: Table, bob: User) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}", token).begin()
-        assert await call.waits()
-        await call.hang_up()
-        assert not site.app.waiting
-        layer: Any = get_channel_layer()
-        assert not layer.groups
-        assert not layer.channels
-
-    run(scenario())
+async def test_a_caller_who_hangs_up_leaves_nothing_behind(site: Site, path: str, token: str) -> None:
+    call = await site.waiting(path.partition("?")[0], token)
+    await call.hang_up()
+    layer: Any = get_channel_layer()
+    left = (site.app.waiting, layer.groups, layer.channels)
+    assert not any(left)
 
 
-def test_without_a_server_that_waits_the_view_answers_at_once(table: Table, bob: User) -> None:
-    client = Client(headers={"authorization": f"Bearer {api_token(bob)}", "x-wait-for": "x", "nomercy.known": ""})
-    for path in (f"wait/games/{table.game.code}?after=0", "wait/events"):
-        answer = client.get(f"/api/v1/{path}")
+def test_without_a_server_that_waits_the_view_answers_at_once(path: str, token: str) -> None:
+    client = Client(headers={"authorization": f"Bearer {token}", "x-wait-for": "x", "nomercy.known": ""})
+    for address in (path, "wait/events"):
+        answer = client.get(f"/api/v1/{address}")
         assert answer.status_code == 200
         assert "X-Wait-For" not in answer
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["wait/games/{}?after=-1", "wait/games/{}?after=x", "wait/games/{}?version=1", f"wait/events?after={'a' * 65}"],
-)
-def test_a_wrong_query_is_refused(path: str, table: Table, bob: User) -> None:
-    client = Client(headers={"authorization": f"Bearer {api_token(bob)}"})
-    answer = client.get(f"/api/v1/{path.format(table.game.code)}")
-    assert (answer.status_code, answer.json()["error"]) == (400, "malformed")
+def test_a_wrong_query_is_refused(path: str, token: str) -> None:
+    client, game = Client(headers={"authorization": f"Bearer {token}"}), path.partition("?")[0]
+    for wrong in (f"{game}?after=-1", f"{game}?after=x", f"{game}?version=1", f"wait/events?after={'a' * 65}"):
+        answer = client.get(f"/api/v1/{wrong}")
+        assert (answer.status_code, answer.json()["error"]) == (400, "malformed"), wrong
 
 
-def test_a_stopping_server_answers_the_calls(
-    site: Site, table: Table, bob: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    token = api_token(bob)
-
-    async def scenario() -> None:
-        call = await site.call(f"wait/games/{table.game.code}?after=0", token).begin()
-        assert await call.waits()
-        site.app.stopping.set()
-        assert (await call.answer())[0] == 200
-
-    run(scenario())
+async def test_a_stopping_server_answers_the_calls(site: Site, path: str, token: str) -> None:
+    call = await site.waiting(path, token)
+    site.app.stopping.set()
+    assert (await call.answer())[0] == 200

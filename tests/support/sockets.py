@@ -11,13 +11,17 @@ from collections.abc import Coroutine, Iterator, Mapping
 from typing import Any, TypeVar
 
 import pytest
-from asgiref.sync import SyncToAsync
+from asgiref.sync import SyncToAsync, sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.db import connections
 from django.test import Client
+from django.utils import timezone
 
+from accounts.models import User
 from games import announce
+from games.actions.play import play_move
+from games.queries import Viewer
 from nomercy.asgi import Application
 from nomercy.launcher.embedded import ServerLoopLayer
 
@@ -122,6 +126,19 @@ class Socket:
     async def leave(self) -> None:
         await self._app.send_input({"type": "websocket.disconnect", "code": 1000})
         await self._app.wait(5)
+
+
+async def opened(code: str, browser: Client | None = None, **more: Any) -> Socket:
+    """Return an open socket that has received the version of the game."""
+    socket = Socket(code, browser, **more)
+    assert await socket.status() == 101
+    await socket.receive()
+    return socket
+
+
+async def played(code: str, user: User, text: str = "play r5") -> None:
+    """Make the first move of a game."""
+    await sync_to_async(play_move)(code=code, viewer=Viewer(user), text=text, version=0, now=timezone.now())
 
 
 def run(scenario: Coroutine[Any, Any, T]) -> T:
