@@ -15,7 +15,7 @@ from games.queries import GameView
 from games.render.page_events import TELLINGS, Motion, PageEvent, PageEvents, summed_up
 from games.rules import Event
 from games.rules.events import EVENTS
-from tests.games.test_render import CHALLENGED, DRAWN, NOW, OVER, OWED, PLAIN, RACE, ROULETTE, line, seen
+from tests.games.test_render import CHALLENGED, DRAWN, NOW, OVER, OWED, PLAIN, RACE, RACING, ROULETTE, line, seen
 
 WAITING = {**PLAIN, "turn": 1}
 
@@ -231,11 +231,7 @@ def test_cards_that_later_ones_cover_come_with_the_event() -> None:
         ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, "no-mercy", "Your turn. You owe 6 cards. None of 2 can answer."),
         (ROULETTE, "no-mercy", "Your turn. Choose a colour for the roulette."),
         (DRAWN, "no-mercy", "Your turn. You can play the Red 5 you drew."),
-        (
-            {**CHALLENGED, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]},
-            "classic",
-            "Your turn. You owe 4 cards. None of 3 can answer. You can challenge Chen.",
-        ),
+        (CHALLENGED, "classic", "Your turn. You owe 4 cards. None of 3 can answer. You can challenge Chen."),
         ({**PLAIN, "turn": 1}, "no-mercy", ""),
         (OVER, "no-mercy", "You win the game."),
     ],
@@ -265,9 +261,7 @@ def test_the_deadline_is_said_within_its_last_hour() -> None:
 
 
 def test_a_race_for_the_buzzer_is_said() -> None:
-    race = {**RACE, "turn": 0, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]}
-    view = seen(race, 0, preset="house-party", options={"buzzers": "race"}, pace="live")
-    assert told(view, Event("played", 2, "BZ")).now == "Buzzer: press it now."
+    assert told(seen(RACE, **RACING), Event("played", 2, "BZ")).now == "Buzzer: press it now."
 
 
 def test_a_round_that_staff_cancelled_is_told_without_its_moves() -> None:

@@ -20,6 +20,7 @@ from games.queries import GameView, LastHand, LogLine
 from games.render import GamePage, LastRound, PageRequest, words
 from games.render.key_moments import moment_sentence
 from games.render.move import Chooser
+from games.render.round_end import EndedRound
 from games.render.table import ScoreRow
 from games.rules import Event
 from tests.support.options import values_of
@@ -70,120 +71,136 @@ PLAIN: Mapping[str, Any] = {
 OWED = {**PLAIN, "discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}
 ROULETTE = {**PLAIN, "discard_pile": ["WC"], "color": None, "phase": "choose_color"}
 DRAWN = {**PLAIN, "phase": "drawn", "drawn": "r5"}
+DRAWN_IN_CLASSIC = {**DRAWN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}
 NOTHING_FITS = {**PLAIN, "hands": [["b1"], ["r4", "g3"], ["y1", "y2"]], "declared": [0]}
 
 
-@pytest.mark.parametrize(
-    ("position", "you", "sentence"),
-    [
-        (PLAIN, 0, "Your turn: play a card or draw."),
-        (NOTHING_FITS, 0, "Your turn: draw (no playable card)."),
-        (OWED, 0, "Your turn: you owe 6 cards."),
-        (ROULETTE, 0, "Your turn: choose a colour for the roulette."),
-        (DRAWN, 0, "Your turn: play the Red 5 you drew."),
-        (PLAIN, 1, "Ann’s turn: play or draw."),
-        (OWED, 1, "Ann’s turn: answer or take 6 cards."),
-        (ROULETTE, None, "Ann’s turn: choose a colour for the roulette."),
-        (DRAWN, 1, "Ann’s turn: play the drawn card."),
-    ],
-)
-def test_the_headline_says_who_must_do_what(position: Mapping[str, Any], you: int | None, sentence: str) -> None:
-    assert words.headline(seen(position, you), NOW) == sentence
+HANDS_WITH_A_WILD = [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]
+CHALLENGED = {
+    **OWED, "hands": HANDS_WITH_A_WILD, "discard_pile": ["r3", "W4"], "color": "r", "pending": {"total": 4, "value": 4},
+    "challenge": {"seat": 2, "bluff": False},
+}  # fmt: skip
 
-
-CHALLENGED = {**OWED, "discard_pile": ["r3", "W4"], "color": "r", "pending": {"total": 4, "value": 4}}
-CHALLENGED |= {"challenge": {"seat": 2, "bluff": False}}
-RACE = {**PLAIN, "discard_pile": ["r3", "BZ"], "phase": "buzz", "buzz": {"by": 0, "pressed": [1]}}
+RACE = {
+    **PLAIN, "hands": HANDS_WITH_A_WILD, "discard_pile": ["r3", "BZ"], "phase": "buzz",
+    "buzz": {"by": 0, "pressed": [1]},
+}  # fmt: skip
+RACING: Mapping[str, Any] = {"preset": "house-party", "options": {"buzzers": "race"}, "pace": "live"}
+LIVE: Mapping[str, Any] = {"preset": "house-party", "pace": "live"}
+OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "winner": 0, "points": 10}
+KNOCKED_OUT = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
 
 
 @pytest.mark.parametrize(
-    ("preset", "you", "sentence"),
+    ("position", "you", "game", "sentence"),
     [
-        ("classic", 0, "Your turn: you owe 4 cards, and can challenge Chen."),
-        ("classic", 1, "Ann’s turn: challenge or take 4 cards."),
-        ("house-party", None, "Ann’s turn: answer, challenge or take 4 cards."),
+        (PLAIN, 0, {}, "Your turn: play a card or draw."),
+        (NOTHING_FITS, 0, {}, "Your turn: draw (no playable card)."),
+        (OWED, 0, {}, "Your turn: you owe 6 cards."),
+        (ROULETTE, 0, {}, "Your turn: choose a colour for the roulette."),
+        (DRAWN, 0, {}, "Your turn: play the Red 5 you drew."),
+        (DRAWN_IN_CLASSIC, 0, {"preset": "classic"}, "Your turn: play the Red 5 you drew, or keep it."),
+        (PLAIN, 1, {}, "Ann’s turn: play or draw."),
+        (OWED, 1, {}, "Ann’s turn: answer or take 6 cards."),
+        (ROULETTE, None, {}, "Ann’s turn: choose a colour for the roulette."),
+        (DRAWN, 1, {}, "Ann’s turn: play the drawn card."),
+        (CHALLENGED, 0, {"preset": "classic"}, "Your turn: you owe 4 cards, and can challenge Chen."),
+        (CHALLENGED, 1, {"preset": "classic"}, "Ann’s turn: challenge or take 4 cards."),
+        (CHALLENGED, None, {"preset": "house-party"}, "Ann’s turn: answer, challenge or take 4 cards."),
+        (RACE, 0, RACING, "Buzzer: press it now."),
+        (RACE, 1, RACING, "Buzzer: wait for the others to press it."),
+        (RACE, 2, RACING, "Buzzer: press it now."),
+        (RACE, None, RACING, "Buzzer: everybody presses it now."),
+        (PLAIN, 0, {"deadline": NOW + timedelta(seconds=60)}, "Your turn: play a card or draw."),
+        (PLAIN, 0, {"deadline": NOW + timedelta(hours=2)}, "Your turn: play a card or draw, by 14:00 UTC."),
+        (PLAIN, 0, {"deadline": NOW + timedelta(hours=20)}, "Your turn: play a card or draw, by Sun 08:00 UTC."),
+        (PLAIN, 0, {"deadline": NOW + timedelta(days=10)}, "Your turn: play a card or draw, by 1 Dec 12:00 UTC."),
+        (OVER, 0, {"status": "over", "winner": 0}, "You win the game."),
+        (OVER, 1, {"status": "over", "winner": 0, "target": 500}, "Ann wins the match."),
+        (OVER, 1, {"target": 500}, "Ann wins round 1."),
+        (PLAIN, 1, {"status": "void"}, "This game was called off."),
     ],
 )
-def test_the_headline_says_who_can_challenge(preset: str, you: int | None, sentence: str) -> None:
-    hands = [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]
-    assert words.headline(seen({**CHALLENGED, "hands": hands}, you, preset=preset), NOW) == sentence
+def test_the_headline_says_who_must_do_what_by_when_or_who_won(
+    position: Mapping[str, Any], you: int | None, game: dict[str, Any], sentence: str
+) -> None:
+    assert words.headline(seen(position, you, **game), NOW) == sentence
+
+
+LOCKED = "Your other cards are locked: a miss costs 3 points."
+RUN = {**PLAIN, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y3", "y2"]], "run": {"seat": 1, "card": "r3"}}
+ANSWERED_IN_A_HOUSE_PARTY = (
+    "1 of your 3 cards can answer. Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen,"
+    " or take them all."
+)
+
+
+@pytest.mark.parametrize(
+    ("position", "you", "game", "detail"),
+    [
+        (PLAIN, 0, {}, "You can play red, any 3 or any wild."),
+        ({**PLAIN, "discard_pile": ["rS"]}, 0, {}, "You can play red, any Skip or any wild."),
+        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, 0, {}, "You can play blue or any wild."),
+        (OWED, 0, {}, "1 of your 3 cards can answer. Stack a draw card of +2 or higher, or take them all."),
+        ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, 0, {}, "None of your 2 cards can answer. Take 6."),
+        (CHALLENGED, 0, {"preset": "classic"}, "Challenge Chen, or take them all."),
+        (CHALLENGED, 0, {"preset": "house-party"}, ANSWERED_IN_A_HOUSE_PARTY),
+        (CHALLENGED, 2, {"preset": "classic"}, ""),
+        (CHALLENGED, None, {"preset": "classic"}, "You are watching."),
+        (PLAIN, None, {}, "You are watching."),
+        (KNOCKED_OUT, 1, {}, "You are out of this round."),
+        (KNOCKED_OUT, 1, {"target": 500}, "You are out until the next deal."),
+        (RUN, 1, LIVE, f"You can continue your straight. {LOCKED}"),
+        (RUN, 2, LIVE, f"You can intercept the top card. {LOCKED}"),
+        (RUN, 2, {"preset": "house-party", "pace": "standard"}, ""),
+        (RACE, 0, RACING, "The slowest to press draws two cards. Pressed: Bob."),
+        (RACE, 2, RACING, "The slowest to press draws two cards. Pressed: Bob."),
+        (RACE, None, RACING, "You are watching."),
+    ],
+)
+def test_the_detail_says_what_the_reader_can_do_or_why_they_only_watch(
+    position: Mapping[str, Any], you: int | None, game: dict[str, Any], detail: str
+) -> None:
+    assert page(seen(position, you, **game)).detail == detail
+
+
+def test_a_move_out_of_turn_says_so() -> None:
+    moves = [page(seen(RUN, you, **LIVE)).move for you in (0, 1, 2)]
+    assert [move and move.title for move in moves] == ["Your move", "Out of turn", "Out of turn"]
 
 
 def test_a_fine_stands_beside_its_player() -> None:
-    position = {"discard_pile": ["r3"], "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]], "turn": 0}
-    shown = page(seen({**position, "fines": [0, 3, 1]}, preset="house-party", pace="live"))
+    shown = page(seen({**PLAIN, "hands": HANDS_WITH_A_WILD, "fines": [0, 3, 1]}, **LIVE))
     fined = {player.name: [tag.short + tag.rest for tag in player.tags] for player in shown.players}
     assert fined == {"Ann": [], "Bob": ["fined 3 points"], "Chen": ["fined 1 point"]}
-
-
-@pytest.mark.parametrize(
-    ("you", "sentence"),
-    [
-        (0, "Buzzer: press it now."),
-        (1, "Buzzer: wait for the others to press it."),
-        (2, "Buzzer: press it now."),
-        (None, "Buzzer: everybody presses it now."),
-    ],
-)
-def test_the_headline_of_a_race_tells_everybody_to_press(you: int | None, sentence: str) -> None:
-    race = {**RACE, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]}
-    view = seen(race, you, preset="house-party", options={"buzzers": "race"}, pace="live")
-    assert words.headline(view, NOW) == sentence
-    slowest = "The slowest to press draws two cards. Pressed: Bob."
-    assert words.detail(view) == ("You are watching." if you is None else slowest)
-
-
-def test_the_detail_says_what_can_be_played_out_of_turn() -> None:
-    hands = [["r5", "b1", "W"], ["r4", "g3"], ["y3", "y2"]]
-    position = {**PLAIN, "hands": hands, "run": {"seat": 1, "card": "r3"}}
-    live = [words.detail(seen(position, you, preset="house-party", pace="live")) for you in (1, 2)]
-    others = "Your other cards are locked: a miss costs 3 points."
-    assert live == [f"You can continue your straight. {others}", f"You can intercept the top card. {others}"]
-    assert words.detail(seen(position, 2, preset="house-party", pace="standard")) == ""
-    moves = [page(seen(position, you, preset="house-party", pace="live")).move for you in (0, 1, 2)]
-    assert [move and move.title for move in moves] == ["Your move", "Out of turn", "Out of turn"]
 
 
 def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
     """Chen can intercept with the yellow 3. A miss with another card would be refused, or fined in another hand."""
 
-    def buttons(view: GameView) -> dict[str, str]:
+    def buttons(you: int, **game: Any) -> dict[str, str]:
         """Return the type of each card's button, which names a move only if it sends one."""
-        html = " ".join(loader.render_to_string("games/_hand.html", {"page": page(view)}).split())
+        html = " ".join(
+            loader.render_to_string("games/_hand.html", {"page": page(seen(position, you, **game))}).split()
+        )
         found = re.findall(r'<button id="card-\d+" class="card" type="(\w+)"( name="move" value="play \w+")?', html)
         assert all(bool(move) == (kind == "submit") for kind, move in found)
-        return dict(
-            zip(re.findall(r'<span class="sr">([^<]*)</span></button>', html), (kind for kind, _ in found), strict=True)
-        )
+        names = re.findall(r'<span class="sr">([^<]*)</span></button>', html)
+        return dict(zip(names, (kind for kind, _ in found), strict=True))
 
     position = {**PLAIN, "hands": [["r5", "b1", "W"], ["r4", "g4", "W"], ["y3", "y2"]]}
-    live: dict[str, Any] = {"preset": "house-party", "pace": "live"}
-    assert buttons(seen(position, 2, **live)) == {"Yellow 3": "submit", "Yellow 2": "button"}
-    assert set(buttons(seen(position, 1, **live)).values()) == {"button"}
-    assert set(buttons(seen(position, 0, **live)).values()) == {"submit"}
-    assert words.detail(seen(position, 1, **live)) == (
-        "Your cards are locked: none fits out of turn, and a miss costs 3 points."
-    )
+    assert buttons(2, **LIVE) == {"Yellow 3": "submit", "Yellow 2": "button"}
+    assert set(buttons(1, **LIVE).values()) == {"button"}
+    assert set(buttons(0, **LIVE).values()) == {"submit"}
+    none_fits = "Your cards are locked: none fits out of turn, and a miss costs 3 points."
+    assert words.detail(seen(position, 1, **LIVE)) == none_fits
     for free in (
         {"preset": "house-party", "pace": "standard"},
-        {**live, "options": {"interception_penalty": 0}},
+        {**LIVE, "options": {"interception_penalty": 0}},
         {"preset": "classic", "pace": "live"},
     ):
-        assert set(buttons(seen(position, 1, **free)).values()) == {"submit"}
+        assert set(buttons(1, **free).values()) == {"submit"}
         assert "locked" not in words.detail(seen(position, 1, **free))
-
-
-@pytest.mark.parametrize(
-    ("left", "sentence"),
-    [
-        (timedelta(seconds=60), "Your turn: play a card or draw."),
-        (timedelta(hours=2), "Your turn: play a card or draw, by 14:00 UTC."),
-        (timedelta(hours=20), "Your turn: play a card or draw, by Sun 08:00 UTC."),
-        (timedelta(days=10), "Your turn: play a card or draw, by 1 Dec 12:00 UTC."),
-    ],
-)
-def test_the_headline_says_by_when(left: timedelta, sentence: str) -> None:
-    assert words.headline(seen(PLAIN, deadline=NOW + left), NOW) == sentence
 
 
 def test_times_are_in_the_readers_zone() -> None:
@@ -195,27 +212,6 @@ def test_times_are_in_the_readers_zone() -> None:
 @pytest.mark.parametrize(("seconds", "text"), TIMES_LEFT)
 def test_the_time_left_has_one_suitable_unit(seconds: float, text: str) -> None:
     assert words.time_left(NOW + timedelta(seconds=seconds), NOW) == text
-
-
-@pytest.mark.parametrize(
-    ("position", "detail"),
-    [
-        (PLAIN, "You can play red, any 3 or any wild."),
-        ({**PLAIN, "discard_pile": ["rS"]}, "You can play red, any Skip or any wild."),
-        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "You can play blue or any wild."),
-        (OWED, "1 of your 3 cards can answer. Stack a draw card of +2 or higher, or take them all."),
-        ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, "None of your 2 cards can answer. Take 6."),
-    ],
-)
-def test_the_detail_says_what_is_playable(position: Mapping[str, Any], detail: str) -> None:
-    assert page(seen(position)).detail == detail
-
-
-def test_the_detail_says_why_the_reader_only_watches() -> None:
-    assert page(seen(PLAIN, None)).detail == "You are watching."
-    knocked_out = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
-    assert page(seen(knocked_out, 1)).detail == "You are out of this round."
-    assert page(seen(knocked_out, 1, target=500)).detail == "You are out until the next deal."
 
 
 FOUR: Mapping[str, Any] = {**PLAIN, "hands": [["r5", "b1", "W6"], ["r4", "g3"], ["y1", "y2"], ["b7"]]}
@@ -254,34 +250,18 @@ def test_resigning_warns_of_what_the_rules_then_do(position: Mapping[str, Any], 
         assert says.startswith(f"{NAMES[after.winner]} wins")
 
 
-OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "winner": 0, "points": 10}
-
-
-def test_a_finished_game_names_its_winner_to_every_reader() -> None:
-    assert words.headline(seen(OVER, 0, status="over", winner=0), NOW) == "You win the game."
-    assert words.headline(seen(OVER, 1, status="over", winner=0, target=500), NOW) == "Ann wins the match."
-    assert words.headline(seen(OVER, 1, target=500), NOW) == "Ann wins round 1."
-    assert words.headline(seen(PLAIN, 1, status="void"), NOW) == "This game was called off."
-
-
 def with_seats(view: GameView, **changes: Any) -> GameView:
     """Return the same view with other values in its first seat."""
     return replace(view, seats=(replace(view.seats[0], **changes), *view.seats[1:]))
 
 
-def test_a_win_that_a_bot_made_for_the_owner_of_its_seat_says_so() -> None:
-    mine, others = (
-        with_seats(seen(OVER, reader, status="over", winner=0, target=5), bot="careful", owner=True)
-        for reader in (0, 1)
-    )
-    assert words.headline(mine, NOW) == "Your bot wins the match."
-    assert words.headline(others, NOW) == "Ann’s bot wins the match."
-    ended = there(page(mine).ended)
-    assert (ended.title, ended.result) == (
-        "Your bot wins round 1",
-        "Round 1: Your bot wins the round and scores 10 points.",
-    )
-    assert there(page(others).ended).result == "Round 1: Ann’s bot wins the round and scores 10 points."
+@pytest.mark.parametrize(("you", "who"), [(0, "Your bot"), (1, "Ann’s bot")])
+def test_a_win_that_a_bot_made_for_the_owner_of_its_seat_says_so(you: int, who: str) -> None:
+    view = with_seats(seen(OVER, you, status="over", winner=0, target=5), bot="careful", owner=True)
+    assert words.headline(view, NOW) == f"{who} wins the match."
+    ended = there(page(view).ended)
+    assert ended.title == f"{who} wins round 1"
+    assert ended.result == f"Round 1: {who} wins the round and scores 10 points."
 
 
 def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
@@ -309,13 +289,17 @@ def test_a_finished_round_shows_its_result_and_all_hands() -> None:
     ]
 
 
+def after_round(view: GameView, winner: int, points: int, hands: Sequence[LastHand], **more: Any) -> EndedRound:
+    """Return what a page shows of the round before."""
+    ended = LastRound(1, rules.Outcome(winner, points), hands)
+    return there(render.page_of(view, [], asked=PageRequest(), now=NOW, ended=ended, **more).ended)
+
+
 def test_the_previous_round_is_shown_if_given() -> None:
     view = seen(PLAIN, target=500)
     assert page(view).ended is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
-    shown = there(
-        render.page_of(view, [], asked=PageRequest(), now=NOW, ended=LastRound(1, rules.Outcome(1, 57), hands)).ended
-    )
+    shown = after_round(view, 1, 57, hands)
     assert shown.result == "Round 1: Bob wins the round and scores 57 points."
     assert [(row.name, row.cards, row.none) for row in shown.rows] == [
         ("Bob", [], "no cards left"), ("Ann", [], "out by the mercy rule"), ("Chen", [], "left the game"),
@@ -325,7 +309,6 @@ def test_the_previous_round_is_shown_if_given() -> None:
 def test_the_end_of_a_round_moves_its_points_to_the_scores() -> None:
     view = seen(PLAIN, target=500)
     seats = [replace(seat, score=score) for seat, score in zip(view.seats, (120, 250, 30), strict=True)]
-    view = replace(view, seats=tuple(seats))
     hands = [LastHand((), out=False, left=False)] * 3
     moments = [
         rules.KeyMoment(3, 1, "took_stack", 2, 12),
@@ -333,31 +316,22 @@ def test_the_end_of_a_round_moves_its_points_to_the_scores() -> None:
         rules.KeyMoment(8, 1, "knocked_out", 2),
         rules.KeyMoment(9, 2, "knocked_out", 0),
     ]
-    ended = LastRound(1, rules.Outcome(1, 200), hands)
-    shown = there(render.page_of(view, [], asked=PageRequest(), now=NOW, ended=ended, moments=moments).ended)
-    assert [(row.name, row.before, row.gained, row.total) for row in shown.rows] == [
-        ("Bob", 50, 200, 250), ("Ann", 120, 0, 120), ("Chen", 30, 0, 30),
+    shown = after_round(replace(view, seats=tuple(seats)), 1, 200, hands, moments=moments)
+    assert [(row.name, row.before, row.gained, row.total, row.bar_before, row.bar) for row in shown.rows] == [
+        ("Bob", 50, 200, 250, 10, 50), ("Ann", 120, 0, 120, 24, 24), ("Chen", 30, 0, 30, 6, 6),
     ]  # fmt: skip
-    assert [(row.bar_before, row.bar) for row in shown.rows] == [(10, 50), (24, 24), (6, 6)]
     assert (shown.title, shown.lead) == ("Bob wins round 1", "+200 points. Bob leads with 250 of 500.")
     assert shown.happened == ["A stack of 26 on you.", "Chen is out by the mercy rule."]
     assert shown.go == "Continue: it’s your turn"
-    assert (
-        there(render.page_of(seen(PLAIN, 1, target=500), [], asked=PageRequest(), now=NOW, ended=ended).ended).go
-        == "Continue"
-    )
+    assert after_round(seen(PLAIN, 1, target=500), 1, 200, hands).go == "Continue"
 
 
-def test_a_hand_marks_playable_cards() -> None:
+def test_a_hand_marks_playable_cards_in_turn_and_only_gives_its_size_out_of_turn() -> None:
     hand = there(page(seen(PLAIN)).hand)
     assert [(card.text, card.playable) for card in hand.cards] == [("r5", True), ("b1", False), ("W6", True)]
     assert hand.note == "3 cards, 2 playable"
-
-
-def test_out_of_turn_a_hand_gives_only_its_size() -> None:
-    hand = there(page(seen(PLAIN, 1)).hand)
-    assert hand.note == "2 cards"
-    assert not any(card.playable for card in hand.cards)
+    waiting = there(page(seen(PLAIN, 1)).hand)
+    assert (waiting.note, any(card.playable for card in waiting.cards)) == ("2 cards", False)
 
 
 def test_only_the_drawn_card_gets_the_focus() -> None:
@@ -370,48 +344,61 @@ def test_a_spectator_has_neither_hand_nor_moves() -> None:
     assert (shown.hand, shown.move, shown.resign_url) == (None, None, "")
 
 
-def buttons(view: GameView, **asked: Any) -> list[tuple[str, str, str]]:
-    return [(b.id, b.label, b.move) for b in there(page(view, **asked).move).buttons]
+EXPOSED = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1]}
 
 
-def test_buttons_are_the_legal_moves() -> None:
-    assert buttons(seen(PLAIN)) == [("draw", "Draw", "draw")]
-    assert buttons(seen(OWED)) == [("draw", "Take 6", "take")]
-    assert buttons(seen(DRAWN)) == [("play-drawn", "Play Red 5", "play r5")]
-    assert buttons(seen(ROULETTE)) == []
+@pytest.mark.parametrize(
+    ("position", "you", "game", "shown"),
+    [
+        (PLAIN, 0, {}, [("draw", "Draw", "draw")]),
+        (OWED, 0, {}, [("draw", "Take 6", "take")]),
+        (DRAWN, 0, {}, [("play-drawn", "Play Red 5", "play r5")]),
+        (DRAWN_IN_CLASSIC, 0, {"preset": "classic"},
+         [("play-drawn", "Play Red 5", "play r5"), ("draw", "Keep it and pass", "pass")]),
+        (ROULETTE, 0, {}, []),
+        (EXPOSED, 2, {}, [("catch-1", "Catch Bob", "catch 1")]),
+        (EXPOSED, 1, {}, [("uno-call", "Call UNO", "uno")]),
+    ],
+)  # fmt: skip
+def test_buttons_are_the_legal_moves(
+    position: Mapping[str, Any], you: int, game: dict[str, Any], shown: list[tuple[str, str, str]]
+) -> None:
+    buttons = there(page(seen(position, you, **game)).move).buttons
+    assert [(button.id, button.label, button.move) for button in buttons] == shown
 
 
-def test_a_catch_and_a_late_call_are_offered_out_of_turn() -> None:
-    exposed = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1]}
-    assert buttons(seen(exposed, 2)) == [("catch-1", "Catch Bob", "catch 1")]
-    assert buttons(seen(exposed, 1)) == [("uno-call", "Call UNO", "uno")]
-    assert there(page(seen(exposed, 2)).move).hint == "Bob has one card and didn’t call UNO."
-
-
-def test_a_classic_player_can_keep_the_drawn_card() -> None:
-    view = seen({**DRAWN, "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]}, preset="classic")
-    assert buttons(view) == [("play-drawn", "Play Red 5", "play r5"), ("draw", "Keep it and pass", "pass")]
-    assert words.headline(view, NOW) == "Your turn: play the Red 5 you drew, or keep it."
+def test_a_catch_says_why_it_is_possible() -> None:
+    assert there(page(seen(EXPOSED, 2)).move).hint == "Bob has one card and didn’t call UNO."
 
 
 def chooser(view: GameView, **asked: Any) -> Chooser:
     return there(there(page(view, **asked).move).chooser)
 
 
-def test_choosing_a_colour_shows_how_many_cards_of_each_the_reader_holds() -> None:
-    view = seen({**PLAIN, "hands": [["W6", "b1", "b2", "y1"], ["r4", "g3"], ["y1", "y2"]]})
-    asked = chooser(view, choose="W6")
-    assert [(c.name, c.note) for c in asked.choices] == [
-        ("Red", "you hold 0"), ("Yellow", "you hold 1"), ("Green", "you hold 0"), ("Blue", "you hold 2"),
-    ]  # fmt: skip
-    assert asked.cancel_url == "/games/k7m2/"
+COLORS = [f"play W6 color {color}" for color in "rygb"]
 
 
-def test_choosing_a_player_to_swap_with_shows_their_card_counts() -> None:
-    view = seen({**PLAIN, "hands": [["r7", "b1"], ["r4", "g3", "y9"], ["y1", "y2"]]})
-    assert [(c.name, c.note, c.move) for c in chooser(view, choose="r7").choices] == [
-        ("Bob", "3 cards", "play r7 swap 1"), ("Chen", "2 cards", "play r7 swap 2"),
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("changes", "card", "notes", "moves", "cancel"),
+    [
+        ({"hands": [["W6", "b1", "b2", "y1"], ["r4", "g3"], ["y1", "y2"]]}, "W6",
+         ["Red: you hold 0", "Yellow: you hold 1", "Green: you hold 0", "Blue: you hold 2"], COLORS, "/games/k7m2/"),
+        ({"hands": [["r7", "b1"], ["r4", "g3", "y9"], ["y1", "y2"]]}, "r7",
+         ["Bob: 3 cards", "Chen: 2 cards"], ["play r7 swap 1", "play r7 swap 2"], "/games/k7m2/"),
+        ({"phase": "drawn", "drawn": "W6"}, "",
+         ["Red: you hold 1", "Yellow: you hold 0", "Green: you hold 0", "Blue: you hold 1"], COLORS, ""),
+        (ROULETTE, "", ["Red: you hold 1", "Yellow: you hold 0", "Green: you hold 0", "Blue: you hold 1"],
+         [f"color {color}" for color in "rygb"], ""),
+    ],
+    ids=["a wild", "a seven", "a drawn wild", "a roulette"],
+)  # fmt: skip
+def test_a_choice_says_what_decides_and_what_it_does(
+    changes: Mapping[str, Any], card: str, notes: list[str], moves: list[str], cancel: str
+) -> None:
+    asked = chooser(seen({**PLAIN, **changes}), choose=card)
+    assert [f"{choice.name}: {choice.note}" for choice in asked.choices] == notes
+    assert [choice.move for choice in asked.choices] == moves
+    assert asked.cancel_url == cancel
 
 
 @pytest.mark.parametrize("position", [PLAIN, OWED])
@@ -419,16 +406,6 @@ def test_while_choosing_there_is_no_draw_button(position: Mapping[str, Any]) -> 
     assert [button.id for button in there(page(seen(position)).move).buttons] == ["draw"]
     chosen = there(page(seen(position), choose="W6").move)
     assert (bool(chosen.chooser), chosen.buttons) == (True, [])
-
-
-def test_a_drawn_wild_asks_for_its_colour_without_a_way_back() -> None:
-    asked = chooser(seen({**PLAIN, "phase": "drawn", "drawn": "W6"}))
-    assert [c.move for c in asked.choices] == [f"play W6 color {c}" for c in "rygb"]
-    assert asked.cancel_url == ""
-
-
-def test_a_roulette_asks_its_target_for_a_colour() -> None:
-    assert [c.move for c in chooser(seen(ROULETTE)).choices] == ["color r", "color y", "color g", "color b"]
 
 
 @pytest.mark.parametrize(
@@ -460,29 +437,18 @@ def test_the_table_says_stack_colour_and_direction() -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "you", "note", "detail"),
+    ("preset", "you", "note"),
     [
-        ("classic", 0, "challenge Chen, or take 4", "Challenge Chen, or take them all."),
-        ("classic", 2, "challenge you, or take 4", ""),
-        ("classic", None, "challenge Chen, or take 4", "You are watching."),
-        (
-            "house-party",
-            0,
-            "stack the same draw card, challenge Chen, or take 4",
-            (
-                "1 of your 3 cards can answer. "
-                "Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen, or take them all."
-            ),
-        ),
+        ("classic", 0, "challenge Chen, or take 4"),
+        ("classic", 2, "challenge you, or take 4"),
+        ("classic", None, "challenge Chen, or take 4"),
+        ("house-party", 0, "stack the same draw card, challenge Chen, or take 4"),
     ],
 )
-def test_the_table_and_the_detail_say_that_a_debt_can_be_challenged(
-    preset: str, you: int | None, note: str, detail: str
-) -> None:
-    hands = [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]
-    shown = page(seen({**CHALLENGED, "hands": hands}, you, preset=preset))
-    assert (shown.table.owed, shown.table.owed_note, shown.detail) == ("4", note, detail)
-    lapsed = page(seen({**CHALLENGED, "hands": hands, "challenge": None}, you, preset=preset))
+def test_the_table_says_that_a_debt_can_be_challenged(preset: str, you: int | None, note: str) -> None:
+    shown = page(seen(CHALLENGED, you, preset=preset)).table
+    assert (shown.owed, shown.owed_note) == ("4", note)
+    lapsed = page(seen({**CHALLENGED, "challenge": None}, you, preset=preset))
     assert "challenge" not in f"{lapsed.table.owed_note} {lapsed.detail}".lower()
 
 
@@ -529,35 +495,29 @@ def test_a_card_that_can_be_played_in_one_way_needs_no_choice() -> None:
     ],
 )
 def test_what_each_outcome_of_a_challenge_costs_is_told(preset: str, bluff: str, hint: str) -> None:
-    position = {**CHALLENGED, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y1", "y2"]]}
-    assert there(page(seen(position, preset=preset, options={"bluff": bluff})).move).hint == hint
+    assert there(page(seen(CHALLENGED, preset=preset, options={"bluff": bluff})).move).hint == hint
 
 
-def test_players_are_listed_in_turn_order_from_the_reader() -> None:
-    assert [player.name for player in page(seen(PLAIN, 1)).players] == ["Bob", "Chen", "Ann"]
-    assert [player.name for player in page(seen({**PLAIN, "direction": -1}, 1)).players] == ["Bob", "Ann", "Chen"]
-    assert [player.name for player in page(seen(PLAIN, None)).players] == ["Ann", "Bob", "Chen"]
-
-
-def test_places_around_the_table_count_from_the_reader_and_not_in_the_direction_of_play() -> None:
-    def places(you: int | None, direction: int = 1) -> list[tuple[str, int]]:
-        return [(player.name, player.place) for player in page(seen({**PLAIN, "direction": direction}, you)).players]
-
-    assert places(1) == [("Bob", 0), ("Chen", 1), ("Ann", 2)]
-    assert places(1, -1) == [("Bob", 0), ("Ann", 2), ("Chen", 1)]
-    assert places(None) == [("Ann", 1), ("Bob", 2), ("Chen", 3)]
-    assert {player.places for player in page(seen(PLAIN, 1)).players} == {2}
-    assert {player.places for player in page(seen(PLAIN, None)).players} == {3}
+@pytest.mark.parametrize(
+    ("you", "direction", "listed"),
+    [
+        (1, 1, [("Bob", 0), ("Chen", 1), ("Ann", 2)]),
+        (1, -1, [("Bob", 0), ("Ann", 2), ("Chen", 1)]),
+        (None, 1, [("Ann", 1), ("Bob", 2), ("Chen", 3)]),
+    ],
+)
+def test_players_are_listed_in_turn_order_and_placed_in_seat_order_from_the_reader(
+    you: int | None, direction: int, listed: list[tuple[str, int]]
+) -> None:
+    players = page(seen({**PLAIN, "direction": direction}, you)).players
+    assert [(player.name, player.place) for player in players] == listed
+    assert {player.places for player in players} == {3 if you is None else 2}
 
 
 def test_the_deadline_is_shown_at_the_seat_of_another_player_on_turn() -> None:
-    deadline = NOW + timedelta(hours=2)
-    assert [player.due is not None for player in page(seen(PLAIN, 1, deadline=deadline)).players] == [
-        False,
-        False,
-        True,
-    ]
-    assert not any(player.due for player in page(seen(PLAIN, 0, deadline=deadline)).players)
+    for you, due in ((1, [False, False, True]), (0, [False] * 3)):
+        players = page(seen(PLAIN, you, deadline=NOW + timedelta(hours=2))).players
+        assert [player.due is not None for player in players] == due
 
 
 def test_the_last_cards_of_the_discard_pile_keep_their_tilt() -> None:
@@ -577,15 +537,11 @@ def test_the_draw_pile_is_as_thick_as_its_cards(cards: int, layers: int) -> None
 
 
 def test_a_hand_near_the_mercy_limit_is_marked() -> None:
-    view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]})
-    ann, bob, _ = page(view).players
-    assert (bob.mercy.hot, bob.state) == (True, "4 cards from the limit")
-    assert not ann.mercy.hot
-
-
-def test_without_a_mercy_limit_there_is_no_meter() -> None:
-    view = seen({**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]}, options={"mercy_limit": 0})
-    assert all(not player.mercy.limit and not player.mercy.hot for player in page(view).players)
+    near = {**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]}
+    ann, bob, _ = page(seen(near)).players
+    assert (bob.mercy.hot, bob.state, ann.mercy.hot) == (True, "4 cards from the limit", False)
+    unlimited = page(seen(near, options={"mercy_limit": 0})).players
+    assert not any(player.mercy.limit or player.mercy.hot for player in unlimited)
 
 
 def test_the_score_sheet_has_a_row_for_each_round_and_the_total() -> None:
@@ -642,18 +598,13 @@ def test_staff_acts_are_shown_in_their_round() -> None:
     ]  # fmt: skip
 
 
-def test_moves_of_a_substitute_bot_name_the_bot() -> None:
-    played = Event("played", 0, "r5")
-    lines = [line(1, 0, Event("played", 0, "r1")), LogLine(2, 1, 0, "", NOW, (played,), by_bot=True)]
-    for you, sentence in (
-        (0, "Your bot plays Red 5."),
-        (1, "Ann’s bot plays Red 5."),
-        (None, "Ann’s bot plays Red 5."),
-    ):
-        view = seen({**PLAIN, "turn": 1}, you)
-        newest = render.log_of(view, lines, NOW)[0]
-        assert (newest.text, newest.mine) == (sentence, False)
-        assert render.page_events(view, lines, since=1, now=NOW).events[0].text == sentence
+@pytest.mark.parametrize(("you", "who"), [(0, "Your bot"), (1, "Ann’s bot"), (None, "Ann’s bot")])
+def test_moves_of_a_substitute_bot_name_the_bot(you: int | None, who: str) -> None:
+    by_bot = LogLine(2, 1, 0, "", NOW, (Event("played", 0, "r5"),), by_bot=True)
+    view, lines = seen({**PLAIN, "turn": 1}, you), [line(1, 0, Event("played", 0, "r1")), by_bot]
+    newest = render.log_of(view, lines, NOW)[0]
+    assert (newest.text, newest.mine) == (f"{who} plays Red 5.", False)
+    assert render.page_events(view, lines, since=1, now=NOW).events[0].text == f"{who} plays Red 5."
     assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
 
 
@@ -709,22 +660,8 @@ def test_the_length_of_a_game_is_told(target: int, rounds: int, in_prose: str, i
 
 
 def test_a_no_mercy_deck_without_a_mercy_limit_is_warned_about() -> None:
-    assert words.options_prose(view_with(mercy_limit=0)).endswith(rules.warning(view_with(mercy_limit=0).options))
-
-
-@pytest.mark.parametrize("preset", rules.PRESETS)
-def test_every_preset_has_a_description(preset: str) -> None:
-    hands = [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]]
-    numbers = {**PLAIN, "hands": hands, "draw_pile": DRAW_PILE}
-    if preset == "flip":
-        both = {
-            name: [f"{card}/o{n}" for n, card in enumerate(numbers[name], 1)] for name in ("discard_pile", "draw_pile")
-        }
-        numbers |= both | {
-            "side": "light",
-            "hands": [[f"{card}/p{n}" for n, card in enumerate(hand, 1)] for hand in hands],
-        }
-    assert " rules, " in words.options_prose(seen(numbers, preset=preset))
+    view = view_with(mercy_limit=0)
+    assert words.options_prose(view).endswith(rules.warning(view.options))
 
 
 def test_each_key_announces_its_part_of_the_page() -> None:
@@ -736,20 +673,21 @@ def test_each_key_announces_its_part_of_the_page() -> None:
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
 
 
-def reasons(view: GameView, **asked: Any) -> dict[str, str]:
+def reasons(position: Mapping[str, Any], you: int = 0, choose: str = "", **game: Any) -> dict[str, str]:
     """Return what each idle key of a page says. The first row with a key counts."""
-    return {key: item.why for item in reversed(page(view, **asked).idle_keys) for key in reversed(item.keys.split())}
+    rows = page(seen(position, you, **game), choose=choose).idle_keys
+    return {key: item.why for item in reversed(rows) for key in reversed(item.keys.split())}
 
 
 def test_each_key_of_a_move_says_why_it_does_nothing() -> None:
-    assert set(reasons(seen(PLAIN))) == {*"xufhrygb", "space", "shift+c", "shift+n"}
-    assert reasons(seen(PLAIN, 1))["x"] == "There is nothing to draw now. Ann’s turn: play or draw."
-    assert reasons(seen(DRAWN))["space"] == "There is nothing to draw now. Your turn: play the Red 5 you drew."
-    assert reasons(seen(PLAIN), choose="W6")["x"].endswith("Which colour for Wild Draw Six?")
-    assert "escape" not in reasons(seen(PLAIN), choose="W6")
-    assert reasons(seen(ROULETTE))["escape"].startswith("You cannot choose another card.")
-    assert reasons(seen(PLAIN, options={"buzzers": "race"}))["b"] == "There is no buzzer to press now."
-    assert reasons(seen(PLAIN))["b"] == "There is no colour to choose now."
+    assert set(reasons(PLAIN)) == {*"xufhrygb", "space", "shift+c", "shift+n"}
+    assert reasons(PLAIN, 1)["x"] == "There is nothing to draw now. Ann’s turn: play or draw."
+    assert reasons(DRAWN)["space"] == "There is nothing to draw now. Your turn: play the Red 5 you drew."
+    assert reasons(PLAIN, choose="W6")["x"].endswith("Which colour for Wild Draw Six?")
+    assert "escape" not in reasons(PLAIN, choose="W6")
+    assert reasons(ROULETTE)["escape"].startswith("You cannot choose another card.")
+    assert reasons(PLAIN, options={"buzzers": "race"})["b"] == "There is no buzzer to press now."
+    assert reasons(PLAIN)["b"] == "There is no colour to choose now."
 
 
 @pytest.mark.parametrize("pace", [pace for pace in PACES.values() if not pace.live], ids=lambda pace: pace.name)
