@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from itertools import product
 from typing import Any
@@ -14,10 +13,9 @@ from django.utils import timezone
 from accounts.actions import create_token
 from accounts.models import ApiToken, User
 from games.models import Game, Move
-from games.queries import Table
 from games.refusals import STATUSES
 from nomercy.launcher.place import CHECKOUT
-from tests.conftest import api_token, logged_in
+from tests.support.api import Program, refusal
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -30,37 +28,34 @@ CALLS = [
     ("POST", "games/{code}/moves"), ("GET", "games/{code}/record"), ("POST", "games/{code}/join"),
     ("POST", "games/{code}/leave"), ("POST", "games/{code}/start"),
 ]  # fmt: skip
+METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"}
 READING = sorted({path for method, path in CALLS if method == "GET"})
 
 
 @pytest.fixture
 def program(alice: User) -> Client:
     """Return a client with Alice's token."""
-    return Client(headers={"authorization": f"Bearer {api_token(alice)}"})
+    return Program(alice).client
 
 
 @pytest.fixture
-def table(alice: User, bob: User) -> Table:
-    return table_at(TWO_HANDS, [alice, bob])
+def code(alice: User, bob: User) -> str:
+    return table_at(TWO_HANDS, [alice, bob]).game.code
 
 
 def refused(response: Any, status: int, error: str) -> dict[str, Any]:
-    """Check that a response is an error object, and return it."""
-    assert response.status_code == status, response.content
-    assert response.headers["Content-Type"].startswith("application/json")
-    answer: dict[str, Any] = response.json()
-    assert set(answer) == {"error", "message", "rule", "version"} | ({"view"} if error == "stale" else set())
-    assert answer["error"] == error
-    assert answer["message"].endswith("."), answer
+    """Check that a response is an error object and that nobody has moved, and return it."""
+    assert refusal(response) == (status, error)
     assert not Move.objects.exists()
+    answer: dict[str, Any] = response.json()
     return answer
 
 
-def test_a_token_for_reading_cannot_play(alice: User, table: Table) -> None:
+def test_a_token_for_reading_cannot_play(alice: User, code: str) -> None:
     token = create_token(user=alice, name="watcher", now=timezone.now(), scope=ApiToken.Scope.READ)
     client = Client(headers={"authorization": f"Bearer {token}"})
     for method, path in CALLS:
-        url = f"/api/v1/{path.format(code=table.game.code)}"
+        url = f"/api/v1/{path.format(code=code)}"
         if method == "POST":
             assert "only read" in refused(client.post(url, MOVE, content_type=JSON), 403, "forbidden")["message"]
         elif "record" not in path:
@@ -74,29 +69,31 @@ def test_an_expired_token_is_unknown(alice: User) -> None:
 
 @pytest.mark.parametrize("path", ["nonsense", "", "me/", "games/", "games/abc/nonsense", "games/abc/moves/", "me/%00"])
 def test_an_unknown_address_is_404_for_everyone(program: Client, path: str) -> None:
-    for method, client in product(
-        ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"), (program, Client(enforce_csrf_checks=True))
-    ):
+    for method, client in product(METHODS, (program, Client(enforce_csrf_checks=True))):
         response = client.generic(method, f"/api/v1/{path}")
         assert response.status_code == 404, method
         if method != "HEAD":
             refused(response, 404, "not_found")
 
 
-@pytest.mark.parametrize("address", ["/api", "/api/", "/api/v2/me", "/api/v1"])
-def test_an_address_outside_version_1_is_404(address: str) -> None:
-    refused(Client().get(address), 404, "not_found")
+def test_an_address_outside_version_1_is_404() -> None:
+    for address in ("/api", "/api/", "/api/v2/me", "/api/v1"):
+        refused(Client().get(address), 404, "not_found")
 
 
-METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"}
+@pytest.mark.parametrize(
+    "path", ["games/%00", "games/%00/moves", "games/%00/record", "games/x%00y", "games/" + "9" * 400]
+)
+def test_an_impossible_code_is_not_found(program: Client, path: str) -> None:
+    refused(program.get(f"/api/v1/{path}"), 404, "not_found")
 
 
 @pytest.mark.parametrize("path", sorted({path for _, path in CALLS}))
-def test_an_unsupported_method_is_405(program: Client, table: Table, path: str) -> None:
+def test_an_unsupported_method_is_405(program: Client, code: str, path: str) -> None:
     taken = {known for known, where in CALLS if where == path}
     taken |= {"HEAD"} if "GET" in taken else set()
     for method in sorted(METHODS - taken):
-        response = program.generic(method, f"/api/v1/{path.format(code=table.game.code)}", MOVE, JSON)
+        response = program.generic(method, f"/api/v1/{path.format(code=code)}", MOVE, JSON)
         assert set(response.headers["Allow"].split(", ")) == taken, method
         if method == "HEAD":
             assert response.status_code == 405
@@ -113,17 +110,17 @@ def test_the_openapi_documents_are_read_only(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", READING)
-def test_head_works_where_get_works(program: Client, table: Table, path: str) -> None:
-    address = f"/api/v1/{path.format(code=table.game.code)}"
+def test_head_works_where_get_works(program: Client, code: str, path: str) -> None:
+    address = f"/api/v1/{path.format(code=code)}"
     told, shown = program.head(address), program.get(address)
     assert (told.status_code, told.content) == (shown.status_code, b"")
-    assert told.headers["Content-Type"] == shown.headers["Content-Type"]
-    assert told.headers["Content-Length"] == shown.headers["Content-Length"]
+    for name in ("Content-Type", "Content-Length"):
+        assert told.headers[name] == shown.headers[name]
 
 
 @pytest.mark.parametrize(("method", "path"), CALLS)
-def test_an_unknown_query_field_is_400(program: Client, table: Table, method: str, path: str) -> None:
-    address = f"/api/v1/{path.format(code=table.game.code)}?nonsense=1&code={table.game.code}"
+def test_an_unknown_query_field_is_400(program: Client, code: str, method: str, path: str) -> None:
+    address = f"/api/v1/{path.format(code=code)}?nonsense=1&code={code}"
     body = MOVE if path.endswith("moves") else b"{}"
     answer = refused(program.generic(method, address, body, JSON), 400, "malformed")
     assert "'code'" in answer["message"]
@@ -132,18 +129,16 @@ def test_an_unknown_query_field_is_400(program: Client, table: Table, method: st
 
 QUERIES = [
     "limit=abc", "limit=", "limit=0", "limit=101", "limit=1e2", f"limit={'9' * 5000}", "offset=-1", f"offset={10**30}",
-    "mine=perhaps", "turn=%00", "limit=%ff", "mine=1&mine=nonsense", "offset=%F0%9F%99%88",
+    "mine=perhaps", "turn=%00", "limit=%ff", "mine=1&mine=nonsense", "offset=%F0%9F%99%88", "after=x", "after=void-1-1",
+    "after=open-1-1&mine=1",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_a_query_field_of_the_wrong_type_is_400(program: Client, query: str) -> None:
-    refused(program.get(f"/api/v1/games?{query}"), 400, "malformed")
-
-
-@pytest.mark.parametrize("after", ["-1", "abc", "%00", str(2**31), "9" * 5000, "1.5", ""])
-def test_an_invalid_after_is_400(program: Client, table: Table, after: str) -> None:
-    refused(program.get(f"/api/v1/games/{table.game.code}/moves?after={after}"), 400, "malformed")
+def test_a_query_field_of_the_wrong_type_is_400(program: Client, code: str) -> None:
+    for query in QUERIES:
+        refused(program.get(f"/api/v1/games?{query}"), 400, "malformed")
+    for after in ("-1", "abc", "%00", str(2**31), "9" * 5000, "1.5", ""):
+        refused(program.get(f"/api/v1/games/{code}/moves?after={after}"), 400, "malformed")
 
 
 def deep(levels: int) -> bytes:
@@ -176,23 +171,29 @@ BODIES = {
     "an unknown field": b'{"move": "play r5", "version": 0, "seat": 0}',
     "a long unknown field": b'{"move": "play r5", "version": 0, "' + b"x" * 5000 + b'": 0}',
     "no move": b'{"version": 0}',
+    "no version": b'{"move": "play r5"}',
+    "a number for a move": b'{"move": 5, "version": 0}',
+    "a space too many": b'{"move": "play  r5", "version": 0}',
+    "a long move": b'{"move": "' + b"x" * 60_000 + b'", "version": 0}',
+    "an empty token": b'{"move": "play r5", "version": 0, "token": ""}',
+    "a long token": b'{"move": "play r5", "version": 0, "token": "' + b"x" * 65 + b'"}',
+    "a token of two lines": b'{"move": "play r5", "version": 0, "token": "a\\nb"}',
     "an empty move": b'{"move": "", "version": 0}',
     "a clock's move": b'{"move": "clock draw", "version": 0}',
 }
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_an_invalid_move_body_is_400(program: Client, table: Table, body: str) -> None:
-    response = program.generic("POST", f"/api/v1/games/{table.game.code}/moves", BODIES[body], JSON)
-    answer = refused(response, 400, "malformed")
-    assert len(answer["message"]) < 300
+def test_an_invalid_move_body_is_400(program: Client, code: str, body: str) -> None:
+    response = program.generic("POST", f"/api/v1/games/{code}/moves", BODIES[body], JSON)
+    assert len(refused(response, 400, "malformed")["message"]) < 300
 
 
-@pytest.mark.parametrize("version", [-1, 10**30, 2**31, 2**63])
-def test_an_impossible_version_is_stale(program: Client, table: Table, version: int) -> None:
-    body = json.dumps({"move": "play r5", "version": version})
-    response = program.post(f"/api/v1/games/{table.game.code}/moves", body, content_type=JSON)
-    assert refused(response, 409, "stale")["version"] == 0
+def test_an_impossible_version_is_stale(program: Client, code: str) -> None:
+    for version in (-1, 10**30, 2**31, 2**63):
+        body = {"move": "play r5", "version": version}
+        response = program.post(f"/api/v1/games/{code}/moves", body, content_type=JSON)
+        assert refused(response, 409, "stale")["version"] == 0
 
 
 TABLES = {
@@ -207,6 +208,17 @@ TABLES = {
     "a preset with NUL": b'{"preset": "no-mercy\\u0000"}',
     "a pace of another type": b'{"pace": {}}',
     "null": b'{"players": null}',
+    "a word": b"nonsense",
+    "a list": b"[]",
+    "text for a number": b'{"players": "4"}',
+    "too many players": b'{"players": 9}',
+    "an unknown field": b'{"player": 4}',
+    "a long pause": b'{"bot_pause": 11}',
+    "a truth for a number": b'{"options": {"mercy_limit": true}}',
+    "a target among the options": b'{"options": {"target": 10}}',
+    "an unknown preset": b'{"preset": "poker"}',
+    "a negative target": b'{"target": -1}',
+    "very many bots": b'{"bots": ' + b"9" * 30 + b"}",
 }
 
 
@@ -217,25 +229,14 @@ def test_an_invalid_table_body_is_400(program: Client, body: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["text/plain", "multipart/form-data; boundary=x", "application/xml", "nonsense"])
-@pytest.mark.parametrize("by", ["token", "session"])
-def test_a_body_with_another_content_type_is_400(alice: User, program: Client, name: str, by: str) -> None:
-    client = program if by == "token" else logged_in(alice)
-    answer = refused(client.generic("POST", "/api/v1/games", b"{}", name), 400, "malformed")
-    assert "JSON" in answer["message"]
+def test_a_body_with_another_content_type_is_400(as_alice: Client, program: Client, name: str) -> None:
+    for client in (program, as_alice):
+        assert "JSON" in refused(client.generic("POST", "/api/v1/games", b"{}", name), 400, "malformed")["message"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "application/json",
-        "application/json; charset=utf-8",
-        "APPLICATION/JSON",
-        "",
-        "application/x-www-form-urlencoded",
-    ],
-)
-def test_json_is_read_with_the_right_content_type_or_none(program: Client, table: Table, name: str) -> None:
-    response = program.generic("POST", f"/api/v1/games/{table.game.code}/moves", MOVE, name)
+@pytest.mark.parametrize("name", [JSON, f"{JSON}; charset=utf-8", JSON.upper(), "", FORM])
+def test_json_is_read_with_the_right_content_type_or_none(program: Client, code: str, name: str) -> None:
+    response = program.generic("POST", f"/api/v1/games/{code}/moves", MOVE, name)
     assert (response.status_code, response.json()["version"]) == (200, 1)
 
 
@@ -254,33 +255,35 @@ def test_authentication_comes_before_all_checks_except_the_address() -> None:
     response = Client().generic("POST", "/api/v1/games/abc/moves?nonsense=1", b"\xff", "text/plain")
     refused(response, 401, "unauthorized")
     assert response.headers["WWW-Authenticate"] == "Bearer"
+    for path in READING:
+        refused(Client().get(f"/api/v1/{path.format(code='abc')}"), 401, "unauthorized")
 
 
 def test_refusals_have_a_fixed_order(alice: User, bob: User, charlie: User) -> None:
     """Each request also has the faults of all requests after it."""
-    table = table_at(TWO_HANDS, [alice, bob], is_public=False)
-    over = table_at(TWO_HANDS, [alice, bob])
-    Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER)
-    token = {user: api_token(user) for user in (alice, charlie)}
-    steps: list[tuple[User, str, dict[str, object], int, str]] = [
-        (charlie, "nowhere", {"move": "play q5", "version": 7}, 400, "malformed"),
-        (charlie, "nowhere", {"move": "play b1"}, 400, "malformed"),
-        (charlie, "nowhere", {"move": "play b1", "version": 7}, 404, "not_found"),
-        (charlie, table.game.code, {"move": "play b1", "version": 7}, 404, "not_found"),
-        (charlie, over.game.code, {"move": "play b1", "version": 7}, 403, "not_seated"),
-        (alice, over.game.code, {"move": "play b1", "version": 7}, 409, "over"),
-        (alice, table.game.code, {"move": "play b1", "version": 7}, 409, "stale"),
-        (alice, table.game.code, {"move": "play b1", "version": 0}, 422, "not_matching"),
-    ]
-    for user, code, body, status, error in steps:
-        client = Client(headers={"authorization": f"Bearer {token[user]}"})
-        response = client.post(f"/api/v1/games/{code}/moves", json.dumps(body), content_type=JSON)
-        refused(response, status, error)
+    table = table_at(TWO_HANDS, [alice, bob], is_public=False).game.code
+    over = table_at(TWO_HANDS, [alice, bob]).game.code
+    Game.objects.filter(code=over).update(status=Game.Status.OVER)
+    a, c = Program(alice), Program(charlie)
+    for program, code, body, status, error in (
+        (c, "nowhere", {"move": "play q5", "version": 7}, 400, "malformed"),
+        (c, "nowhere", {"move": "play b1"}, 400, "malformed"),
+        (c, "nowhere", {"move": "play b1", "version": 7}, 404, "not_found"),
+        (c, table, {"move": "play b1", "version": 7}, 404, "not_found"),
+        (c, over, {"move": "play b1", "version": 7}, 403, "not_seated"),
+        (a, over, {"move": "play b1", "version": 7}, 409, "over"),
+        (a, table, {"move": "play b1", "version": 7}, 409, "stale"),
+        (a, table, {"move": "play b1", "version": 0}, 422, "not_matching"),
+    ):
+        refused(program.post(f"games/{code}/moves", body), status, error)
 
 
 @pytest.mark.parametrize(
-    "header", ["Bearer \xff", "Bearer nomercy_\x00", "Bearer " + "x" * 5000, "Bearer a b", "bearer", "Basic \xff"]
-)
+    "header",
+    ["Bearer nonsense", "Bearer ", "Basic YTpi", "nonsense", "Bearer \xff", "Bearer nomercy_\x00",
+     "Bearer " + "x" * 5000, "Bearer a b", "bearer", "Basic \xff"],
+    ids=ascii,
+)  # fmt: skip
 def test_a_malformed_authorization_header_is_401(header: str) -> None:
     refused(Client(headers={"authorization": header}).get("/api/v1/me"), 401, "unauthorized")
 
