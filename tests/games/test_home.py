@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -19,55 +18,66 @@ from games import presence, queries, rules
 from games.actions import lobby, pauses, table_limits
 from games.actions.play import play_move
 from games.models import Game, Invitation, Seat
-from games.queries import Viewer, front_page
+from games.queries import Table, Viewer, front_page
 from games.render.game_cards import game_card
 from tests.conftest import logged_in
-from tests.support.pages import group, open_table, text_of, words_in
+from tests.support.pages import Page, group, open_table, text_of, words_in, words_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    """A game in which alice is on turn."""
+    return table_at(TWO_HANDS, [alice, bob])
+
+
+@pytest.fixture
+def waiting(alice: User, bob: User) -> Callable[..., list[str]]:
+    """Make games in which alice is on turn until these hours, and return their codes."""
+
+    def make(*hours: int) -> list[str]:
+        return [table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=hour)).game.code for hour in hours]
+
+    return make
+
+
 # The front page
 
 
-def test_a_visitor_sees_a_play_button_and_the_open_tables(client: Client, alice: User) -> None:
+def test_a_visitor_sees_a_play_button_presets_and_the_open_tables(client: Client, alice: User) -> None:
     game = open_table(alice)
     open_table(alice, public=False)
-    page = client.get("/")
-    assert page.status_code == 200
-    assert f'action="{reverse("play-now")}"' in page.content.decode()
-    assert "Open tables (1)" in text_of(page)
-    assert f'action="/games/{game.code}/join/"' in page.content.decode()
+    page = Page(client.get("/"))
+    assert page.has("form", action="/play-now/")
+    assert "Open tables (1)" in page.text
+    assert page.has("form", action=f"/games/{game.code}/join/")
+    for preset, title in rules.PRESET_TITLES.items():
+        assert [link.text for link in page.links_to(f"/tables/new/?preset={preset}")] == [title]
 
 
-def test_a_visitor_can_choose_the_rules_of_a_table(client: Client) -> None:
-    page = client.get("/").content.decode()
-    links = re.findall(r'<a href="(/tables/new/\?preset=[a-z-]+)">([^<]+)</a>', page)
-    assert links == [(f"/tables/new/?preset={preset}", title) for preset, title in rules.PRESET_TITLES.items()]
-
-
-def test_an_open_table_says_which_rules_it_has(client: Client, alice: User) -> None:
-    open_table(alice)
-    assert "alice 1 of 4 seats taken · No Mercy · Standard pace" in text_of(client.get("/"))
-    Game.objects.all().delete()
-    open_table(alice, preset="flip")
-    assert "seats taken · Flip · Standard pace" in text_of(client.get("/"))
-    Game.objects.all().delete()
-    open_table(alice, options={"mercy_limit": 30})
-    assert "seats taken · No Mercy rules, changed · Standard pace" in text_of(client.get("/"))
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "alice 1 of 4 seats taken · No Mercy · Standard pace"),
+        ({"preset": "flip"}, "seats taken · Flip · Standard pace"),
+        ({"options": {"mercy_limit": 30}}, "seats taken · No Mercy rules, changed · Standard pace"),
+    ],
+)
+def test_an_open_table_says_which_rules_it_has(client: Client, alice: User, options: dict[str, Any], said: str) -> None:
+    open_table(alice, **options)
+    assert said in text_of(client.get("/"))
 
 
 def test_play_now_starts_a_game_against_three_bots_for_a_visitor(client: Client) -> None:
+    assert client.get("/play-now/").status_code == 405
     answer = client.post("/play-now/")
     assert answer.status_code == 303
-    page = client.get(answer.headers["Location"])
-    assert page.status_code == 200
-    game = Game.objects.get()
-    seats = Seat.objects.filter(game=game)
-    assert game.status == "playing"
-    assert sorted(seat.bot for seat in seats) == ["", "careful", "careful", "careful"]
-    assert User.objects.get(is_guest=True) == seats.get(bot="").user
+    assert client.get(answer.headers["Location"]).status_code == 200
+    assert Game.objects.get().status == "playing"
+    assert sorted(Seat.objects.values_list("bot", flat=True)) == ["", "careful", "careful", "careful"]
+    assert User.objects.get(is_guest=True) == Seat.objects.get(bot="").user
 
 
 def test_play_now_keeps_the_logged_in_person(as_alice: Client, alice: User) -> None:
@@ -89,55 +99,31 @@ def test_a_limit_on_tables_is_explained_on_the_front_page(
     assert Game.objects.count() == 2
 
 
-def test_a_get_of_play_now_creates_nothing(client: Client) -> None:
-    assert client.get("/play-now/").status_code == 405
-    assert not Game.objects.exists()
-
-
 def test_the_front_page_groups_my_games(as_alice: Client, alice: User, bob: User) -> None:
-    mine = table_at(TWO_HANDS, [alice, bob]).game
-    theirs = table_at(TWO_HANDS, [bob, alice]).game
-    ended = table_at(TWO_HANDS, [alice, bob]).game
-    Game.objects.filter(pk=ended.pk).update(status="over", winner=1, version=5, deadline=None)
-    seen = table_at(TWO_HANDS, [alice, bob]).game
-    Game.objects.filter(pk=seen.pk).update(status="over", winner=1, version=5, deadline=None)
+    mine, theirs, ended, seen = (
+        table_at(TWO_HANDS, people).game for people in ([alice, bob], [bob, alice], [alice, bob], [alice, bob])
+    )
+    Game.objects.filter(pk__in=[ended.pk, seen.pk]).update(status="over", winner=1, version=5, deadline=None)
     Seat.objects.filter(game=seen, user=alice).update(seen=5)
-    sitting = open_table(alice)
-    free = open_table(bob)
+    sitting, free = open_table(alice), open_table(bob)
     page = as_alice.get("/")
     groups = {name: group(page, name) for name in ("turn", "wait", "open", "over")}
-    where = {
-        game.code: [name for name, html in groups.items() if game.code in html]
+    where = [
+        [name for name, html in groups.items() if game.code in html]
         for game in (mine, theirs, ended, seen, sitting, free)
-    }
-    assert where == {
-        mine.code: ["turn"],
-        theirs.code: ["wait"],
-        ended.code: ["over"],
-        seen.code: [],
-        sitting.code: ["wait"],
-        free.code: ["open"],
-    }
-    assert "<title>(1) Games" in page.content.decode()
+    ]
+    assert where == [["turn"], ["wait"], ["over"], [], ["wait"], ["open"]]
+    assert Page(page).title.startswith("(1) Games")
 
 
-def test_the_most_urgent_game_is_first(as_alice: Client, alice: User, bob: User) -> None:
-    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=20)).game
-    sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=13)).game
-    html = group(as_alice.get("/"), "turn")
-    assert html.index(sooner.code) < html.index(later.code)
-
-
-def test_a_game_that_the_reader_has_left_does_not_wait_for_them(as_alice: Client, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [bob, alice]).game
+def test_a_game_that_the_reader_left_and_a_closed_table_are_not_listed(
+    as_alice: Client, alice: User, bob: User
+) -> None:
+    game, closed = table_at(TWO_HANDS, [bob, alice]).game, open_table(alice)
     Seat.objects.filter(game=game, user=alice).update(left=True)
-    assert game.code not in as_alice.get("/").content.decode()
-
-
-def test_a_closed_table_is_not_listed_as_finished(as_alice: Client, alice: User) -> None:
-    game = open_table(alice)
-    lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
-    assert game.code not in as_alice.get("/").content.decode()
+    lobby.leave_table(code=closed.code, viewer=Viewer(alice), now=NOON)
+    page = as_alice.get("/").content.decode()
+    assert [code for code in (game.code, closed.code) if code in page] == []
 
 
 @pytest.mark.parametrize("games", [1, 7])
@@ -209,9 +195,8 @@ def test_fetching_the_list_takes_few_queries_and_shows_nobody(
 
 def test_fetching_the_list_leaves_messages_to_the_next_page(as_alice: Client) -> None:
     as_alice.get("/next/")  # no game waits
-    message = '<li class="note info">No games are waiting'
-    assert message not in fetched(as_alice).content.decode()
-    assert message in as_alice.get("/").content.decode()
+    assert not Page(fetched(as_alice)).has("li", class_="note info")
+    assert words_of(Page(as_alice.get("/")).one("li", class_="note info")).startswith("No games are waiting")
 
 
 def test_an_open_list_reloads_when_its_reader_has_logged_out(client: Client) -> None:
@@ -228,66 +213,59 @@ def pages_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def listed(page: Any) -> list[str]:
     """Return the codes of the games in the lists of a page."""
-    return re.findall(r'<h3><a href="/games/(\w+)/">', page.content.decode())
+    links = [heading.find("a") for heading in Page(page).all("h3")]
+    return [link.get("href", "").split("/")[2] for link in links if link is not None]
 
 
 def links(page: Any) -> dict[str, str]:
     """Return the addresses of the links to the pages of a list."""
-    found = re.findall(r'<a class="button" href="([^"]*)" rel="(prev|next)">', page.content.decode())
-    return {rel: html.unescape(url) for url, rel in found}
+    return {rel: link.get("href", "") for rel in ("prev", "next") for link in Page(page).all("a", rel=rel)}
 
 
-def test_my_games_are_listed_in_pages(as_alice: Client, alice: User, bob: User, pages_of_two: None) -> None:
-    at = [table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=hour)).game.code for hour in (13, 14, 15, 16)]
-    theirs = table_at(TWO_HANDS, [bob, alice]).game.code
-    free = open_table(bob).code
-    first = as_alice.get("/")
-    assert listed(first) == [*at[:2], free]
-    assert "Games 1 to 2" in text_of(first)
-    assert "Your turn (" not in text_of(first)
-    assert "Open tables (1)" in text_of(first)
-    assert links(first) == {"next": "/?from=3"}
-    second = as_alice.get("/?from=3")
-    assert listed(second) == at[2:]
-    assert links(second) == {"prev": "/", "next": "/?from=5"}
-    last = as_alice.get("/?from=5")
-    assert listed(last) == [theirs]
-    assert "Games 5 to 5" in text_of(last)
-    assert "No games are waiting for you." not in text_of(last)
-    assert links(last) == {"prev": "/?from=3"}
+@pytest.mark.usefixtures("pages_of_two")
+def test_my_games_are_listed_in_pages(
+    as_alice: Client, alice: User, bob: User, waiting: Callable[..., list[str]]
+) -> None:
+    at, theirs, free = waiting(15, 13, 16, 14), table_at(TWO_HANDS, [bob, alice]).game.code, open_table(bob).code
+    first, second, last = (as_alice.get(url) for url in ("/", "/?from=3", "/?from=5"))
+    assert [listed(page) for page in (first, second, last)] == [[at[1], at[3], free], [at[0], at[2]], [theirs]]
+    assert [links(page) for page in (first, second, last)] == [
+        {"next": "/?from=3"}, {"prev": "/", "next": "/?from=5"}, {"prev": "/?from=3"},
+    ]  # fmt: skip
+    assert [said in text_of(first) for said in ("Games 1 to 2", "Your turn (", "Open tables (1)")] == [
+        True,
+        False,
+        True,
+    ]
+    assert [said in text_of(last) for said in ("Games 5 to 5", "No games are waiting for you.")] == [True, False]
 
 
-def test_finished_games_are_listed_in_pages(as_alice: Client, alice: User, bob: User, pages_of_two: None) -> None:
+@pytest.mark.usefixtures("pages_of_two")
+def test_finished_games_are_listed_in_pages(as_alice: Client, alice: User, bob: User) -> None:
     games = [table_at(TWO_HANDS, [alice, bob]).game for _ in range(3)]
     for hour, game in enumerate(games, 13):
         Game.objects.filter(pk=game.pk).update(
             status="over", winner=1, deadline=None, finished_at=NOON.replace(hour=hour)
         )
-    first = as_alice.get("/?finished=1")
-    assert listed(first) == [games[2].code, games[1].code]
-    assert links(first) == {"next": "/?finished=1&from=3"}
-    second = as_alice.get("/?finished=1&from=3")
-    assert listed(second) == [games[0].code]
-    assert links(second) == {"prev": "/?finished=1"}
-    beyond = as_alice.get("/?finished=1&from=9")
-    assert listed(beyond) == []
+    first, second, beyond = (as_alice.get(f"/?finished=1{more}") for more in ("", "&from=3", "&from=9"))
+    assert [listed(page) for page in (first, second, beyond)] == [[games[2].code, games[1].code], [games[0].code], []]
+    assert [links(page) for page in (first, second, beyond)] == [
+        {"next": "/?finished=1&from=3"}, {"prev": "/?finished=1"}, {"prev": "/?finished=1&from=7"},
+    ]  # fmt: skip
     assert "There are no more games." in text_of(beyond)
-    assert links(beyond) == {"prev": "/?finished=1&from=7"}
 
 
-def test_a_list_that_fits_on_a_page_has_no_links(as_alice: Client, alice: User, bob: User, pages_of_two: None) -> None:
-    codes = {table_at(TWO_HANDS, [alice, bob]).game.code for _ in range(2)}
+@pytest.mark.usefixtures("pages_of_two")
+def test_a_list_that_fits_on_a_page_has_no_links(as_alice: Client, waiting: Callable[..., list[str]]) -> None:
+    codes = waiting(13, 14)
     page = as_alice.get("/")
-    assert set(listed(page)) == codes
-    assert "Your turn (2)" in text_of(page)
-    assert links(page) == {}
+    assert (listed(page), links(page), "Your turn (2)" in text_of(page)) == (codes, {}, True)
 
 
-@pytest.mark.parametrize("start", ["0", "-1", "x", "%00", "1.5", "9" * 30])
-def test_an_unknown_page_of_a_list_is_the_first(as_alice: Client, alice: User, bob: User, start: str) -> None:
-    game = table_at(TWO_HANDS, [alice, bob]).game
-    answer = as_alice.get(f"/?from={start}")
-    assert (answer.status_code, listed(answer)) == ((200, [game.code]) if start != "%00" else (400, []))
+def test_an_unknown_page_of_a_list_is_the_first(as_alice: Client, table: Table) -> None:
+    for start in ("0", "-1", "x", "1.5", "9" * 30):
+        assert listed(as_alice.get(f"/?from={start}")) == [table.game.code], start
+    assert as_alice.get("/?from=%00").status_code == 400
 
 
 # The next game
@@ -299,15 +277,10 @@ def next_after(browser: Client, code: str) -> str:
     return address.removeprefix("/games/").removesuffix("/")
 
 
-def test_the_next_game_is_the_most_urgent_other_game(as_alice: Client, alice: User, bob: User) -> None:
-    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=20)).game
-    sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=13)).game
-    assert as_alice.get("/next/").headers["Location"] == f"/games/{sooner.code}/"
-    assert as_alice.get(f"/next/?after={sooner.code}").headers["Location"] == f"/games/{later.code}/"
-
-
-def test_the_next_games_go_through_the_whole_list_and_begin_again(as_alice: Client, alice: User, bob: User) -> None:
-    at = [table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=hour)).game.code for hour in (16, 13, 15, 14)]
+def test_the_next_games_go_from_the_most_urgent_through_the_whole_list_and_begin_again(
+    as_alice: Client, waiting: Callable[..., list[str]]
+) -> None:
+    at = waiting(16, 13, 15, 14)
     codes = [next_after(as_alice, "")]
     for _ in range(4):
         codes.append(next_after(as_alice, codes[-1]))
@@ -318,52 +291,41 @@ def test_the_next_games_go_through_the_whole_list_and_begin_again(as_alice: Clie
 
 @pytest.mark.parametrize("moved_in", [0, 1, 2])
 def test_after_a_move_the_next_game_is_the_one_after_it(
-    as_alice: Client, alice: User, bob: User, moved_in: int
+    as_alice: Client, alice: User, waiting: Callable[..., list[str]], moved_in: int
 ) -> None:
-    tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(hours=hour)) for hour in (1, 2, 3)]
-    codes = [table.game.code for table in tables]
+    codes = waiting(13, 14, 15)
     play_move(code=codes[moved_in], viewer=Viewer(alice), text="play r5", version=0, now=NOON)
     assert next_after(as_alice, codes[moved_in]) == codes[(moved_in + 1) % 3]
 
 
-def test_the_next_game_after_one_of_others_is_the_most_urgent(as_alice: Client, alice: User, bob: User) -> None:
-    waiting = [table_at(TWO_HANDS, [alice, bob], deadline=NOON.replace(hour=hour)).game for hour in (14, 13)]
-    of_others = table_at(TWO_HANDS, [bob, "careful"]).game
-    assert next_after(as_alice, of_others.code) == waiting[1].code
+def test_the_next_game_after_one_of_others_or_text_that_is_no_code_is_the_most_urgent(
+    as_alice: Client, bob: User, waiting: Callable[..., list[str]]
+) -> None:
+    _, urgent = waiting(14, 13)
+    of_others = table_at(TWO_HANDS, [bob, "careful"]).game.code
+    for after in (of_others, "a" * 17, "%F0%9F%82%A1", "a/b", "%0A"):
+        assert next_after(as_alice, after) == urgent, after
 
 
-def test_the_only_waiting_game_is_its_own_next_game(as_alice: Client, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [alice, bob]).game
-    assert as_alice.get(f"/next/?after={game.code}").headers["Location"] == f"/games/{game.code}/"
+def test_the_only_waiting_game_is_its_own_next_game(as_alice: Client, table: Table) -> None:
+    assert next_after(as_alice, table.game.code) == table.game.code
 
 
-def test_without_a_next_game_the_front_page_says_so(as_alice: Client) -> None:
+def test_without_a_next_game_the_front_page_says_so(as_alice: Client, client: Client) -> None:
     assert "No games are waiting for you." in text_of(as_alice.get("/next/", follow=True))
-
-
-@pytest.mark.parametrize("after", ["a" * 17, "%F0%9F%82%A1", "a/b", "%0A"])
-def test_text_that_is_no_code_is_ignored(as_alice: Client, alice: User, bob: User, after: str) -> None:
-    game = table_at(TWO_HANDS, [alice, bob]).game
-    assert as_alice.get(f"/next/?after={after}").headers["Location"] == f"/games/{game.code}/"
-
-
-def test_a_visitor_has_no_next_game(client: Client) -> None:
     assert client.get("/next/").headers["Location"] == "/"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("waiting", "shown"), [(0, False), (2, True)])
+@pytest.mark.parametrize("hours", [(), (13, 14)])
 def test_the_count_of_waiting_games_is_on_every_page(
-    as_alice: Client, alice: User, bob: User, waiting: int, shown: bool
+    as_alice: Client, waiting: Callable[..., list[str]], hours: tuple[int, ...]
 ) -> None:
-    for _ in range(waiting):
-        table_at(TWO_HANDS, [alice, bob])
+    waiting(*hours)
     for url in ("/", "/rules/", "/about/", "/tables/new/", "/accounts/me/"):
-        html = as_alice.get(url).content.decode()
-        assert (f"<title>({waiting}) " in html) is shown, url
-        link = re.search(r'<a class="next"[^>]*>', html)
-        assert link is not None
-        assert ("hidden" not in link[0]) is shown, url
+        page = Page(as_alice.get(url))
+        assert page.title.startswith("(2) ") is bool(hours), url
+        assert page.has("a", id="next-game", hidden="") is not bool(hours), url
 
 
 # A guest's seats
@@ -374,39 +336,46 @@ def guest(db: None) -> User:
     return account_actions.create_guest()
 
 
-def log_in(browser: Client, name: str) -> Any:
-    return browser.post("/accounts/login/", {"login": name, "password": name})
+def log_in(browser: Client, name: str) -> str:
+    """Log in and return where that leads."""
+    address: str = browser.post("/accounts/login/", {"login": name, "password": name}).headers["Location"]
+    return address
 
 
-def test_a_guest_who_logs_in_is_asked_to_move_the_games(guest: User, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [guest, bob]).game
+@pytest.fixture
+def of_guest(guest: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [guest, bob])
+
+
+def owner(table: Table) -> User | None:
+    return Seat.objects.get(game=table.game, index=0).user
+
+
+def test_a_guest_who_logs_in_is_asked_to_move_the_games(guest: User, alice: User, of_guest: Table) -> None:
     browser = logged_in(guest)
-    assert log_in(browser, "alice").headers["Location"] == "/move-seats/"
+    assert log_in(browser, "alice") == "/move-seats/"
     asked = browser.get("/move-seats/")
     assert f"as the guest {guest.name}, in 1 game. You can move it to your account" in text_of(asked)
     answer = browser.post("/move-seats/", {"answer": "move"}, follow=True)
     assert f"1 game of {guest.name} moved to your account." in text_of(answer)
-    assert Seat.objects.get(game=game, index=0).user == alice
+    assert owner(of_guest) == alice
 
 
-def test_a_guest_who_says_no_leaves_the_games_behind(guest: User, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [guest, bob]).game
+@pytest.mark.usefixtures("alice")
+def test_the_front_page_asks_until_a_guest_says_no_and_leaves_the_games_behind(guest: User, of_guest: Table) -> None:
     browser = logged_in(guest)
     log_in(browser, "alice")
-    browser.post("/move-seats/", {"answer": "leave", "lose": "1"})
-    assert Seat.objects.get(game=game, index=0).user == guest
-    assert browser.get("/move-seats/").headers["Location"] == "/"
 
+    def asks() -> bool:
+        return "Move those games to this account?" in text_of(browser.get("/"))
 
-def test_the_front_page_asks_until_the_user_answers(guest: User, alice: User, bob: User) -> None:
-    table_at(TWO_HANDS, [guest, bob])
-    browser = logged_in(guest)
-    log_in(browser, "alice")
-    assert "Move those games to this account?" in text_of(browser.get("/"))
+    assert asks()
     browser.post("/move-seats/", {"answer": "leave"})
-    assert "Move those games to this account?" in text_of(browser.get("/"))
+    assert asks()
     browser.post("/move-seats/", {"answer": "leave", "lose": "1"})
-    assert "Move those games to this account?" not in text_of(browser.get("/"))
+    assert not asks()
+    assert owner(of_guest) == guest
+    assert browser.get("/move-seats/").headers["Location"] == "/"
 
 
 def test_the_page_of_a_former_guest_stays_until_the_user_answers(guest: User, alice: User, bob: User) -> None:
@@ -426,41 +395,32 @@ def test_the_page_of_a_former_guest_stays_until_the_user_answers(guest: User, al
     assert reloads() == [True, True, True]
 
 
-def test_nobody_can_move_the_seats_of_another_guest(guest: User, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [guest, bob]).game
-    browser = logged_in(alice)
-    assert browser.post("/move-seats/", {"answer": "move", "guest": str(guest.pk)}).headers["Location"] == "/"
-    assert Seat.objects.get(game=game, index=0).user == guest
+def test_nobody_can_move_the_seats_of_another_guest(guest: User, as_alice: Client, of_guest: Table) -> None:
+    assert as_alice.post("/move-seats/", {"answer": "move", "guest": str(guest.pk)}).headers["Location"] == "/"
+    assert owner(of_guest) == guest
 
 
-def test_logging_in_without_a_guest_asks_nothing(client: Client, alice: User) -> None:
-    assert log_in(client, "alice").headers["Location"] == "/"
+@pytest.mark.usefixtures("alice")
+def test_logging_in_without_a_guest_asks_nothing(client: Client) -> None:
+    assert log_in(client, "alice") == "/"
 
 
-def test_a_guest_who_signs_up_keeps_the_games(guest: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [guest, bob]).game
-    browser = logged_in(guest)
-    word = "a long enough pass-phrase"
+def test_a_guest_who_signs_up_keeps_the_games(guest: User, of_guest: Table) -> None:
+    browser, word = logged_in(guest), "a long enough pass-phrase"
     answer = browser.post("/accounts/signup/", {"username": "dana", "password1": word, "password2": word})
     assert answer.headers["Location"] == "/"
     dana = User.objects.get(username="dana")
     assert (dana.pk, dana.is_guest) == (guest.pk, False)
-    assert game.code in browser.get("/").content.decode()
+    assert of_guest.game.code in browser.get("/").content.decode()
 
 
-def test_finished_games_are_listed(alice: User, bob: User, charlie: User) -> None:
-    table = table_after([alice, bob], 10_000, seed=5)
-    Seat.objects.update(seen=table.game.version)
-    page = logged_in(alice).get("/")
-    assert table.game.code not in page.content.decode()
-    assert 'href="/?finished=1"' in page.content.decode()
-    assert f"/games/{table.game.code}/" in logged_in(alice).get("/?finished=1").content.decode()
-    assert "You haven’t finished a game yet." in logged_in(charlie).get("/?finished=1").content.decode()
-
-
-def test_a_name_keeps_its_case_in_the_list_of_games(as_alice: Client, alice: User, bob: User) -> None:
-    table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
-    assert "bob’s turn: play or draw with bob" in text_of(as_alice.get("/"))
+def test_finished_games_are_listed(alice: User, bob: User, as_alice: Client, charlie: User) -> None:
+    game = table_after([alice, bob], 10_000, seed=5).game
+    Seat.objects.update(seen=game.version)
+    page = Page(as_alice.get("/"))
+    assert (game.code in page.html, bool(page.links_to("/?finished=1"))) == (False, True)
+    assert Page(as_alice.get("/?finished=1")).links_to(game.get_absolute_url())
+    assert "You haven’t finished a game yet." in text_of(logged_in(charlie).get("/?finished=1"))
 
 
 def rows(page: Any) -> dict[str, str]:
@@ -495,9 +455,9 @@ def test_a_row_of_a_game_that_waits_for_others_marks_the_player_on_turn(
     game = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=deadline, options={"mercy_limit": 0}).game
     row = rows(as_alice.get("/"))[game.code]
     assert '<li class="n-1 now">' in row
+    assert "bob’s turn: play or draw with bob" in words_in(row)  # a name keeps its case
     assert "10 min left" in words_in(row)
-    assert "soon" not in row
-    assert "ring" not in row
+    assert ("soon" in row, "ring" in row) == (False, False)
 
 
 def test_a_paused_game_has_no_time_left_in_a_row(as_alice: Client, alice: User, bob: User) -> None:
@@ -521,9 +481,7 @@ def test_the_heading_counts_the_games_that_wait(
 ) -> None:
     for hours in range(1, games + 1):
         table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(hours=hours, minutes=30))
-    page = as_alice.get("/")
-    first = re.search(r"<h1>(.*?)</h1>", page.content.decode(), re.DOTALL)
-    assert first is not None
-    assert " ".join(first[1].split()) == heading
-    assert ("The most urgent one: 90 min left" in text_of(page)) == bool(games)
-    assert ('href="/next/" data-key="n"' in page.content.decode()) == bool(games)
+    page = Page(as_alice.get("/"))
+    assert words_of(page.one("h1")) == heading
+    assert ("The most urgent one: 90 min left" in page.text) == bool(games)
+    assert page.has("a", href="/next/", data_key="n") == bool(games)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 from pytest_django.fixtures import Settings
 
 from accounts.actions import create_guest
@@ -25,7 +27,8 @@ from games.models import Game, Invitation, Seat
 from games.queries import Viewer, front_page
 from games.queries.verify import faults_of
 from games.refusals import Denied
-from tests.conftest import api_token, logged_in, person
+from tests.conftest import person
+from tests.support.api import Program, refusal
 from tests.support.pages import CHOICES, text_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -36,10 +39,38 @@ def new_table(user: User, **options: Any) -> queries.Table:
     return lobby.create_table(user=user, options=TableOptions(**options), now=NOON)
 
 
-def test_a_table_waits_for_people(alice: User) -> None:
-    table = new_table(alice, players=3)
+def join(table: queries.Table, user: User) -> queries.Table:
+    return lobby.join(code=table.game.code, viewer=Viewer(user), now=NOON)
+
+
+def leave(table: queries.Table, user: User) -> None:
+    lobby.leave_table(code=table.game.code, viewer=Viewer(user), now=NOON)
+
+
+def start(table: queries.Table, user: User) -> queries.Table:
+    return lobby.start(code=table.game.code, viewer=Viewer(user), now=NOON)
+
+
+def add_bot(table: queries.Table, user: User) -> queries.Table:
+    return lobby.add_bot(code=table.game.code, viewer=Viewer(user), bot="random", now=NOON)
+
+
+def rematch(table: queries.Table, user: User) -> queries.Table:
+    return ask_rematch(code=table.game.code, viewer=Viewer(user), now=NOON)
+
+
+def refused(name: str, act: Callable[[queries.Table, User], object], table: queries.Table, user: User) -> None:
+    with pytest.raises(Denied) as caught:
+        act(table, user)
+    assert caught.value.code == name
+
+
+def test_a_table_waits_for_people_and_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
+    table = new_table(alice, players=2)
     assert (table.game.status, table.game.host, table.game.round) == (Game.Status.OPEN, alice, None)
     assert table.names == [alice.name]
+    after = join(table, bob)
+    assert (after.game.status, after.names) == (Game.Status.PLAYING, [alice.name, bob.name])
 
 
 def test_a_table_full_of_bots_starts_at_once(alice: User) -> None:
@@ -48,13 +79,6 @@ def test_a_table_full_of_bots_starts_at_once(alice: User) -> None:
     assert after.game.status == Game.Status.PLAYING
     assert [seat.bot for seat in after.seats] == ["", "sharp", "sharp", "sharp"]
     assert [len(hand) for hand in after.started.position.hands] == [7, 7, 7, 7]
-
-
-def test_the_last_free_seat_starts_the_game(alice: User, bob: User) -> None:
-    table = new_table(alice, players=2)
-    after = lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    assert after.game.status == Game.Status.PLAYING
-    assert after.names == [alice.name, bob.name]
 
 
 @pytest.mark.parametrize(
@@ -87,12 +111,6 @@ def test_only_what_differs_from_the_preset_is_stored(alice: User) -> None:
     assert queries.options_of(now_of(table).game).target == 500
 
 
-def refused(name: str, call: Any, /, **given: Any) -> None:
-    with pytest.raises(Denied) as caught:
-        call(**given)
-    assert caught.value.code == name
-
-
 def edited(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Change the options of the preset from now on."""
     offered = replace(rules.PRESETS[preset], hand_size=5, mercy_limit=20, zero_seven=False)
@@ -116,22 +134,25 @@ def test_new_tables_use_an_edited_preset_and_rematches_keep_their_rules(
     table = finished_game(alice, bob)
     edited("no-mercy", monkeypatch)
     assert (new_table(alice).options.hand_size, new_table(alice).options.zero_seven) == (5, False)
-    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    again = rematch(table, alice)
     assert now_of(again).options == table.options
     assert (table.options.hand_size, table.options.mercy_limit, table.options.target) == (7, 30, 0)
 
 
 def test_joining_is_refused_with_a_code(alice: User, bob: User, charlie: User) -> None:
     table = new_table(alice, players=2)
-    refused("not_found", lobby.join, code="nowhere", viewer=Viewer(bob), now=NOON)
-    refused("already_seated", lobby.join, code=table.game.code, viewer=Viewer(alice), now=NOON)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    refused("full", lobby.join, code=table.game.code, viewer=Viewer(charlie), now=NOON)
+    with pytest.raises(Denied) as caught:
+        lobby.join(code="nowhere", viewer=Viewer(bob), now=NOON)
+    assert caught.value.code == "not_found"
+    refused("already_seated", join, table, alice)
+    join(table, bob)
+    refused("full", join, table, charlie)
+    refused("already_started", leave, table, alice)
 
 
 def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     table = new_table(alice, players=2, public=False)
-    refused("not_found", lobby.join, code=table.game.code, viewer=Viewer(bob), now=NOON)
+    refused("not_found", join, table, bob)
     assert queries.load_by_invite(table.game.invite_key).game == table.game
     after = lobby.join(code=table.game.code, viewer=Viewer(bob, [table.game.invite_key]), now=NOON)
     assert after.game.status == Game.Status.PLAYING
@@ -139,48 +160,36 @@ def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
 
 def test_leaving_before_the_start_frees_the_seat_and_changes_the_host(alice: User, bob: User) -> None:
     table = new_table(alice, players=3)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    after = now_of(table)
-    assert after.names == [bob.name]
-    assert after.game.host == bob
+    join(table, bob)
+    leave(table, alice)
+    assert (now_of(table).names, now_of(table).game.host) == ([bob.name], bob)
 
 
 def test_a_table_without_people_is_closed(alice: User, bob: User) -> None:
     table = new_table(alice, players=3, bots=1)
-    lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    leave(table, alice)
     assert now_of(table).game.status == Game.Status.VOID
-    refused("over", lobby.join, code=table.game.code, viewer=Viewer(bob), now=NOON)
+    refused("over", join, table, bob)
     assert front_page.open_tables(bob) == []
-
-
-def test_a_running_game_cannot_be_left_like_an_open_table(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    refused("already_started", lobby.leave_table, code=table.game.code, viewer=Viewer(alice), now=NOON)
 
 
 def test_the_host_can_start_with_the_players_present(alice: User, bob: User, charlie: User) -> None:
     table = new_table(alice, players=5)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    lobby.join(code=table.game.code, viewer=Viewer(charlie), now=NOON)
-    lobby.leave_table(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    refused("forbidden", lobby.start, code=table.game.code, viewer=Viewer(charlie), now=NOON)
-    after = lobby.start(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    assert after.game.players == 2
+    refused("too_few_players", start, table, alice)
+    join(table, bob)
+    join(table, charlie)
+    leave(table, bob)
+    refused("forbidden", start, table, charlie)
+    assert start(table, alice).game.players == 2
     assert [(seat.index, seat.name) for seat in now_of(table).seats] == [(0, alice.name), (1, charlie.name)]
-
-
-def test_one_player_cannot_start(alice: User) -> None:
-    refused("too_few_players", lobby.start, code=new_table(alice).game.code, viewer=Viewer(alice), now=NOON)
 
 
 def test_a_host_fills_seats_with_bots(alice: User, bob: User) -> None:
     table = new_table(alice, players=3)
-    lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    refused("forbidden", lobby.add_bot, code=table.game.code, viewer=Viewer(bob), bot="random", now=NOON)
-    after = lobby.add_bot(code=table.game.code, viewer=Viewer(alice), bot="random", now=NOON)
-    assert after.game.status == Game.Status.PLAYING
-    assert after.seats[2].bot == "random"
+    join(table, bob)
+    refused("forbidden", add_bot, table, bob)
+    after = add_bot(table, alice)
+    assert (after.game.status, after.seats[2].bot) == (Game.Status.PLAYING, "random")
 
 
 def finished_game(alice: User, bob: User) -> queries.Table:
@@ -190,21 +199,25 @@ def finished_game(alice: User, bob: User) -> queries.Table:
     return table
 
 
-def test_a_rematch_has_the_same_options_and_seats_the_second_person_who_asks(alice: User, bob: User) -> None:
+def test_a_rematch_has_the_same_options_is_made_once_and_seats_the_second_person_who_asks(
+    alice: User, bob: User
+) -> None:
+    refused("forbidden", rematch, table_at(TWO_HANDS, [alice, bob]), alice)
     table = finished_game(alice, bob)
-    first = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    first = rematch(table, alice)
     assert first.game.options == {"mercy_limit": 30}
     assert (first.game.status, first.game.players) == (Game.Status.OPEN, 3)
-    second = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
-    assert second.game.pk == first.game.pk
-    assert second.game.status == Game.Status.PLAYING
+    assert rematch(table, alice).game.pk == first.game.pk
+    assert Seat.objects.filter(game=first.game, user=alice).count() == 1
+    second = rematch(table, bob)
+    assert (second.game.pk, second.game.status) == (first.game.pk, Game.Status.PLAYING)
     assert Invitation.objects.filter(game=first.game, user=bob).exists()
 
 
 def test_a_rematch_keeps_each_bot_s_kind(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"], ["g3"], ["W6"]]}, [alice, "sharp", bob, "random"])
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
-    again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    again = rematch(table, alice)
     assert [seat.bot for seat in again.seats] == ["", "sharp", "random"]
 
 
@@ -220,17 +233,6 @@ def test_invitations_move_along_with_a_guest_s_seats(alice: User, bob: User, cha
     ]
 
 
-def test_asking_twice_for_a_rematch_makes_one_table(alice: User, bob: User) -> None:
-    table = finished_game(alice, bob)
-    first = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    assert ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON).game.pk == first.game.pk
-    assert Seat.objects.filter(game=first.game, user=alice).count() == 1
-
-
-def test_there_is_no_rematch_of_a_running_game(alice: User, bob: User) -> None:
-    refused("forbidden", ask_rematch, code=table_at(TWO_HANDS, [alice, bob]).game.code, viewer=Viewer(alice), now=NOON)
-
-
 def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: User) -> None:
     own = table_at(TWO_HANDS, [alice, bob])
     both = table_at(TWO_HANDS, [alice, charlie])
@@ -242,9 +244,9 @@ def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: Us
 
 def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User) -> None:
     table = finished_game(alice, bob)
-    first = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    lobby.leave_table(code=first.game.code, viewer=Viewer(alice), now=NOON)
-    second = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
+    first = rematch(table, alice)
+    leave(first, alice)
+    second = rematch(table, bob)
     assert second.game.pk != first.game.pk
     assert second.game.status == Game.Status.OPEN
     assert list(Invitation.objects.values_list("game", "user")) == [(second.game.pk, alice.pk)]
@@ -254,17 +256,34 @@ def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User
 
 
 @pytest.mark.long
-def test_a_person_sits_at_no_more_than_twenty_open_tables(settings: Settings, alice: User, bob: User) -> None:
+@pytest.mark.parametrize(
+    ("is_guest", "bots", "most", "refusal"),
+    [
+        (False, 0, 20, "You have 20 tables waiting for players, the maximum. Start or leave one first"),
+        (False, 1, 50, "You have 50 tables against bots only, the maximum. Finish or leave one first"),
+        (True, 0, 2, "the maximum for guests. Start or leave one first, or sign up"),
+        (True, 1, 2, "the maximum for guests. Finish or leave one first, or sign up"),
+    ],
+)
+def test_a_person_sits_at_a_limited_number_of_tables_of_each_kind(
+    settings: Settings, alice: User, bob: User, is_guest: bool, bots: int, most: int, refusal: str
+) -> None:
     settings.RATE_LIMITS = 100
-    tables = [new_table(alice, players=3) for _ in range(OPEN_TABLES)]
-    with pytest.raises(Denied, match="You have 20 tables waiting for players") as refused:
-        new_table(alice, players=2)
-    assert refused.value.status == 403
-    assert Game.objects.count() == OPEN_TABLES
-    new_table(alice, players=3, bots=2)  # starts immediately, so it does not count as open
-    new_table(bob, players=3)
-    lobby.leave_table(code=tables[0].game.code, viewer=Viewer(alice), now=NOON)
-    assert new_table(alice, players=3).game.status == Game.Status.OPEN
+    user = create_guest() if is_guest else alice
+    tables = [new_table(user, players=2, bots=bots) for _ in range(most)]
+    with pytest.raises(Denied, match=re.escape(refusal)) as refused:
+        new_table(user, players=2, bots=bots)
+    assert (refused.value.code, refused.value.status, Game.objects.count()) == ("forbidden", 403, most)
+    another_kind = new_table(user, players=2, bots=1 - bots)  # each kind is counted by itself
+    others = new_table(bob, players=2, bots=bots)
+    if not bots:
+        with pytest.raises(Denied, match=f"You have {most} tables"):
+            join(new_table(bob, players=3), user)
+        leave(tables[0], user)
+    else:  # a table with another person is not against bots alone
+        assert join(another_kind, bob).game.status == Game.Status.PLAYING
+        play_move(code=tables[0].game.code, viewer=Viewer(user), text="leave", version=None, now=NOON)
+    assert new_table(user, players=2, bots=bots).game.status == others.game.status
 
 
 def test_a_rematch_counts_as_a_table_like_others(settings: Settings, alice: User, bob: User) -> None:
@@ -274,9 +293,9 @@ def test_a_rematch_counts_as_a_table_like_others(settings: Settings, alice: User
     for _ in range(OPEN_TABLES):
         new_table(alice, players=3)
     with pytest.raises(Denied, match="You have 20 tables"):
-        ask_rematch(code=ended.game.code, viewer=Viewer(alice), now=NOON)
+        rematch(ended, alice)
     assert not Game.objects.filter(rematch_of=ended.game).exists()
-    assert ask_rematch(code=ended.game.code, viewer=Viewer(bob), now=NOON).game.host == bob
+    assert rematch(ended, bob).game.host == bob
 
 
 def test_becoming_the_host_of_a_left_table_does_not_exceed_the_limit(
@@ -285,20 +304,22 @@ def test_becoming_the_host_of_a_left_table_does_not_exceed_the_limit(
     settings.RATE_LIMITS = 10
     for _ in range(2):
         table = new_table(alice, players=3)
-        lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
-        lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
+        join(table, bob)
+        leave(table, alice)
     another, pair = new_table(alice, players=3), new_table(alice, players=2)
     with pytest.raises(Denied, match="You have 2 tables"):
-        lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
-    assert (
-        lobby.join(code=pair.game.code, viewer=Viewer(bob), now=NOON).game.status == Game.Status.PLAYING
-    )  # it is no longer open
+        join(another, bob)
+    assert join(pair, bob).game.status == Game.Status.PLAYING  # it is no longer open
 
 
-def test_without_limits_a_person_sits_at_any_number_of_tables(settings: Settings, alice: User) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize(("bots", "most"), [(0, OPEN_TABLES), (1, TABLES_AGAINST_BOTS)])
+def test_without_limits_a_person_sits_at_any_number_of_tables(
+    settings: Settings, alice: User, bots: int, most: int
+) -> None:
     settings.RATE_LIMITS = 0
-    for _ in range(OPEN_TABLES + 1):
-        new_table(alice, players=3)
+    for _ in range(most + 1):
+        new_table(alice, players=2, bots=bots)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -320,34 +341,20 @@ def test_tables_created_at_once_are_counted_one_by_one(settings: Settings) -> No
     assert Game.objects.count() == 2
 
 
-def test_the_page_and_the_api_say_that_there_are_too_many(settings: Settings, alice: User) -> None:
-    settings.RATE_LIMITS = 5
-    new_table(alice, players=3)
-    browser = logged_in(alice)
-    refused = browser.post("/tables/new/", CHOICES | {"players": 3, "bots": 0})
-    assert refused.status_code == 403
-    assert "Start or leave one first" in refused.content.decode()
-    answer = browser.post(
-        "/api/v1/games", {}, content_type="application/json", headers={"Authorization": f"Bearer {api_token(alice)}"}
-    )
-    assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
-    assert Game.objects.count() == 1
-
-
-@pytest.mark.long
-def test_a_person_plays_against_bots_alone_at_no_more_than_fifty_tables(
-    settings: Settings, alice: User, bob: User
+@pytest.mark.parametrize(
+    ("bots", "sentence"), [(0, "Start or leave one first"), (1, "2 bot games are open. Go on with one")]
+)
+def test_the_page_and_the_api_say_that_there_are_too_many(
+    settings: Settings, alice: User, as_alice: Client, bots: int, sentence: str
 ) -> None:
-    settings.RATE_LIMITS = 100
-    tables = [new_table(alice, players=2, bots=1) for _ in range(TABLES_AGAINST_BOTS)]
-    with pytest.raises(Denied, match="You have 50 tables against bots only") as refused:
-        new_table(alice, players=2, bots=1)
-    assert (refused.value.code, refused.value.status) == ("forbidden", 403)
-    new_table(bob, players=2, bots=1)
-    pair = new_table(alice, players=2)  # a table with another person is not against bots alone
-    assert lobby.join(code=pair.game.code, viewer=Viewer(bob), now=NOON).game.status == Game.Status.PLAYING
-    play_move(code=tables[0].game.code, viewer=Viewer(alice), text="leave", version=None, now=NOON)
-    assert new_table(alice, players=2, bots=1).game.status == Game.Status.PLAYING
+    settings.RATE_LIMITS = 4 if bots else 10  # two tables
+    for _ in range(2):
+        new_table(alice, players=2, bots=bots)
+    refused = as_alice.post("/tables/new/", CHOICES | {"players": 2, "bots": bots})
+    assert refused.status_code == 403
+    assert sentence in text_of(refused)
+    assert refusal(Program(alice).post("games", {"players": 2, "bots": bots})) == (403, "forbidden")
+    assert Game.objects.count() == 2
 
 
 @pytest.mark.parametrize(
@@ -365,46 +372,7 @@ def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
     assert (after.game.status, len(after.seats)) == (Game.Status.OPEN, 2)
 
 
-@pytest.mark.long
-def test_without_limits_a_person_plays_against_bots_at_any_number_of_tables(settings: Settings, alice: User) -> None:
-    settings.RATE_LIMITS = 0
-    for _ in range(TABLES_AGAINST_BOTS + 1):
-        new_table(alice, players=2, bots=1)
-
-
-def test_the_page_and_the_api_say_that_there_are_too_many_against_bots(settings: Settings, alice: User) -> None:
-    settings.RATE_LIMITS = 4  # two tables
-    for _ in range(2):
-        new_table(alice, players=2, bots=1)
-    browser = logged_in(alice)
-    refused = browser.post("/tables/new/", CHOICES | {"players": 3, "bots": 2})
-    assert refused.status_code == 403
-    assert "2 bot games are open. Go on with one" in text_of(refused)
-    answer = browser.post(
-        "/api/v1/games",
-        {"players": 2, "bots": 1},
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {api_token(alice)}"},
-    )
-    assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
-    assert Game.objects.count() == 2
-
-
 # Guests
-
-
-def test_a_guest_sits_at_no_more_than_two_open_tables(settings: Settings, alice: User, bob: User) -> None:
-    settings.RATE_LIMITS = 100
-    of_alice = new_table(alice, players=3)
-    guest = lobby.join_as_guest(code=of_alice.game.code, now=NOON)[1]
-    own = new_table(guest, players=3)
-    with pytest.raises(Denied, match=r"the maximum for guests\. Start or leave one first, or sign up") as refused:
-        new_table(guest, players=3)
-    assert refused.value.status == 403
-    with pytest.raises(Denied, match="You have 2 tables"):
-        lobby.join(code=new_table(bob, players=3).game.code, viewer=Viewer(guest), now=NOON)
-    lobby.leave_table(code=own.game.code, viewer=Viewer(guest), now=NOON)
-    assert new_table(guest, players=3).game.status == Game.Status.OPEN
 
 
 @pytest.mark.parametrize(
@@ -425,39 +393,40 @@ def test_a_limit_of_one_table_is_said_in_the_singular(
         new_table(alice, players=2, bots=bots)
 
 
-def test_a_guest_plays_at_no_more_than_two_tables_against_bots(settings: Settings) -> None:
+def test_a_guest_who_has_signed_up_in_another_request_has_the_limits_of_others(settings: Settings) -> None:
     settings.RATE_LIMITS = 100
     guest = create_guest()
     for _ in range(2):
         new_table(guest, players=2, bots=1)
-    with pytest.raises(Denied, match=r"the maximum for guests\. Finish or leave one first, or sign up") as refused:
-        new_table(guest, players=2, bots=1)
-    assert (refused.value.status, Game.objects.count()) == (403, 2)
-    User.objects.filter(pk=guest.pk).update(is_guest=False)  # alice has signed up in another request
+    User.objects.filter(pk=guest.pk).update(is_guest=False)
     assert new_table(guest, players=2, bots=1).game.status == Game.Status.PLAYING
+
+
+def listed(user: User | None = None) -> list[str]:
+    """Return the codes of the open tables on the front page."""
+    return [table.game.code for table in front_page.open_tables(user)]
 
 
 def test_the_front_page_lists_one_table_of_a_host(alice: User, bob: User, charlie: User) -> None:
     tables = {user: [new_table(user, players=2) for _ in range(3)] for user in (alice, bob)}
     new_table(alice, players=3, public=False)
-
-    def listed(user: User | None) -> list[str]:
-        return [table.game.code for table in front_page.open_tables(user)]
-
     newest = [tables[user][-1].game.code for user in (bob, alice)]
-    assert listed(None) == listed(charlie) == newest
+    assert listed() == listed(charlie) == newest
     assert listed(alice) == newest[:1]
-    lobby.join(code=tables[alice][-1].game.code, viewer=Viewer(charlie), now=NOON)  # full, so it has started
-    assert listed(None) == [newest[0], tables[alice][-2].game.code]
+    join(tables[alice][-1], charlie)  # full, so it has started
+    assert listed() == [newest[0], tables[alice][-2].game.code]
 
 
-def test_a_table_that_waits_for_my_answer_is_no_open_table_and_hides_no_other(alice: User, bob: User) -> None:
+def test_a_table_that_waits_for_my_answer_or_is_mine_is_no_open_table_and_hides_no_other(
+    alice: User, bob: User
+) -> None:
     older, newer = new_table(alice, players=3), new_table(alice, players=3)
     own = Invitation.objects.create(game=newer.game, user=bob, at=NOON)
-    assert [table.game.code for table in front_page.open_tables(bob)] == [older.game.code]
-    assert [table.game.code for table in front_page.open_tables(None)] == [newer.game.code]
+    assert (listed(bob), listed()) == ([older.game.code], [newer.game.code])
     invitations.decline(number=own.pk, user=bob, now=NOON)
-    assert [table.game.code for table in front_page.open_tables(bob)] == [newer.game.code]
+    assert listed(bob) == [newer.game.code]
+    join(newer, bob)
+    assert (listed(bob), listed()) == ([older.game.code], [newer.game.code])
 
 
 def joined_long_ago(*people: User) -> None:
@@ -469,15 +438,11 @@ def joined_long_ago(*people: User) -> None:
 def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bob: User) -> None:
     joined_long_ago(alice, bob)
     others = [new_table(user, players=2).game.code for user in (alice, bob)]
-    guests = [
+    of_guests = [
         create_table_once(user=None, options=TableOptions(players=2), form=None, now=NOON + timedelta(minutes=n)).table
         for n in range(20)
     ]
-    newest = [table.game.code for table in reversed(guests)]
-
-    def listed() -> list[str]:
-        return [table.game.code for table in front_page.open_tables(None)]
-
+    newest = [table.game.code for table in reversed(of_guests)]
     assert listed() == newest[:6] + others[::-1] + newest[6:10]
 
 
@@ -486,7 +451,7 @@ def test_tables_of_new_accounts_leave_half_of_the_front_page_to_others(alice: Us
     older = new_table(alice, players=3).game.code
     newcomers = (User.objects.create(username=f"new{n}", date_joined=NOON - timedelta(hours=23)) for n in range(20))
     newer = [new_table(user, players=3).game.code for user in newcomers][::-1]
-    assert [table.game.code for table in front_page.open_tables(None)] == [*newer[:6], older, *newer[6:11]]
+    assert listed() == [*newer[:6], older, *newer[6:11]]
 
 
 def test_newer_tables_of_guests_never_hide_a_table_of_an_account(
@@ -496,24 +461,17 @@ def test_newer_tables_of_guests_never_hide_a_table_of_an_account(
     monkeypatch.setattr(front_page, "NEWEST", 3)
     of_accounts = [new_table(user, players=3).game.code for user in (alice, bob)]
     of_guests = [new_table(create_guest(), players=3).game.code for _ in range(8)]
-    assert [table.game.code for table in front_page.open_tables(None)] == [*of_guests[:-4:-1], *of_accounts[::-1]]
+    assert listed() == [*of_guests[:-4:-1], *of_accounts[::-1]]
 
 
 def test_a_table_that_a_guest_hands_on_counts_for_its_new_host(alice: User) -> None:
     joined_long_ago(alice)
     guest = create_guest()
     table = new_table(guest, players=3)
-    lobby.join(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    join(table, alice)
     assert Game.objects.get().hosted_by_newcomer
-    lobby.leave_table(code=table.game.code, viewer=Viewer(guest), now=NOON)
+    leave(table, guest)
     assert not Game.objects.get().hosted_by_newcomer
-    lobby.join(code=table.game.code, viewer=Viewer(guest), now=NOON)
-    lobby.leave_table(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    join(table, guest)
+    leave(table, alice)
     assert Game.objects.get().hosted_by_newcomer
-
-
-def test_a_table_of_mine_hides_no_other_table_of_its_host(alice: User, bob: User) -> None:
-    older, newer = new_table(alice, players=3), new_table(alice, players=3)
-    lobby.join(code=newer.game.code, viewer=Viewer(bob), now=NOON)
-    assert [table.game.code for table in front_page.open_tables(bob)] == [older.game.code]
-    assert [table.game.code for table in front_page.open_tables(None)] == [newer.game.code]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -19,10 +20,42 @@ from games.queries import Viewer
 from games.refusals import Denied
 from games.staff import tables
 from tests.conftest import logged_in
-from tests.support.pages import group, open_table, text_of
+from tests.support.pages import Page, group, open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def game(alice: User) -> Game:
+    """A public table of alice's with three free seats."""
+    return open_table(alice)
+
+
+@pytest.fixture
+def secret(alice: User) -> Game:
+    """A private table of alice's with three free seats."""
+    return open_table(alice, public=False)
+
+
+@pytest.fixture
+def running(alice: User, bob: User) -> Game:
+    """A private game of alice and bob."""
+    return table_at(TWO_HANDS, [alice, bob], is_public=False).game
+
+
+def link(game: Game) -> str:
+    return f"/join/{game.invite_key}/"
+
+
+def redirect(answer: Any) -> tuple[int, str]:
+    return answer.status_code, answer.headers["Location"]
+
+
+def guests() -> int:
+    return User.objects.filter(is_guest=True).count()
 
 
 def test_the_lobby_shows_players_and_actions(as_alice: Client, alice: User, as_bob: Client, client: Client) -> None:
@@ -36,96 +69,83 @@ def test_the_lobby_shows_players_and_actions(as_alice: Client, alice: User, as_b
         assert ("Sit down" in text, "Start with" in text, "Leave the table" in text) == (True, False, False)
 
 
-def test_only_seated_players_see_the_invitation_link(as_alice: Client, alice: User, as_bob: Client) -> None:
-    game = open_table(alice)
-    url = f"/games/{game.code}/"
-    assert f"{settings.SITE_URL}/join/{game.invite_key}/" in as_alice.get(url).content.decode()
+def test_only_seated_players_see_the_invitation_link_which_does_not_depend_on_the_request(
+    game: Game, as_alice: Client, as_bob: Client
+) -> None:
+    url = game.get_absolute_url()
     assert game.invite_key not in as_bob.get(url).content.decode()
+    for headers in ({}, {"Host": "localhost:6666", "X-Forwarded-Host": "evil.example"}):
+        page = Page(as_alice.get(url, headers=headers))
+        assert (page.status, f"{settings.SITE_URL}{link(game)}" in page.html) == (200, True)
+        assert not any(host in page.html for host in ("6666", "localhost", "evil.example"))
 
 
-def test_the_invitation_link_does_not_depend_on_the_request(as_alice: Client, alice: User) -> None:
-    game = open_table(alice)
-    page = as_alice.get(f"/games/{game.code}/", headers={"Host": "localhost:6666", "X-Forwarded-Host": "evil.example"})
-    assert page.status_code == 200
-    assert not any(host in page.content.decode() for host in ("6666", "localhost", "evil.example"))
-    assert f"{settings.SITE_URL}/join/{game.invite_key}/" in page.content.decode()
+def test_without_scripts_an_open_table_reloads(as_alice: Client, game: Game) -> None:
+    url = game.get_absolute_url()
+    assert Page(as_alice.get(url)).one("meta", http_equiv="refresh").get("content") == f"10; url={url}"
+    assert not Page(as_alice.get(f"{url}?refresh=off")).has("meta", http_equiv="refresh")
 
 
-def test_without_scripts_an_open_table_reloads(as_alice: Client, alice: User) -> None:
-    url = open_table(alice).get_absolute_url()
-    assert f'content="10; url={url}"' in as_alice.get(url).content.decode()
-    assert "http-equiv" not in as_alice.get(f"{url}?refresh=off").content.decode()
-
-
-def test_sitting_down_in_the_last_seat_starts_the_game(as_bob: Client, bob: User, alice: User) -> None:
+def test_sitting_down_in_the_last_seat_starts_the_game(as_bob: Client, alice: User) -> None:
     game = open_table(alice, players=2)
-    answer = as_bob.post(f"/games/{game.code}/join/")
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{game.code}/")
+    assert redirect(as_bob.post(f"/games/{game.code}/join/")) == (303, game.get_absolute_url())
     game.refresh_from_db()
     assert game.status == "playing"
 
 
-def test_a_visitor_who_sits_down_becomes_a_guest(client: Client, alice: User) -> None:
-    game = open_table(alice)
+def test_a_visitor_who_sits_down_becomes_a_guest(client: Client, game: Game) -> None:
     assert client.post(f"/games/{game.code}/join/").status_code == 303
     assert Seat.objects.get(game=game, index=1).user == User.objects.get(is_guest=True)
 
 
-def test_no_guest_is_created_for_a_missing_table(client: Client, alice: User) -> None:
-    private = open_table(alice, public=False)
-    for code in ("nothere", private.code):
+def test_no_guest_is_created_for_a_missing_table(client: Client, secret: Game) -> None:
+    for code in ("nothere", secret.code):
         assert client.post(f"/games/{code}/join/").status_code == 404
-    assert not User.objects.filter(is_guest=True).exists()
+    assert client.get("/join/guess/").status_code == 404
+    assert guests() == 0
 
 
-@pytest.mark.parametrize("by_link", [False, True])
 @pytest.mark.parametrize(
     ("state", "why"),
     [
-        ("full", "Every seat at this table is taken."),
-        ("closed", "This table was closed before the game started."),
+        ("playing", "Every seat at this table is taken."),
+        ("void", "This table was closed before the game started."),
         ("over", "The game is over."),
     ],
 )
 def test_no_guest_is_created_for_a_full_table(
-    client: Client, alice: User, bob: User, state: str, why: str, by_link: bool
+    client: Client, game: Game, alice: User, bob: User, state: str, why: str
 ) -> None:
-    game = table_at(TWO_HANDS, [alice, bob]).game if state != "closed" else open_table(alice)
-    if state == "closed":
+    if state == "void":
         lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
-    if state == "over":
-        Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER)
-    path = f"/join/{game.invite_key}/" if by_link else f"/games/{game.code}/join/"
-    answer = client.post(path)
-    assert answer.status_code == 409
-    assert why in text_of(answer)
-    assert not User.objects.filter(is_guest=True).exists()
-    assert not get_user(client).is_authenticated
+    else:
+        game = table_at(TWO_HANDS, [alice, bob]).game
+        Game.objects.filter(pk=game.pk).update(status=state)
+    for path in (link(game), f"/games/{game.code}/join/"):
+        answer = client.post(path)
+        assert (answer.status_code, why in text_of(answer)) == (409, True)
+        assert (guests(), get_user(client).is_authenticated) == (0, False)
 
 
-def test_the_host_adds_bots_and_starts(as_alice: Client, alice: User) -> None:
-    game = open_table(alice, players=4)
+def test_the_host_adds_bots_and_starts(as_alice: Client, game: Game) -> None:
     assert as_alice.post(f"/games/{game.code}/add-bot/", {"bot": "sharp"}).status_code == 303
     assert as_alice.post(f"/games/{game.code}/start/").status_code == 303
     game.refresh_from_db()
     assert (game.status, game.players) == ("playing", 2)
 
 
-def test_leaving_a_table_leads_home(as_bob: Client, bob: User, alice: User) -> None:
-    game = open_table(alice)
+def test_leaving_a_table_leads_home(as_bob: Client, bob: User, game: Game) -> None:
     as_bob.post(f"/games/{game.code}/join/")
     answer = as_bob.post(f"/games/{game.code}/leave/", follow=True)
-    assert answer.redirect_chain == [("/", 303)]
-    assert "You left the table." in text_of(answer)
+    assert (answer.redirect_chain, "You left the table." in text_of(answer)) == ([("/", 303)], True)
     assert not Seat.objects.filter(user=bob).exists()
 
 
-def test_a_player_who_left_a_private_table_may_still_see_it(as_alice: Client, alice: User) -> None:
-    game = open_table(alice, public=False)
-    as_alice.post(f"/games/{game.code}/leave/")
-    part = as_alice.get(f"/games/{game.code}/?lobby=1", headers={"HX-Request": "true"})
+def test_a_player_who_left_a_private_table_may_still_see_it(as_alice: Client, secret: Game) -> None:
+    as_alice.post(f"/games/{secret.code}/leave/")
+    part = as_alice.get(f"/games/{secret.code}/?lobby=1", headers=HTMX)
     assert (part.status_code, "HX-Refresh" in part.headers) == (200, False)
-    assert "This table was closed before it started." in part.content.decode()
+    assert "This table was closed before it started." in text_of(part)
 
 
 @pytest.mark.parametrize(
@@ -142,48 +162,38 @@ def test_a_player_who_left_a_private_table_may_still_see_it(as_alice: Client, al
     ],
 )
 def test_a_refusal_shows_the_current_table_and_the_reason(
-    alice: User, bob: User, who: str, act: str, fields: dict[str, str], status: int, sentence: str
+    game: Game, as_alice: Client, as_bob: Client, who: str, act: str, fields: dict[str, str], status: int, sentence: str
 ) -> None:
-    game = open_table(alice)
-    browser = logged_in({"alice": alice, "bob": bob}[who])
-    answer = browser.post(f"/games/{game.code}/{act}/", fields)
-    assert answer.status_code == status
-    assert sentence in text_of(answer)
-    assert 'id="seats-title"' in answer.content.decode()
+    browser = as_alice if who == "alice" else as_bob
+    page = Page(browser.post(f"/games/{game.code}/{act}/", fields))
+    assert (page.status, sentence in page.text, page.has(id="seats-title")) == (status, True, True)
 
 
 @pytest.mark.parametrize("act", ["join", "leave", "start", "add-bot"])
 def test_a_started_game_refuses_lobby_actions(alice: User, bob: User, charlie: User, act: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     browser = logged_in(charlie if act == "join" else alice)
-    answer = browser.post(f"/games/{game.code}/{act}/", {"bot": "careful"})
-    assert answer.status_code == 409
-    assert 'id="refusal"' in answer.content.decode()
-    assert f'data-game="{game.code}"' in answer.content.decode()
+    page = Page(browser.post(f"/games/{game.code}/{act}/", {"bot": "careful"}))
+    assert (page.status, page.has(id="refusal"), page.has(data_game=game.code)) == (409, True, True)
 
 
-@pytest.mark.parametrize("act", ["leave", "start", "add-bot", "rematch"])
-def test_a_visitor_is_asked_to_log_in_first(client: Client, alice: User, act: str) -> None:
-    game = open_table(alice)
-    answer = client.post(f"/games/{game.code}/{act}/")
-    assert (answer.status_code, answer.headers["Location"]) == (302, f"/accounts/login/?next=/games/{game.code}/")
+def test_a_visitor_is_asked_to_log_in_first(client: Client, game: Game) -> None:
+    url = game.get_absolute_url()
+    for act in ("leave", "start", "add-bot", "rematch"):
+        assert redirect(client.post(f"{url}{act}/")) == (302, f"/accounts/login/?next={url}"), act
 
 
-@pytest.mark.parametrize("act", ["join", "leave", "start", "add-bot", "rematch"])
-def test_a_get_of_an_action_leads_to_the_table(as_alice: Client, alice: User, act: str) -> None:
-    game = open_table(alice)
-    answer = as_alice.get(f"/games/{game.code}/{act}/")
-    assert (answer.status_code, answer.headers["Location"]) == (302, f"/games/{game.code}/")
+def test_a_get_of_an_action_leads_to_the_table(as_alice: Client, game: Game) -> None:
+    url = game.get_absolute_url()
+    for act in ("join", "leave", "start", "add-bot", "rematch"):
+        assert redirect(as_alice.get(f"{url}{act}/")) == (302, url), act
     assert Seat.objects.filter(game=game).count() == 1
 
 
-def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, alice: User) -> None:
-    game = open_table(alice)
-    whole = as_alice.get(f"/games/{game.code}/")
-    part = as_alice.get(f"/games/{game.code}/?lobby=1", headers={"HX-Request": "true"})
+def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, game: Game) -> None:
+    whole, part = as_alice.get(f"/games/{game.code}/"), as_alice.get(f"/games/{game.code}/?lobby=1", headers=HTMX)
     assert "HX-Request" in whole.headers["Vary"]
     assert part.content.decode().startswith('<title>Your table · No Mercy</title>\n<main id="main"')
-    assert "<html" not in part.content.decode()
 
 
 def test_a_closed_table_says_why_it_closed(as_alice: Client, alice: User, bob: User, ann: User) -> None:
@@ -213,127 +223,95 @@ def rows() -> list[object]:
     return [list(table.order_by("pk").values()) for table in found]
 
 
-def test_an_invitation_shows_a_private_table_and_changes_nothing(client: Client, alice: User) -> None:
-    game = open_table(alice, public=False)
+def test_an_invitation_shows_a_private_table_and_changes_nothing(client: Client, secret: Game) -> None:
     before = rows()
     for _ in range(2):
-        invited = client.get(f"/join/{game.invite_key}/")
+        invited = client.get(link(secret))
         assert (invited.status_code, "Sit down" in text_of(invited)) == (200, True)
-    assert client.get(f"/games/{game.code}/").status_code == 404
+    assert client.get(secret.get_absolute_url()).status_code == 404
     assert rows() == before
 
 
-def test_sitting_down_by_an_invitation_gives_access_to_the_table(client: Client, alice: User) -> None:
-    game = open_table(alice, public=False)
-    url = f"/games/{game.code}/"
-    page = client.get(f"/join/{game.invite_key}/").content.decode()
-    assert f'action="/join/{game.invite_key}/"' in page
-    answer = client.post(f"/join/{game.invite_key}/")
-    assert (answer.status_code, answer.headers["Location"]) == (303, url)
-    assert Seat.objects.get(game=game, index=1).user == User.objects.get(is_guest=True)
-    assert client.get(f"/join/{game.invite_key}/").headers["Location"] == url
+def test_sitting_down_by_an_invitation_gives_access_to_the_table(client: Client, secret: Game) -> None:
+    url = secret.get_absolute_url()
+    assert Page(client.get(link(secret))).has("form", action=link(secret))
+    assert redirect(client.post(link(secret))) == (303, url)
+    assert Seat.objects.get(game=secret, index=1).user == User.objects.get(is_guest=True)
+    assert client.get(link(secret)).headers["Location"] == url
     client.post(f"{url}leave/")
     assert client.get(url).status_code == 200
 
 
-def test_an_invitation_page_updates_at_its_own_address(client: Client, alice: User, bob: User) -> None:
+def test_an_invitation_page_updates_at_its_own_address(client: Client, alice: User, as_bob: Client) -> None:
     game = open_table(alice, public=False, players=3)
-    here = f"/join/{game.invite_key}/"
-    htmx = {"HX-Request": "true"}
-    assert f'hx-get="{here}"' in client.get(here).content.decode()
-    assert "2 seats are free" in text_of(client.get(here, headers=htmx))
-    logged_in(bob).post(here)
-    part = client.get(here, headers=htmx)
-    assert ("1 seat is free" in text_of(part), "<html" in part.content.decode()) == (True, False)
-    assert "http-equiv" not in client.get(here).content.decode()  # a reload would lose the name being typed
+    here = link(game)
+    page = Page(client.get(here))
+    assert page.has(hx_get=here)
+    assert not page.has("meta", http_equiv="refresh")  # a reload would lose the name being typed
+    assert "2 seats are free" in text_of(client.get(here, headers=HTMX))
+    as_bob.post(here)
+    part = Page(client.get(here, headers=HTMX))
+    assert ("1 seat is free" in part.text, "<html" in part.html) == (True, False)
     lobby.start(code=game.code, viewer=Viewer(alice), now=NOON)
-    assert client.get(here, headers=htmx).headers["HX-Refresh"] == "true"
+    assert client.get(here, headers=HTMX).headers["HX-Refresh"] == "true"
 
 
-def test_an_invitation_to_a_started_game_offers_watching(client: Client, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
-    before = rows()
-    page = client.get(f"/join/{game.invite_key}/")
+def test_an_invitation_to_a_started_game_offers_watching(client: Client, running: Game) -> None:
+    before, url = rows(), running.get_absolute_url()
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(link(running))
+    reads = [query["sql"] for query in asked if "games_hand" in query["sql"] or "games_game" in query["sql"]]
+    assert len(reads) == 1  # game and hands are of one moment
     assert (page.status_code, "Watch the game" in text_of(page)) == (200, True)
     assert rows() == before
-    assert client.get(f"/games/{game.code}/").status_code == 404
-    answer = client.post(f"/join/{game.invite_key}/", {"watch": "1"})
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{game.code}/")
-    assert client.get(f"/games/{game.code}/").status_code == 200
-    assert not User.objects.filter(is_guest=True).exists()
+    assert client.get(url).status_code == 404
+    assert redirect(client.post(link(running), {"watch": "1"})) == (303, url)
+    assert client.get(url).status_code == 200
+    assert guests() == 0
 
 
-def test_a_table_that_closes_while_it_is_read_is_still_shown(client: Client, alice: User) -> None:
-    game = open_table(alice)
+def test_a_table_that_closes_while_it_is_read_is_still_shown(client: Client, game: Game) -> None:
     Seat.objects.filter(game=game).delete()
     for path in ("/", game.get_absolute_url()):
         assert "A closed table" in text_of(client.get(path))
 
 
-def test_an_invitation_shows_game_and_hands_of_one_moment(client: Client, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
-    with CaptureQueriesContext(connection) as asked:
-        assert client.get(f"/join/{game.invite_key}/").status_code == 200
-    reads = [query["sql"] for query in asked if "games_hand" in query["sql"] or "games_game" in query["sql"]]
-    assert len(reads) == 1
+def test_an_invitation_to_a_closed_table_says_so(client: Client, secret: Game, alice: User) -> None:
+    lobby.leave_table(code=secret.code, viewer=Viewer(alice), now=NOON)
+    text = text_of(client.get(link(secret)))
+    assert ("This table was closed before it started." in text, "Watch" in text) == (True, False)
 
 
-def test_an_invitation_to_a_full_game_says_so(client: Client, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
-    answer = client.post(f"/join/{game.invite_key}/")
-    assert (answer.status_code, "Every seat at this table is taken." in text_of(answer)) == (409, True)
-
-
-def test_an_invitation_to_a_closed_table_says_so(client: Client, alice: User) -> None:
-    game = open_table(alice, public=False)
-    lobby.leave_table(code=game.code, viewer=Viewer(alice), now=NOON)
-    page = client.get(f"/join/{game.invite_key}/")
-    assert "This table was closed before it started." in text_of(page)
-    assert "Watch" not in text_of(page)
-
-
-def test_logging_in_returns_to_the_invitation(client: Client, alice: User, bob: User) -> None:
-    game = open_table(alice, public=False)
-    here = f"/join/{game.invite_key}/"
-    assert f'href="/accounts/login/?next={here}"' in client.get(here).content.decode()
+def test_logging_in_returns_to_the_invitation(client: Client, secret: Game, bob: User) -> None:
+    here = link(secret)
+    assert Page(client.get(here)).links_to(f"/accounts/login/?next={here}")
     answer = client.post("/accounts/login/", {"login": "bob", "password": "bob", "next": here})
     assert answer.headers["Location"] == here
     assert client.post(here).status_code == 303
-    assert Seat.objects.filter(game=game, user=bob).exists()
+    assert Seat.objects.filter(game=secret, user=bob).exists()
 
 
 @pytest.mark.long
 def test_a_browser_keeps_the_newest_links_only(client: Client, alice: User, bob: User) -> None:
     games = [table_at(TWO_HANDS, [alice, bob], is_public=False).game for _ in range(52)]
     for game in games:
-        client.post(f"/join/{game.invite_key}/", {"watch": "1"})
+        client.post(link(game), {"watch": "1"})
     seen = [client.get(f"/games/{game.code}/").status_code for game in (games[1], games[2], games[-1])]
     assert seen == [404, 200, 200]
 
 
-def test_an_unknown_invitation_is_not_found(client: Client) -> None:
-    assert client.get("/join/guess/").status_code == 404
-
-
-def test_a_rematch_takes_one_click_and_invites_the_others(
-    as_alice: Client, alice: User, as_bob: Client, bob: User
-) -> None:
-    game = table_at(TWO_HANDS, [alice, bob], is_public=False).game
-    Game.objects.filter(pk=game.pk).update(status="over", winner=0)
-    answer = as_alice.post(f"/games/{game.code}/rematch/")
-    again = Game.objects.get(rematch_of=game)
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"/games/{again.code}/")
+def test_a_rematch_takes_one_click_and_invites_the_others(running: Game, as_alice: Client, as_bob: Client) -> None:
+    Game.objects.filter(pk=running.pk).update(status="over", winner=0)
+    answer = as_alice.post(f"/games/{running.code}/rematch/")
+    again = Game.objects.get(rematch_of=running)
+    assert redirect(answer) == (303, again.get_absolute_url())
     assert again.code in group(as_bob.get("/"), "invitations")
-    assert as_bob.post(f"/games/{game.code}/rematch/").headers["Location"] == f"/games/{again.code}/"
+    assert as_bob.post(f"/games/{running.code}/rematch/").headers["Location"] == again.get_absolute_url()
     again.refresh_from_db()
     assert again.status == "playing"
 
 
-def test_private_and_missing_tables_look_the_same(client: Client, alice: User) -> None:
-    game = open_table(alice, public=False)
+def test_private_tables_are_denied_as_missing_ones(secret: Game) -> None:
     with pytest.raises(Denied) as denied:
-        queries.load_for(game.code, Viewer(None))
+        queries.load_for(secret.code, Viewer(None))
     assert denied.value.status == 404
-    pages = [client.get(f"/games/{code}/") for code in (game.code, "n" * len(game.code))]
-    assert pages[0].status_code == pages[1].status_code == 404
-    assert pages[0].content.replace(game.code.encode(), b"n" * len(game.code)) == pages[1].content

@@ -24,6 +24,7 @@ from games.notices.kinds import CHANNELS, KINDS, switched_for
 from games.queries import Table
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
+from tests.support.pages import Page, text_of, words_of
 from tests.support.tables import TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
@@ -48,14 +49,14 @@ def news(table: Table, user: User, text: str = NEWS) -> None:
     outbox.deliver(clock=timezone.now)
 
 
-def text_of(response: Any) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
-
-
 def bell(response: Any) -> str:
-    found = re.search(r'<a class="bell".*?</a>', response.content.decode(), re.DOTALL)
-    assert found is not None
-    return re.sub(r"<[^>]+>", " ", found[0]).strip()
+    return words_of(Page(response).one("a", class_="bell"))
+
+
+def over(table: Table, user: User) -> None:
+    """Write a notice of the end of a game, which is mailed."""
+    notice = player_notices.NewNotice(user.pk, "game_over", "Bob wins the game.")
+    player_notices.write(table.game, [notice], now=timezone.now())
 
 
 def fields(**changes: str) -> dict[str, str]:
@@ -69,65 +70,59 @@ def fields(**changes: str) -> dict[str, str]:
 def test_the_page_lists_every_notice_that_the_bell_counts(
     table: Table, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def new(page: Page) -> int:
+        return len(list(page.all("span", class_="tag hot")))
+
     monkeypatch.setattr(inbox, "LISTED", 6)
     monkeypatch.setattr(inbox, "UNREAD_LISTED", 3)
     NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
     for n in range(2):
         news(table, alice, f"Old news {n}.")
-    mailed = Notice.objects.filter(user=alice, channel="email").count()
-    assert mailed == 2
-    unsent = [
+    assert Notice.objects.filter(user=alice, channel="email").count() == 2
+    now = timezone.now()
+    Notice.objects.bulk_create(
         Notice(
             user=alice, game=table.game, version=1000 + n, kind="turn", channel="email", state=Notice.State.DROPPED,
-            reason="moved", created_at=timezone.now(), due_at=timezone.now(), since=timezone.now(),
+            reason="moved", created_at=now, due_at=now, since=now,
         )
         for n in range(8)
-    ]  # fmt: skip
-    Notice.objects.bulk_create(unsent)
-    page = as_alice.get("/notices/")
-    assert bell(page).endswith("2 new")
-    assert page.content.decode().count('<span class="tag hot">new</span>') == 2
-    assert text_of(page).count("By email: sent") == 2  # the mails of the same events
-    assert "Only the newest" not in text_of(page)
+    )  # fmt: skip
+    page = Page(as_alice.get("/notices/"))
+    assert (bell(page.response).endswith("2 new"), new(page)) == (True, 2)
+    assert page.text.count("By email: sent") == 2  # the mails of the same events
+    assert "Only the newest" not in page.text
     for n in range(2, 10):
         news(table, alice, f"Newer news {n}.")
-    page = as_alice.get("/notices/")
-    listed = page.content.decode().count('<span class="tag hot">new</span>')
-    assert bell(page).endswith("10 new")
-    assert listed == 3 + 3  # six rows are three events, and three older ones
-    assert f"Only the newest {listed} of 10 new notices are listed." in text_of(page)
+    page = Page(as_alice.get("/notices/"))
+    assert (bell(page.response).endswith("10 new"), new(page)) == (
+        True,
+        6,
+    )  # six rows are three events, and three older
+    assert "Only the newest 6 of 10 new notices are listed." in page.text
     as_alice.post("/notices/read/", {"up_to": max(Notice.objects.values_list("pk", flat=True))})
     assert bell(as_alice.get("/notices/")) == "Notices"
 
 
-def test_the_bell_counts_unread_notices_on_every_page(table: Table, alice: User, bob: User, as_alice: Client) -> None:
+def test_the_bell_counts_unread_notices_on_every_page_and_in_updates(
+    table: Table, alice: User, as_alice: Client, as_bob: Client
+) -> None:
     assert bell(as_alice.get("/rules/")) == "Notices"
     news(table, alice)
     news(table, alice)
     for path in ("/", "/rules/", "/accounts/me/", table.game.get_absolute_url()):
         assert bell(as_alice.get(path)).endswith("Notices, 2 new")
-    assert bell(logged_in(bob).get("/")) == "Notices"
+    assert bell(as_bob.get("/")) == "Notices"
+    part = Page(as_alice.get(table.game.get_absolute_url(), headers={"HX-Request": "true"}))
+    assert "2 new" in part.part("bell")
 
 
-def test_an_open_page_updates_the_bell(table: Table, alice: User, as_alice: Client) -> None:
-    news(table, alice)
-    part = as_alice.get(table.game.get_absolute_url(), headers={"HX-Request": "true"})
-
-    assert 'id="bell"' in part.content.decode()
-    assert bell(part).endswith("1 new")
-
-
-def test_a_visitor_has_no_bell(client: Client) -> None:
-    assert b'id="bell"' not in client.get("/").content
+def test_a_visitor_has_no_bell(client: Client, table: Table) -> None:
     assert client.get("/notices/").status_code == 302
-
-
-def test_a_visitor_s_fragment_has_no_bell(client: Client, alice: User, bob: User) -> None:
-    code = table_at(TWO_HANDS, [alice, bob]).game.code
-    part = client.get(f"/games/{code}/", headers={"HX-Request": "true"}).content.decode()
-    assert "hx-swap-oob" in part
-    assert 'id="bell"' not in part
-    assert 'id="next-game"' not in part
+    part = Page(client.get(table.game.get_absolute_url(), headers={"HX-Request": "true"}))
+    assert "hx-swap-oob" in part.html
+    for page in (part, Page(client.get("/"))):
+        assert not page.has(id="bell")
+    assert not part.has(id="next-game")
 
 
 def test_the_page_says_what_was_sent_and_what_was_not_and_why(table: Table, alice: User, as_alice: Client) -> None:
@@ -139,30 +134,25 @@ def test_the_page_says_what_was_sent_and_what_was_not_and_why(table: Table, alic
     assert re.search(r"By email: not sent \d\d:\d\d . This is switched off in your notice settings\.", page)
 
 
-def test_unneeded_notices_are_shown_on_request(table: Table, alice: User, as_alice: Client) -> None:
+def test_unneeded_notices_are_shown_on_request(table: Table, as_alice: Client) -> None:
     player_notices.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
-
-    assert "1 more was not needed, for example because you were looking at the game" in text_of(
-        as_alice.get("/notices/")
-    )
+    more = "1 more was not needed, for example because you were looking at the game"
+    assert more in text_of(as_alice.get("/notices/"))
     assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
 
 
 def test_mark_all_as_read_leaves_newer_notices_unread(table: Table, alice: User, as_alice: Client) -> None:
     news(table, alice)
-    page = as_alice.get("/notices/").content.decode()
+    page = Page(as_alice.get("/notices/"))
     news(table, alice)
-    found = re.search(r'name="up_to" value="(\d+)"', page)
-    assert found is not None
-    assert as_alice.post("/notices/read/", {"up_to": found[1]}).status_code == 303
-
+    assert as_alice.post("/notices/read/", {"up_to": page.field("up_to")}).status_code == 303
     assert bell(as_alice.get("/")).endswith("1 new")
 
 
-@pytest.mark.parametrize("number", ["", "x", "-1", "9" * 30, "١"])
-def test_an_invalid_number_is_not_found(as_alice: Client, number: str) -> None:
-    assert as_alice.post("/notices/read/", {"up_to": number}).status_code == 404
+def test_an_invalid_number_of_a_notice_is_not_found(as_alice: Client) -> None:
+    for number in ("", "x", "-1", "9" * 30, "١"):
+        assert as_alice.post("/notices/read/", {"up_to": number}).status_code == 404, number
 
 
 def test_a_waiting_notice_cannot_be_opened(table: Table, alice: User, as_alice: Client) -> None:
@@ -183,14 +173,13 @@ def test_opening_a_notice_marks_it_read_and_redirects_to_its_game(table: Table, 
     assert bell(as_alice.get("/")) == "Notices"
 
 
-def test_another_person_s_notice_cannot_be_opened(table: Table, alice: User, bob: User) -> None:
+def test_another_person_s_notice_cannot_be_opened(table: Table, alice: User, as_bob: Client) -> None:
     news(table, alice)
-    number, browser = Notice.objects.get(channel="site").pk, logged_in(bob)
-    assert browser.post(f"/notices/{number}/open/").status_code == 404
-    browser.post("/notices/read/", {"up_to": str(number)})
-
+    number = Notice.objects.get(channel="site").pk
+    assert as_bob.post(f"/notices/{number}/open/").status_code == 404
+    as_bob.post("/notices/read/", {"up_to": str(number)})
     assert Notice.objects.get(channel="site").read_at is None
-    assert NEWS not in text_of(browser.get("/notices/?all=1"))
+    assert NEWS not in text_of(as_bob.get("/notices/?all=1"))
 
 
 def told_of(alice: User, bob: User, mo: User, count: int) -> None:
@@ -238,40 +227,21 @@ def test_loading_a_page_marks_a_player_as_viewing(
     assert [looks(table, user) for user in (alice, bob, charlie)] == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("headers", "marks"),
-    [
-        ({"Sec-Fetch-Mode": "navigate", "Sec-Fetch-User": "?1"}, True),
-        ({"Sec-Fetch-Mode": "navigate"}, False),
-    ],
-    ids=["by a person", "by itself"],
-)
+@pytest.mark.parametrize("user", [{"Sec-Fetch-User": "?1"}, {}], ids=["by a person", "by itself"])
 def test_a_page_that_is_loaded_by_itself_marks_nobody(
-    table: Table, alice: User, as_alice: Client, headers: dict[str, str], marks: bool
+    table: Table, alice: User, as_alice: Client, user: dict[str, str]
 ) -> None:
     """Scripts reload a page after an upgrade or an outage, and a refresh without scripts."""
-    as_alice.get(table.game.get_absolute_url(), headers=headers)
-    assert looks(table, alice) == marks
+    as_alice.get(table.game.get_absolute_url(), headers={"Sec-Fetch-Mode": "navigate", **user})
+    assert looks(table, alice) == bool(user)
 
 
-@pytest.mark.parametrize(
-    ("idle", "marks"),
-    [
-        (0, True),
-        (179, True),
-        (180, False),
-        (None, False),
-        ("", False),
-        (-1, False),
-        ("1e1", False),
-        ("9" * 5000, False),
-    ],
-)
+@pytest.mark.parametrize("idle", [0, 179, 180, None, "", -1, "1e1", "9" * 5000])
 def test_what_a_page_fetches_by_itself_counts_only_after_a_sign_of_a_person(
-    table: Table, alice: User, as_alice: Client, idle: int | str | None, marks: bool
+    table: Table, alice: User, as_alice: Client, idle: int | str | None
 ) -> None:
     assert fetch(as_alice, table, idle).status_code == 200
-    assert looks(table, alice) == marks
+    assert looks(table, alice) == (idle in (0, 179))
 
 
 def test_a_move_is_a_sign_of_a_person(table: Table, alice: User, as_alice: Client) -> None:
@@ -309,38 +279,34 @@ def test_the_end_of_a_game_is_marked_as_seen_only_by_a_page_that_somebody_looks_
 ) -> None:
     table = table_after([alice, bob], 10_000, seed=3)
     path = f"{table.game.get_absolute_url()}seen/"
-    shown = fetch(as_alice, table, idle).content.decode()
-    assert (f'hx-post="{path}"' in shown) == (idle is not None)
-    assert f'action="{path}"' in shown  # the button
+    shown = Page(fetch(as_alice, table, idle))
+    assert shown.has(action=path)  # the button
+    assert shown.has(hx_post=path) == (idle is not None)
 
 
 # The settings page
 
 
 def test_the_settings_page_shows_and_saves_choices(alice: User, as_alice: Client) -> None:
-    page = as_alice.get("/notices/settings/").content.decode()
-    switches = re.findall(r'<input type="checkbox" name="([a-z_.]+)"', page)
+    page = Page(as_alice.get("/notices/settings/"))
+    switches = {box.get("name", "") for box in page.all("input", type="checkbox")}
     kinds = [kind.name for kind in switched_for(staff=False)]
     assert not any(KINDS[kind].for_staff for kind in kinds)
-    assert set(switches) == {f"{kind}.{channel}" for kind in kinds for channel in CHANNELS}
+    assert {f"{kind}.{channel}" for kind in kinds for channel in CHANNELS} == {one for one in switches if "." in one}
     answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "caught.email": "on", "digest_hour": "7"}))
     assert answer.status_code == 303
-
     chosen = NoticeSettings.objects.get(user=alice)
     assert chosen.choices == {"turn.email": False, "caught.email": True}
     assert (chosen.digest_hour, chosen.digest_at is not None) == (7, True)
-    again = as_alice.get("/notices/settings/").content.decode()
-    assert re.search(r'name="caught.email"[^>]*checked', again)
-    assert not re.search(r'name="turn.email"[^>]*checked', again)
-    assert '<option value="7" selected>' in again
+    again = Page(as_alice.get("/notices/settings/"))
+    checked = [bool(again.chosen(name)) for name in ("caught.email", "turn.email")]
+    assert (checked, again.chosen("digest_hour")) == ([True, False], ["7"])
 
 
 @pytest.mark.parametrize("hour", ["24", "-1", "x", "7.5"])
 def test_an_invalid_hour_is_refused_and_the_form_is_kept(alice: User, as_alice: Client, hour: str) -> None:
-    answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "digest_hour": hour}))
-
-    assert answer.status_code == 422
-    assert not re.search(r'name="turn.email"[^>]*checked', answer.content.decode())
+    answer = Page(as_alice.post("/notices/settings/", fields(**{"turn.email": "", "digest_hour": hour})))
+    assert (answer.status, answer.chosen("turn.email")) == (422, [])
     assert not NoticeSettings.objects.filter(user=alice).exists()
 
 
@@ -361,12 +327,16 @@ def test_the_settings_page_says_why_no_mail_arrives(
         assert says in text_of(as_alice.get("/notices/settings/"))
 
 
-def test_both_pages_say_that_mail_is_on_hold(table: Table, alice: User, as_alice: Client) -> None:
+def test_both_pages_say_that_mail_is_on_hold_and_no_test_mail_is_sent(
+    table: Table, alice: User, as_alice: Client
+) -> None:
     outbox.hold(why="restored", now=timezone.now())
-    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins.")], now=timezone.now())
+    over(table, alice)
     outbox.deliver(clock=timezone.now)
     for path in ("/notices/", "/notices/settings/"):
         assert "All mail is on hold" in text_of(as_alice.get(path))
+    assert preferences.HELD in text_of(as_alice.post("/notices/settings/works/", follow=True))
+    assert mail.outbox == []
 
 
 # Addresses that bounce
@@ -376,9 +346,7 @@ def test_mail_to_a_bounced_address_waits_until_it_works_again(table: Table, alic
     out = io.StringIO()
     call_command("bounced", "alice@example.org", "nobody@example.org", stdout=out)
     assert out.getvalue().splitlines() == ["alice@example.org: 1 person", "nobody@example.org: 0 people"]
-    player_notices.write(
-        table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
-    )
+    over(table, alice)
     outbox.deliver(clock=timezone.now)
     assert mail.outbox == []
     assert "Emails to alice@example.org came back" in text_of(as_alice.get("/notices/settings/"))
@@ -397,9 +365,7 @@ def test_mail_to_a_bounced_address_waits_until_it_works_again(table: Table, alic
 def test_a_new_address_gets_waiting_mail_immediately(table: Table, alice: User) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     EmailAddress.objects.create(user=alice, email="new@example.org", primary=True, verified=True)
-    player_notices.write(
-        table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=timezone.now()
-    )
+    over(table, alice)
     outbox.deliver(clock=timezone.now)
 
     assert [message.to for message in mail.outbox] == [["new@example.org"]]
@@ -409,7 +375,7 @@ def test_a_new_address_gets_waiting_mail_immediately(table: Table, alice: User) 
 def test_mail_to_a_bounced_address_is_dropped_after_two_weeks(table: Table, alice: User) -> None:
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     start = timezone.now()
-    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=start)
+    over(table, alice)
     for day in range(16):
         outbox.deliver(clock=lambda day=day: start + timedelta(days=day, seconds=day))  # type: ignore[misc]
 
@@ -451,10 +417,3 @@ def test_three_test_mails_can_be_sent_an_hour(alice: User, as_alice: Client) -> 
     assert 3500 < int(refused.headers["Retry-After"]) <= 3600
     assert "Too many emails of this kind to this address. Try again in 60 minutes." in text_of(refused)
     assert len(deliver_now()) == 3
-
-
-def test_no_test_mail_is_sent_while_mail_is_on_hold(alice: User, as_alice: Client) -> None:
-    outbox.hold(why="a test", now=timezone.now())
-    answer = as_alice.post("/notices/settings/works/", follow=True)
-    assert preferences.HELD in text_of(answer)
-    assert mail.outbox == []
