@@ -126,10 +126,7 @@ def test_restoring_the_username_is_told_and_audited(bob: User, mo: User) -> None
     acts = [
         (entry.act, entry.person_name, conduct.details_with_names(entry)) for entry in AuditEntry.objects.order_by("pk")
     ]
-    assert acts == [
-        ("neutral_name", "bob", {"name": name}),
-        ("end_neutral_name", name, {"name": name}),
-    ]
+    assert acts == [("neutral_name", "bob", {"name": name}), ("end_neutral_name", name, {"name": name})]
     assert Notice.objects.filter(user=bob, kind="name_changed", channel="email").count() == 2
 
 

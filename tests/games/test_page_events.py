@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -12,12 +13,16 @@ from django.conf import settings
 
 from games import render
 from games.queries import GameView
-from games.render.page_events import TELLINGS, Motion, PageEvent, PageEvents, summed_up
+from games.render.page_events import TELLINGS, Motion, PageEvents, summed_up
 from games.rules import Event
 from games.rules.events import EVENTS
 from tests.games.test_render import CHALLENGED, DRAWN, NOW, OVER, OWED, PLAIN, RACE, RACING, ROULETTE, line, seen
 
 WAITING = {**PLAIN, "turn": 1}
+ALL = {0, 1, 2, None}
+FLIP = "Flip: the dark side"
+PASSED = "All hands are passed on"
+SIX = "Wild Draw Six, green."
 
 
 def told(view: GameView, *events: Event, seat: int = 1, since: int = 3, **asked: Any) -> PageEvents:
@@ -41,7 +46,7 @@ def test_a_page_that_is_up_to_date_is_told_nothing() -> None:
     )
 
 
-BANNERS = [
+BANNERS: list[tuple[Event, str, str, str]] = [
     (Event("called_uno", 1), "Bob has UNO", "", "Bob has UNO"),
     (Event("uno_due", 1), "Bob forgot UNO: catch! (U)", "You forgot UNO: call it! (U)", "Bob forgot UNO: catch! (U)"),
     (Event("caught", 0, target=1, amount=2), "Bob caught! +2", "Caught! +2", "Bob caught! +2"),
@@ -51,18 +56,8 @@ BANNERS = [
     (Event("aimed", 0, target=1), "", "Color Roulette on you", ""),
     (Event("knocked_out", 1), "No mercy: Bob is out", "No mercy: you’re out", "No mercy: Bob is out"),
     (Event("swapped", 0, target=1), "You swapped with Bob: 3 cards", "Ann swapped with you: 2 cards", ""),
-    (
-        Event("passed_hands", 0, amount=1),
-        "All hands are passed on: 3 cards",
-        "All hands are passed on: 2 cards",
-        "All hands are passed on",
-    ),
-    (
-        Event("flipped", 0, card="o5", reason="dark"),
-        "Flip: the dark side",
-        "Flip: the dark side",
-        "Flip: the dark side",
-    ),
+    (Event("passed_hands", 0, amount=1), f"{PASSED}: 3 cards", f"{PASSED}: 2 cards", PASSED),
+    (Event("flipped", 0, card="o5", reason="dark"), FLIP, FLIP, FLIP),
     (Event("skipped", 1), "", "You lose a turn", ""),
     (Event("intercepted", 0, target=1), "", "Ann intercepted you", ""),
     (Event("challenged", 0, target=1, reason="right"), "it was a bluff", "Ann challenged you: it was a bluff", ""),
@@ -75,10 +70,22 @@ BANNERS = [
 ]
 
 
-@pytest.mark.parametrize(("event", "ann", "bob", "watching"), BANNERS, ids=lambda value: getattr(value, "kind", ""))
-def test_a_banner_speaks_to_its_reader(event: Event, ann: str, bob: str, watching: str) -> None:
-    views = [seen(PLAIN, 0), seen(PLAIN, 1), seen(PLAIN, None)]
-    assert [told(view, event).events[0].banner for view in views] == [ann, bob, watching]
+SENTENCES: list[tuple[Event, str, str, str]] = [
+    (Event("owes", 1, amount=14), "", "You owe 14.", ""),
+    (Event("owes_color", 1, color="o"), "", "You have to draw until orange shows.", ""),
+    (Event("found", 1, card="r5"), "", "", ""),
+    (Event("drew", 1, amount=6, reason="stack"), "Bob draws 6.", "You draw 6.", "Bob draws 6."),
+    (Event("played", 1, "W6", color="g"), f"Bob plays {SIX}", f"You play {SIX}", f"Bob plays {SIX}"),
+    (Event("knocked_out", 1), "No mercy: Bob is out.", "No mercy: you are out.", "No mercy: Bob is out."),
+]
+
+
+def test_banners_and_short_sentences_speak_to_their_reader() -> None:
+    views = [seen(PLAIN, you) for you in (0, 1, None)]
+    for event, *banners in BANNERS:
+        assert [told(view, event).events[0].banner for view in views] == banners, event
+    for event, *sentences in SENTENCES:
+        assert [told(view, event).events[0].text for view in views] == sentences, event
 
 
 def test_every_kind_with_a_banner_is_tested() -> None:
@@ -88,46 +95,33 @@ def test_every_kind_with_a_banner_is_tested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "sound", "readers"),
+    ("event", "sound", "heard", "kept"),
     [
-        (Event("played", 1, "r5"), "card", {0, 1, None}),
-        (Event("drew", 1, amount=4, reason="stack"), "draw", {0, 1, None}),
-        (Event("called_uno", 1), "uno", {0, 1, None}),
-        (Event("owes", 1, amount=4), "hit", {1}),
-        (Event("caught", 0, target=1, amount=2), "hit", {0, 1, None}),
-        (Event("knocked_out", 1), "out", {0, 1, None}),
-        (Event("won", 1, points=10), "won", {0, 1, None}),
-        (Event("passed", 1), "", set()),
+        (Event("played", 1, "r5"), "card", ALL, set()),
+        (Event("drew", 1, amount=4, reason="stack"), "draw", ALL, set()),
+        (Event("called_uno", 1), "uno", ALL, set()),
+        (Event("uno_due", 1), "uno", ALL, ALL),
+        (Event("owes", 1, amount=4), "hit", {1}, {1}),
+        (Event("swapped", 0, target=1), "", set(), {0, 1}),
+        (Event("caught", 0, target=1, amount=2), "hit", ALL, ALL),
+        (Event("knocked_out", 1), "out", ALL, ALL),
+        (Event("won", 1, points=10), "won", ALL, ALL),
+        (Event("passed", 1), "", set(), set()),
     ],
     ids=lambda value: getattr(value, "kind", ""),
 )
-def test_an_event_has_the_sound_of_its_kind(event: Event, sound: str, readers: set[int | None]) -> None:
-    heard = {you: told(seen(PLAIN, you), event).events[0].sound for you in (0, 1, None)}
-    assert heard == {you: sound if you in readers else "" for you in heard}
+def test_an_event_has_the_sound_of_its_kind_and_may_never_be_summed_up(
+    event: Event, sound: str, heard: set[int | None], kept: set[int | None]
+) -> None:
+    events = {you: told(seen(PLAIN, you), event).events[0] for you in ALL}
+    assert {you: shown.sound for you, shown in events.items()} == {you: sound if you in heard else "" for you in ALL}
+    assert {you for you, shown in events.items() if shown.kept} == kept
 
 
 def test_the_page_makes_every_sound_that_an_event_has() -> None:
     script = (settings.CHECKOUT / "static/js/sounds.js").read_text()
     made = set(re.findall(r"^  (\w+): \[\[", script, re.MULTILINE))
     assert made == {telling.sound for telling in TELLINGS.values() if telling.sound} | {"turn"}
-
-
-@pytest.mark.parametrize(
-    ("event", "readers"),
-    [
-        (Event("knocked_out", 1), {0, 1, 2, None}),
-        (Event("caught", 0, target=1, amount=2), {0, 1, 2, None}),
-        (Event("uno_due", 1), {0, 1, 2, None}),
-        (Event("owes", 1, amount=4), {1}),
-        (Event("swapped", 0, target=1), {0, 1}),
-        (Event("played", 1, "r5"), set()),
-        (Event("drew", 1, amount=4, reason="stack"), set()),
-    ],
-    ids=lambda value: getattr(value, "kind", ""),
-)
-def test_some_events_are_never_summed_up(event: Event, readers: set[int | None]) -> None:
-    views = {you: seen(PLAIN, you) for you in (0, 1, 2, None)}
-    assert {you for you, view in views.items() if told(view, event).events[0].kept} == readers
 
 
 def test_a_missing_uno_call_interrupts_while_it_can_be_caught() -> None:
@@ -138,26 +132,18 @@ def test_a_missing_uno_call_interrupts_while_it_can_be_caught() -> None:
     assert (last.at_once, last.seconds) == (True, view.terms.callout - 7)
 
 
+FIVE = ("r1", "b3", "b4", "W", "b9")
+TURNED: Mapping[str, Any] = {"cards": ("r1", "r3", "g4", "b9"), "color": "b", "amount": 4}
+
+
 @pytest.mark.parametrize(
     ("event", "spoken"),
     [
-        (
-            Event("drew", 0, amount=2, cards=("r1", "b3"), reason="stack"),
-            "You draw 2 (Red 1, Blue 3).",
-        ),
-        (
-            Event("drew", 0, amount=5, cards=("r1", "b3", "b4", "W", "b9"), reason="stack"),
-            "You draw 5: 3 blue, 1 red, 1 wild.",
-        ),
+        (Event("drew", 0, amount=2, cards=("r1", "b3"), reason="stack"), "You draw 2 (Red 1, Blue 3)."),
+        (Event("drew", 0, amount=5, cards=FIVE, reason="stack"), "You draw 5: 3 blue, 1 red, 1 wild."),
         (Event("drew", 1, amount=5), "Bob draws 5 cards."),
-        (
-            Event("turned_over", 1, cards=("r1", "r3", "g4", "b9"), color="b", amount=4),
-            "Bob turns over 4 cards.",
-        ),
-        (
-            Event("turned_over", 0, cards=("r1", "r3", "g4", "b9"), color="b", amount=4),
-            "You turn over 4 cards: 2 red, 1 green, 1 blue.",
-        ),
+        (Event("turned_over", 1, **TURNED), "Bob turns over 4 cards."),
+        (Event("turned_over", 0, **TURNED), "You turn over 4 cards: 2 red, 1 green, 1 blue."),
         (Event("shed", 1, cards=("r1", "r3", "r4", "r9")), "Bob sheds 4 red."),
     ],
 )
@@ -165,35 +151,8 @@ def test_many_cards_are_counted_instead_of_named(event: Event, spoken: str) -> N
     assert told(seen(WAITING), event).events[0].text == spoken
 
 
-@pytest.mark.parametrize(
-    ("event", "ann", "bob", "watching"),
-    [
-        (Event("owes", 1, amount=14), "", "You owe 14.", ""),
-        (Event("owes_color", 1, color="o"), "", "You have to draw until orange shows.", ""),
-        (Event("found", 1, card="r5"), "", "", ""),
-        (Event("drew", 1, amount=6, reason="stack"), "Bob draws 6.", "You draw 6.", "Bob draws 6."),
-        (
-            Event("played", 1, "W6", color="g"),
-            "Bob plays Wild Draw Six, green.",
-            "You play Wild Draw Six, green.",
-            "Bob plays Wild Draw Six, green.",
-        ),
-        (Event("knocked_out", 1), "No mercy: Bob is out.", "No mercy: you are out.", "No mercy: Bob is out."),
-    ],
-    ids=lambda value: getattr(value, "kind", ""),
-)
-def test_sentences_that_are_spoken_are_short(event: Event, ann: str, bob: str, watching: str) -> None:
-    views = [seen(PLAIN, 0), seen(PLAIN, 1), seen(PLAIN, None)]
-    assert [told(view, event).events[0].text for view in views] == [ann, bob, watching]
-
-
 def test_cards_are_counted_by_colour() -> None:
     assert summed_up(["y1", "y2", "W4", "g3", "y4", "W"]) == "3 yellow, 2 wild, 1 green"
-
-
-def motion(view: GameView, event: Event) -> Motion | None:
-    found: PageEvent = told(view, event).events[0]
-    return found.motion
 
 
 @pytest.mark.parametrize(
@@ -211,7 +170,7 @@ def motion(view: GameView, event: Event) -> Motion | None:
     ids=lambda value: getattr(value, "kind", ""),
 )
 def test_what_moves_on_the_table(event: Event, moved: Motion | None) -> None:
-    assert motion(seen(WAITING), event) == moved
+    assert told(seen(WAITING), event).events[0].motion == moved
 
 
 def test_cards_that_later_ones_cover_come_with_the_event() -> None:
@@ -241,13 +200,9 @@ def test_the_turn_is_said_after_its_cause(position: Any, preset: str, said: str)
     assert told(seen(position, preset=preset, **state), Event("played", 1, "r3")).now == said
 
 
-def test_a_debt_is_said_once() -> None:
+def test_a_debt_and_a_second_turn_in_a_row_are_said_once() -> None:
     told_now = told(seen(OWED), Event("played", 1, "r+2"), Event("owes", 0, amount=6))
-    assert told_now.events[-1].text == "You owe 6."
-    assert told_now.now == "Your turn. 1 of 3 can answer."
-
-
-def test_a_second_turn_in_a_row_is_said() -> None:
+    assert (told_now.events[-1].text, told_now.now) == ("You owe 6.", "Your turn. 1 of 3 can answer.")
     events = (Event("played", 0, "rS"), Event("skipped", 1))
     assert told(seen(PLAIN), *events, seat=0).now == "Your turn again. Red 3, 2 of 3 fit."
 
@@ -300,12 +255,5 @@ def test_a_page_that_was_just_opened_has_what_its_reader_missed() -> None:
     ],
 )
 def test_who_leads(hands: list[list[str]], you: int, lead: str) -> None:
-    assert (
-        told(
-            seen(
-                {**PLAIN, "hands": hands, "declared": [seat for seat, hand in enumerate(hands) if len(hand) == 1]}, you
-            ),
-            Event("passed", 1),
-        ).lead
-        == lead
-    )
+    declared = [seat for seat, hand in enumerate(hands) if len(hand) == 1]
+    assert told(seen({**PLAIN, "hands": hands, "declared": declared}, you), Event("passed", 1)).lead == lead

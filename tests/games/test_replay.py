@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import random
 import re
 from typing import Any
@@ -24,12 +23,24 @@ from games.render.key_moments import moments_of
 from games.render.replay import replay_of
 from games.staff import tables
 from tests.conftest import logged_in
-from tests.support.pages import open_table, text_of
+from tests.support.api import Program, refusal
+from tests.support.pages import Page, open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
 FOREVER = 10_000
+
+
+@pytest.fixture
+def over(alice: User, bob: User) -> Table:
+    """A finished game of alice, bob and a bot."""
+    return table_after([alice, bob, "careful"], FOREVER, seed=3)
+
+
+@pytest.fixture
+def match(alice: User, bob: User) -> Table:
+    return match_of(alice, bob)
 
 
 def match_of(alice: User, bob: User) -> Table:
@@ -52,113 +63,101 @@ def at(table: Table, **query: int) -> str:
 
 def link(answer: Any, name: str) -> str | None:
     """Return the address of a link on the page, or None."""
-    found = re.search(rf'id="step-{name}" href="([^"]*)"', answer.content.decode())
-    return html.unescape(found[1]) if found else None
+    return next((found.get("href") for found in Page(answer).all("a", id=f"step-{name}")), None)
 
 
 def cards_shown(answer: Any) -> list[list[str]]:
-    """Return the names of the cards in each hand on the page."""
+    """Return the names of the cards in each hand on the page, in alphabetical order."""
     part = answer.content.decode().split('id="hands"')[1].split("</section>")[0]
-    return [re.findall(r'<span class="sr">([^<,]*)', hand) for hand in part.split("<h3>")[1:]]
+    return [sorted(re.findall(r'<span class="sr">([^<,]*)', hand)) for hand in part.split("<h3>")[1:]]
 
 
-def test_the_frames_of_a_match_lead_to_its_end_and_back(alice: User, bob: User) -> None:
-    table = match_of(alice, bob)
-    step = replays.frame_at(table, 0)
+def test_the_frames_of_a_match_lead_to_its_end_and_back(match: Table) -> None:
+    step = replays.frame_at(match, 0)
     forth = [(step.n, step.round)]
     while step.after:
-        step = replays.frame_at(table, *step.after)
+        step = replays.frame_at(match, *step.after)
         forth.append((step.n, step.round))
-    rounds = table.started.round.number
+    rounds = match.started.round.number
     assert rounds > 1
-    assert len(forth) == table.game.version + rounds
-    assert step.position == table.started.position
-    assert sum(result.outcome.gained(0) for result in step.results) == table.seats[0].score
+    assert len(forth) == match.game.version + rounds
+    assert step.position == match.started.position
+    assert sum(result.outcome.gained(0) for result in step.results) == match.seats[0].score
     back = [(step.n, step.round)]
     while step.before:
-        step = replays.frame_at(table, *step.before)
+        step = replays.frame_at(match, *step.before)
         back.append((step.n, step.round))
     assert back == forth[::-1]
 
 
 @pytest.mark.long
-def test_the_links_of_the_page_follow_the_frames(alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+def test_the_links_of_the_page_follow_the_frames(over: Table) -> None:
     browser = Client()
-    answer = browser.get(f"/games/{table.game.code}/replay/")
+    answer = browser.get(at(over))
     assert "Round 1 is dealt" in text_of(answer)
     assert link(answer, "back") is None
-    for n in range(1, table.game.version + 1):
+    for n in range(1, over.game.version + 1):
         following = link(answer, "on")
         assert following is not None
         answer = browser.get(following)
-        assert f"Move {n} of {table.game.version}" in text_of(answer)
+        assert f"Move {n} of {over.game.version}" in text_of(answer)
     assert (link(answer, "on"), link(answer, "last")) == (None, None)
     assert "wins the game" in text_of(answer)
+    fetched = browser.get(at(over, n=1), headers={"HX-Request": "true"})
+    assert f"Move 1 of {over.game.version}." in fetched.headers["HX-Trigger"]
 
 
 @pytest.mark.long
-def test_a_replay_from_a_seat_shows_only_its_own_cards(alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    browser = logged_in(alice)
-    for n in range(0, table.game.version, 7):
-        hands = replays.frame_at(table, n).position.hands
-        named = [sorted(map(rules.card_name, hand)) for hand in hands]
-        assert [sorted(hand) for hand in cards_shown(browser.get(at(table, n=n)))] == named
+def test_a_replay_from_a_seat_shows_only_its_own_cards(over: Table, as_alice: Client) -> None:
+    for n in range(0, over.game.version, 7):
+        named = [sorted(map(rules.card_name, hand)) for hand in replays.frame_at(over, n).position.hands]
+        assert cards_shown(as_alice.get(at(over, n=n))) == named
         for seat in range(3):
-            assert [sorted(hand) for hand in cards_shown(browser.get(at(table, n=n, seat=seat)))] == [named[seat]]
+            assert cards_shown(as_alice.get(at(over, n=n, seat=seat))) == [named[seat]]
 
 
 @pytest.mark.long
-def test_the_log_from_a_seat_has_no_cards_it_did_not_know(alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    steps = [replays.frame_at(table, n) for n in range(1, table.game.version + 1)]
-    step = next(s for s in steps if s.lines[-1].seat == 1 and s.lines[-1].events[0].kind == "drew")
-    cards = ", ".join(rules.card_name(card) for card in step.lines[-1].events[0].cards or ())
-    browser = logged_in(alice)
-    assert f"({cards})" in text_of(browser.get(at(table, n=step.n)))
-    assert f"({cards})" in text_of(browser.get(at(table, n=step.n, seat=1)))
-    assert f"({cards})" not in text_of(browser.get(at(table, n=step.n, seat=0)))
-
-
-@pytest.mark.long
-def test_the_log_of_a_replay_addresses_the_reader(alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    lines = [replays.frame_at(table, n).lines[-1] for n in range(1, table.game.version + 1)]
+def test_the_log_from_a_seat_has_no_cards_it_did_not_know_and_addresses_the_reader(
+    over: Table, as_alice: Client, as_bob: Client
+) -> None:
+    lines = [replays.frame_at(over, n).lines[-1] for n in range(1, over.game.version + 1)]
+    theirs = next(line for line in lines if line.seat == 1 and line.events[0].kind == "drew")
+    drawn = f"({', '.join(rules.card_name(card) for card in theirs.events[0].cards or ())})"
+    shown = [drawn in text_of(as_alice.get(at(over, n=theirs.n, **seat))) for seat in ({}, {"seat": 1}, {"seat": 0})]
+    assert shown == [True, True, False]
     mine = next(line.n for line in lines if line.seat == 0 and line.text.startswith("play"))
-    assert "You play" in text_of(logged_in(alice).get(at(table, n=mine)))
-    assert "alice plays" in text_of(logged_in(bob).get(at(table, n=mine)))
+    assert "You play" in text_of(as_alice.get(at(over, n=mine)))
+    assert "alice plays" in text_of(as_bob.get(at(over, n=mine)))
 
 
-@pytest.mark.parametrize(
-    ("query", "n"),
-    [
-        *(("n=999999999", -1), ("n=-3", 0), ("n=two", 0), ("n=%C2%B2", 0), ("n=99999999999", 0)),
-        *(("seat=9", 0), ("round=7", 0)),
-    ],
-)
-def test_an_address_without_a_frame_shows_the_nearest_one(alice: User, bob: User, query: str, n: int) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    answer = Client().get(f"/games/{table.game.code}/replay/?{query}")
-    wanted = n if n >= 0 else table.game.version
-    assert answer.status_code == 200
-    assert f'name="n" type="number" min="0" max="{table.game.version}" value="{wanted}"' in answer.content.decode()
+def test_an_address_without_a_frame_shows_the_nearest_one(over: Table) -> None:
+    last = str(over.game.version)
+    for query, n in (
+        *(("n=999999999", last), ("n=-3", "0"), ("n=two", "0"), ("n=%C2%B2", "0"), ("n=99999999999", "0")),
+        *(("seat=9", "0"), ("round=7", "0")),
+    ):
+        page = Page(Client().get(f"/games/{over.game.code}/replay/?{query}"))
+        field = page.one("input", name="n", type="number")
+        assert (page.status, field.get("max"), field.get("value")) == (200, last, n), query
 
 
 def test_only_a_finished_game_can_be_replayed(alice: User, bob: User, as_alice: Client) -> None:
     running = table_at(TWO_HANDS, [alice, bob])
     for game in (running.game, open_table(alice)):
-        assert as_alice.get(f"/games/{game.code}/replay/").status_code == 404
+        answer = as_alice.get(f"/games/{game.code}/replay/")
+        assert (answer.status_code, "A game can be replayed once it is over." in text_of(answer)) == (404, True)
     with pytest.raises(Denied) as denied:
         replays.frame_at(running, 0)
     assert denied.value.code == "not_found"
 
 
-def test_a_game_that_was_called_off_can_be_replayed(alice: User, bob: User) -> None:
-    table = table_after([alice, bob], 9, seed=3)
-    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.VOID)
-    answer = logged_in(alice).get(at(table, n=9))
-    assert (answer.status_code, link(answer, "on")) == (200, None)
+def test_a_game_that_was_called_off_in_mid_round_is_replayed_up_to_there(
+    alice: User, bob: User, ann: User, as_alice: Client
+) -> None:
+    table = table_after([alice, bob, "careful"], 9, seed=8)
+    tables.void_game(game_id=table.game.pk, by=ann, reason="To see what happens", now=timezone.now())
+    first, last = as_alice.get(at(table)), as_alice.get(at(table, n=9))
+    assert (first.status_code, last.status_code, link(last, "on")) == (200, 200, None)
 
 
 def test_the_replay_of_a_private_table_is_hidden_from_outsiders(alice: User, bob: User, charlie: User) -> None:
@@ -170,79 +169,50 @@ def test_the_replay_of_a_private_table_is_hidden_from_outsiders(alice: User, bob
 
 @pytest.mark.long
 def test_every_frame_takes_the_same_number_of_queries(
-    alice: User, bob: User, django_assert_max_num_queries: Any
+    match: Table, as_alice: Client, django_assert_max_num_queries: Any
 ) -> None:
-    table = match_of(alice, bob)
-    browser = logged_in(alice)
-    for n in (0, table.game.version // 2, table.game.version):
+    for n in (0, match.game.version // 2, match.game.version):
         with django_assert_max_num_queries(9):
-            assert browser.get(at(table, n=n, seat=1)).status_code == 200
+            assert as_alice.get(at(match, n=n, seat=1)).status_code == 200
 
 
-def test_a_finished_game_and_its_log_link_to_the_replay(alice: User, bob: User, as_alice: Client) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    address = f"/games/{table.game.code}/replay/"
-    assert f'href="{address}" id="replay"' in as_alice.get(f"/games/{table.game.code}/").content.decode()
-    assert f'href="{address}?n=3"' in as_alice.get(f"/games/{table.game.code}/log/").content.decode()
-    running = table_at(TWO_HANDS, [alice, bob])
-    assert "replay" not in as_alice.get(f"/games/{running.game.code}/log/").content.decode()
+def test_a_finished_game_and_its_log_link_to_the_replay(over: Table, alice: User, bob: User, as_alice: Client) -> None:
+    game, running = over.game.get_absolute_url(), table_at(TWO_HANDS, [alice, bob]).game.get_absolute_url()
+    assert Page(as_alice.get(game)).one(id="replay").get("href") == f"{game}replay/"
+    assert Page(as_alice.get(f"{game}log/")).links_to(f"{game}replay/?n=3")
+    assert "replay" not in as_alice.get(f"{running}log/").content.decode()
 
 
-def test_a_frame_fetched_by_htmx_is_announced(alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    answer = Client().get(at(table, n=1), headers={"HX-Request": "true"})
-    assert f"Move 1 of {table.game.version}." in answer.headers["HX-Trigger"]
+def test_a_player_is_shown_as_left_only_after_leaving(over: Table, alice: User) -> None:
+    Seat.objects.filter(game=over.game, index=1).update(left=True)
+    table = now_of(over)
+    assert not replays.view_at(table, replays.frame_at(table, 1), alice, 0).seats[1].left
 
 
-def test_a_player_is_shown_as_left_only_after_leaving(alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
-    Seat.objects.filter(game=table.game, index=1).update(left=True)
-    table = now_of(table)
-    view = replays.view_at(table, replays.frame_at(table, 1), alice, 0)
-    assert not view.seats[1].left
-
-
-def test_a_game_called_off_in_mid_round_is_replayed_up_to_there(alice: User, bob: User, ann: User) -> None:
-    table = table_after([alice, bob, "careful"], 9, seed=8)
-    tables.void_game(game_id=table.game.pk, by=ann, reason="To see what happens", now=timezone.now())
-    for n in (0, 9):
-        answer = logged_in(alice).get(at(table, n=n))
-        assert answer.status_code == 200
-    assert link(answer, "on") is None
-
-
-@pytest.mark.parametrize("page", ["replay/?n=1", "record/"])
 def test_a_log_that_does_not_replay_gets_an_error_page(
-    as_alice: Client, alice: User, bob: User, ann: User, page: str, caplog: pytest.LogCaptureFixture
+    as_alice: Client, over: Table, caplog: pytest.LogCaptureFixture
 ) -> None:
-    table = table_after([alice, bob], 10_000, seed=3)
-    Move.objects.filter(game=table.game, n=1).update(text="take")
-    answer = as_alice.get(f"/games/{table.game.code}/{page}")
-    assert answer.status_code == 404
-    assert "does not follow from its deal" in text_of(answer)
-    assert "a game does not replay" in caplog.text
-
-
-def test_a_replay_before_the_end_says_when_it_is_available(as_alice: Client, alice: User, bob: User) -> None:
-    answer = as_alice.get(at(table_at(TWO_HANDS, [alice, bob])))
-    assert answer.status_code == 404
-    assert "A game can be replayed once it is over." in text_of(answer)
+    Move.objects.filter(game=over.game, n=1).update(text="take")
+    for page in ("replay/?n=1", "record/"):
+        answer = as_alice.get(f"/games/{over.game.code}/{page}")
+        assert (answer.status_code, "does not follow from its deal" in text_of(answer)) == (404, True)
+        assert "a game does not replay" in caplog.text
+        caplog.clear()
 
 
 @pytest.mark.parametrize("page", ["replay/?n=999", "record/"])
 def test_only_one_long_game_is_replayed_at_a_time(
-    as_alice: Client, alice: User, bob: User, page: str, monkeypatch: pytest.MonkeyPatch
+    as_alice: Client, over: Table, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = table_after([alice, bob], 10_000, seed=3)
-    code, long = table.game.code, table.game.version
+    address, long = f"/games/{over.game.code}/{page}", over.game.version
     monkeypatch.setattr(replays, "LONG", long)
-    assert as_alice.get(f"/games/{code}/{page}").status_code == 200
+    assert as_alice.get(address).status_code == 200
     with replays.one_at_a_time(long):
-        answer = as_alice.get(f"/games/{code}/{page}")
+        answer = as_alice.get(address)
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
         assert "Try again in a few seconds" in text_of(answer)
-        assert as_alice.get(at(table, n=long - 1)).status_code == 200
-    assert as_alice.get(f"/games/{code}/{page}").status_code == 200
+        assert as_alice.get(at(over, n=long - 1)).status_code == 200
+    assert as_alice.get(address).status_code == 200
 
 
 def test_the_api_lists_a_long_log_in_parts(
@@ -260,87 +230,75 @@ def test_the_api_lists_a_long_log_in_parts(
 
 @pytest.mark.parametrize("call", ["record", "moves"])
 def test_the_api_returns_only_one_long_log_at_a_time(
-    as_alice: Client, alice: User, bob: User, call: str, monkeypatch: pytest.MonkeyPatch
+    alice: User, over: Table, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = table_after([alice, bob], 10_000, seed=3)
-    url, long = f"/api/v1/games/{table.game.code}", table.game.version
+    program, path, long = Program(alice), f"games/{over.game.code}", over.game.version
     monkeypatch.setattr(replays, "LONG", long)
     with replays.one_at_a_time(long):
-        answer = as_alice.get(f"{url}/{call}")
-        assert (answer.status_code, answer.json()["error"]) == (503, "busy")
-        assert answer.headers["Retry-After"] == "2"
-        assert as_alice.get(f"{url}/moves?limit={long - 1}").status_code == 200
-    assert as_alice.get(f"{url}/{call}").status_code == 200
+        answer = program.get(f"{path}/{call}")
+        assert (refusal(answer), answer.headers["Retry-After"]) == ((503, "busy"), "2")
+        assert program.get(f"{path}/moves", limit=long - 1).status_code == 200
+    assert program.get(f"{path}/{call}").status_code == 200
 
 
 @pytest.mark.long
-def test_the_chart_has_the_counts_of_each_step_whatever_view_is_chosen(alice: User, bob: User) -> None:
-    table = table_after([alice, bob, "careful"], FOREVER, seed=3)
+def test_the_chart_has_the_counts_of_each_step_whatever_view_is_chosen(over: Table, alice: User) -> None:
     courses = set()
-    for n, seat in ((0, None), (7, 1), (table.game.version, 2)):
-        step = replays.frame_at(table, n)
+    for n, seat in ((0, None), (7, 1), (over.game.version, 2)):
+        step = replays.frame_at(over, n)
         courses.add(step.course)
-        view = replays.view_at(table, step, alice, seat)
-        chart = replay_of(step, view, seat=seat, options=table.options, now=NOON).chart
+        view = replays.view_at(over, step, alice, seat)
+        chart = replay_of(step, view, seat=seat, options=over.options, now=NOON).chart
         assert chart is not None
         held = {line.name: int(line.now.split()[0]) for line in chart.lines}
         assert [held[name] for name in view.names] == [len(hand) for hand in step.position.hands]
         assert [line.name for line in chart.lines if line.chosen] == ([] if seat is None else [view.names[seat]])
         assert [row.n for row in chart.rows if row.here] == [n]
     (course,) = courses
-    assert [counts.n for counts in course] == list(range(table.game.version + 1))
+    assert [counts.n for counts in course] == list(range(over.game.version + 1))
     for counts in course:
-        position = replays.frame_at(table, counts.n).position
+        position = replays.frame_at(over, counts.n).position
         assert counts.cards == tuple(map(len, position.hands))
         assert counts.stack == (position.pending.total if position.pending else 0)
 
 
 def test_a_round_without_moves_and_a_very_long_one_have_no_chart(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+    over: Table, alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = table_after([alice, bob], FOREVER, seed=3)
-    assert len(replays.frame_at(now_of(table), 3).course) == table.game.version + 1
-    monkeypatch.setattr(replays, "LONG", table.game.version)
-    assert replays.frame_at(now_of(table), 3).course == ()
-    assert "Cards held" not in text_of(logged_in(alice).get(at(table, n=3)))
+    assert len(replays.frame_at(now_of(over), 3).course) == over.game.version + 1
+    monkeypatch.setattr(replays, "LONG", over.game.version)
+    assert replays.frame_at(now_of(over), 3).course == ()
     empty = table_after([alice, bob], 0, seed=3)
     Game.objects.filter(pk=empty.game.pk).update(status=Game.Status.VOID)
-    assert "Cards held" not in text_of(logged_in(alice).get(at(empty)))
+    for address in (at(over, n=3), at(empty)):
+        assert "Cards held" not in text_of(as_alice.get(address))
 
 
 @pytest.mark.long
-def test_key_moments_lead_to_their_steps(alice: User, bob: User) -> None:
-    table = match_of(alice, bob)
-    step = replays.frame_at(table, 0)
-    kinds = {moment.kind for moment in step.moments}
-    assert {"knocked_out", "lead"} <= kinds
-    view = replays.view_at(table, step, alice, None)
-    browser = logged_in(alice)
-    for link in moments_of(view, step.moments).links:
-        answer = browser.get(link.url)
-        assert f"Move {link.n} of {table.game.version}" in text_of(answer)
-        assert 'aria-current="step"' in answer.content.decode().split('id="moments"')[1].split("</section>")[0]
-        if link.kind == "knocked_out":
-            frame = replays.frame_at(table, link.n)
-            assert frame.position.out
+def test_key_moments_lead_to_their_steps(match: Table, alice: User, as_alice: Client) -> None:
+    step = replays.frame_at(match, 0)
+    assert {"knocked_out", "lead"} <= {moment.kind for moment in step.moments}
+    for link in moments_of(replays.view_at(match, step, alice, None), step.moments).links:
+        page = Page(as_alice.get(link.url))
+        assert f"Move {link.n} of {match.game.version}" in page.text
+        assert any(part.get("aria-current") == "step" for part in page.one(id="moments").iter())
+        assert link.kind != "knocked_out" or replays.frame_at(match, link.n).position.out
 
 
 def test_a_very_long_match_has_no_key_moments(
-    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+    match: Table, as_alice: Client, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    table = match_of(alice, bob)
-    monkeypatch.setattr(key_moments, "LONGEST", table.game.version)
-    assert replays.frame_at(table, 0).moments
-    monkeypatch.setattr(key_moments, "LONGEST", table.game.version - 1)
+    monkeypatch.setattr(key_moments, "LONGEST", match.game.version)
+    assert replays.frame_at(match, 0).moments
+    monkeypatch.setattr(key_moments, "LONGEST", match.game.version - 1)
     with django_assert_num_queries(0):
-        assert key_moments.key_moments_of(table) == key_moments.moments_of_round(table, 1) == []
-    assert replays.frame_at(table, 0).moments == ()
-    assert "Key moments" not in text_of(logged_in(alice).get(table.game.get_absolute_url()))
+        assert key_moments.key_moments_of(match) == key_moments.moments_of_round(match, 1) == []
+    assert replays.frame_at(match, 0).moments == ()
+    assert "Key moments" not in text_of(as_alice.get(match.game.get_absolute_url()))
 
 
-def test_a_page_lists_at_most_40_key_moments_and_keeps_changes_of_the_lead(alice: User, bob: User) -> None:
-    table = match_of(alice, bob)
-    view = replays.view_at(table, replays.frame_at(table, 0), alice, None)
+def test_a_page_lists_at_most_40_key_moments_and_keeps_changes_of_the_lead(match: Table, alice: User) -> None:
+    view = replays.view_at(match, replays.frame_at(match, 0), alice, None)
     stacks = [rules.KeyMoment(n, 1, "took_stack", 1, n) for n in range(10, 60)]
     shown = moments_of(view, [rules.KeyMoment(1, 1, "lead", 0, 57), rules.KeyMoment(2, 1, "knocked_out", 0), *stacks])
     assert [link.n for link in shown.links] == [1, 2, *range(22, 60)]

@@ -10,8 +10,9 @@ from django.test import Client
 
 from accounts.models import User
 from games import queries, rules
+from games.models import Game
 from games.render.rulebook import table_rules_url
-from tests.support.pages import open_table, text_of
+from tests.support.pages import Page, open_table, text_of, words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -21,14 +22,23 @@ PAGES = {"no-mercy": "/rules/"} | {
 }
 
 
+def page_of(browser: Client, path: str) -> str:
+    html: str = browser.get(path).content.decode()
+    return html
+
+
 def rules_on(html: str) -> list[str]:
     """Return the numbers of the rules on a page, in order."""
     return re.findall(r'class="rule" id="([A-Z0-9]+-[0-9]+)"', html)
 
 
+def applying(game: Game) -> list[str]:
+    return [rule.id for rule in rules.rules_that_apply(queries.options_of(game), game.players)]
+
+
 def dead_links(client: Client, html: str) -> list[str]:
     """Return the links of a page to rules and options that lead nowhere."""
-    everything = client.get(PAGES["all"]).content.decode()
+    everything = page_of(client, PAGES["all"])
     return [
         page + name
         for page, name in re.findall(r'href="(/rules/[^"#]*|)#([A-Z0-9]+-[0-9]+|option-\w+)"', html)
@@ -37,16 +47,21 @@ def dead_links(client: Client, html: str) -> list[str]:
 
 
 @pytest.mark.parametrize("preset", rules.PRESETS)
-def test_the_page_of_a_preset_has_the_rules_that_apply(client: Client, preset: str) -> None:
-    html, players = client.get(PAGES[preset]).content.decode(), rules.MAX_PLAYERS_OF[preset]
+def test_the_page_of_a_preset_has_the_rules_that_apply_and_starts_with_how_to_play(client: Client, preset: str) -> None:
+    html, players = page_of(client, PAGES[preset]), rules.MAX_PLAYERS_OF[preset]
     assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(rules.PRESETS[preset], players)]
     assert [spec.name for spec in rules.OPTIONS if f'id="option-{spec.name}"' not in html] == []
     assert f"<h1>The {rules.PRESET_TITLES[preset]} rules</h1>" in html
     assert dead_links(client, html) == []
+    start = html[html.index('id="how-to-play"') : html.index('id="TERM-1"')]
+    linked = re.findall(r'href="#([A-Z0-9]+-[0-9]+)"', start)
+    assert len(linked) >= 9
+    assert [rule for rule in linked if f'id="{rule}"' not in html] == []
+    assert "/rules/?preset=all#" not in start
 
 
 def test_one_page_has_every_rule(client: Client) -> None:
-    html = client.get(PAGES["all"]).content.decode()
+    html = page_of(client, PAGES["all"])
     assert rules_on(html) == [rule.id for rule in rules.RULEBOOK]
     assert [rule for rule in rules.REFUSALS.values() if rule and rule not in rules_on(html)] == []
     assert dead_links(client, html) == []
@@ -69,69 +84,60 @@ def test_options_are_shown_in_words(as_alice: Client, alice: User) -> None:
 
 
 @pytest.mark.long
-def test_the_pages_of_rules_link_to_each_other(client: Client) -> None:
+def test_the_pages_of_rules_link_to_each_other_and_are_written_for_players(client: Client) -> None:
     for path in PAGES.values():
-        html = client.get(path).content.decode()
-        assert [other for other in PAGES.values() if f'href="{other}"' not in html] == []
-        assert re.findall(r'href="(/rules/[^"]*)"\s+aria-current="page">(?!Rules)', html) == [path]
+        page = Page(client.get(path))
+        assert [other for other in PAGES.values() if not page.links_to(other)] == []
+        current = [link.get("href") for link in page.all("a", aria_current="page") if words_of(link) != "Rules"]
+        assert current == [path]
+        assert re.findall(r"Source:|console|G's|S and G|\bcolors?\b", page.text) == []
 
 
-def test_a_rule_says_what_a_preset_makes_of_it(client: Client) -> None:
-    html = client.get("/rules/?preset=house-party").content.decode()
+def test_a_rule_says_what_a_preset_makes_of_it_and_links_to_its_options(client: Client) -> None:
+    html = page_of(client, "/rules/?preset=house-party")
     said = html[html.index('id="TURN-4"') : html.index('id="TURN-5"')]
     assert "Here: You draw one card. You may keep a playable card that you draw, and pass." in said
     assert "Here: Eight buzzers are added to the deck: chance decides" in html
-    assert "Here: " not in client.get("/rules/").content.decode().split('id="options"')[0].split('id="OPT-1"')[0]
+    assert "Here: " not in page_of(client, "/rules/").split('id="options"')[0].split('id="OPT-1"')[0]
+    assert '<a href="#option-roulette_color"><code>' in page_of(client, "/rules/")
 
 
-UNKNOWN = ["preset=golf", "preset=", "table=", "table=NONE1", "table=NONE1&preset=flip", "table=%F0%9F%98%80"]
-
-
-@pytest.mark.parametrize("query", UNKNOWN)
-def test_unknown_rules_are_not_found(client: Client, query: str) -> None:
-    assert client.get(f"/rules/?{query}").status_code == 404
-
-
-@pytest.mark.parametrize("preset", rules.PRESETS)
-def test_the_rules_of_a_preset_start_with_how_to_play(client: Client, preset: str) -> None:
-    html = client.get(PAGES[preset]).content.decode()
-    start = html[html.index('id="how-to-play"') : html.index('id="TERM-1"')]
-    linked = re.findall(r'href="#([A-Z0-9]+-[0-9]+)"', start)
-    assert len(linked) >= 9
-    assert [rule for rule in linked if f'id="{rule}"' not in html] == []
-    assert "/rules/?preset=all#" not in start
+def test_unknown_rules_are_not_found(client: Client) -> None:
+    for query in ("preset=golf", "preset=", "table=", "table=NONE1", "table=NONE1&preset=flip", "table=%F0%9F%98%80"):
+        assert client.get(f"/rules/?{query}").status_code == 404, query
+    assert client.get("/join/no-such-key/rules/").status_code == 404
 
 
 def test_the_rules_of_a_table_are_those_of_its_options(as_alice: Client, alice: User) -> None:
     game = open_table(alice, preset="classic", options={"straights": True, "callout_penalty": 5}, target=500)
-    html = as_alice.get(f"/rules/?table={game.code}").content.decode()
-    assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(queries.options_of(game), game.players)]
-    assert dead_links(as_alice, html) == []
-    text = text_of(as_alice.get(f"/rules/?table={game.code}"))
-    assert "The rules of your table" in text
-    assert "Classic rules, a match to 500 points. Different from the Classic rules: You may play a straight" in text
-    assert "If you are caught without having called UNO, you draw 5 cards." in text
-    assert "before you call it, you draw five." in text
-    lobby = as_alice.get(game.get_absolute_url()).content.decode()
-    assert f'href="/rules/?table={game.code}#how-to-play"' in lobby
+    page = Page(as_alice.get(f"/rules/?table={game.code}"))
+    assert rules_on(page.html) == applying(game)
+    assert dead_links(as_alice, page.html) == []
+    for said in (
+        "The rules of your table",
+        "Classic rules, a match to 500 points. Different from the Classic rules: You may play a straight",
+        "If you are caught without having called UNO, you draw 5 cards.",
+        "before you call it, you draw five.",
+    ):
+        assert said in page.text
+    assert Page(as_alice.get(game.get_absolute_url())).links_to(f"/rules/?table={game.code}#how-to-play")
 
 
 def test_a_table_without_changes_has_the_rules_of_its_preset(as_alice: Client, alice: User) -> None:
-    for preset, path in PAGES.items():
-        if preset != "all":
-            game = open_table(alice, preset=preset, players=rules.MAX_PLAYERS_OF[preset])
-            assert f'href="{path}#how-to-play"' in as_alice.get(game.get_absolute_url()).content.decode()
+    for preset in rules.PRESETS:
+        game = open_table(alice, preset=preset, players=rules.MAX_PLAYERS_OF[preset])
+        assert Page(as_alice.get(game.get_absolute_url())).links_to(f"{PAGES[preset]}#how-to-play")
 
 
 def test_a_table_too_small_for_a_rule_of_its_preset_does_not_show_it(as_alice: Client, alice: User) -> None:
     """Six hands below the mercy limit do not hold all cards, and seven do (STUCK-1)."""
-    assert 'id="STUCK-1"' in as_alice.get(PAGES["playroom-no-mercy"]).content.decode()
+    assert "STUCK-1" in rules_on(page_of(as_alice, PAGES["playroom-no-mercy"]))
     for players, shown in ((6, False), (7, True)):
         game = open_table(alice, preset="playroom-no-mercy", players=players)
-        link = re.search(r'href="([^"]*)#how-to-play"', as_alice.get(game.get_absolute_url()).content.decode())
+        link = re.search(r'href="([^"]*)#how-to-play"', page_of(as_alice, game.get_absolute_url()))
         assert link is not None
-        html = as_alice.get(link[1]).content.decode()
-        assert ('id="STUCK-1"' in html) == shown
+        html = page_of(as_alice, link[1])
+        assert ("STUCK-1" in rules_on(html)) == shown
         assert dead_links(as_alice, html) == []
 
 
@@ -153,46 +159,31 @@ def test_a_rule_that_a_refusal_names_has_a_page(
 
 
 def test_only_who_may_see_a_table_sees_its_rules(client: Client, as_alice: Client, as_bob: Client, alice: User) -> None:
-    secret = open_table(alice, preset="flip", public=False)
-    path = f"/rules/?table={secret.code}"
-    assert [browser.get(path).status_code for browser in (client, as_alice, as_bob)] == [404, 200, 404]
-    open_to_all = open_table(alice, preset="flip")
-    assert client.get(f"/rules/?table={open_to_all.code}").status_code == 200
+    games = [open_table(alice, preset="flip", public=public).code for public in (False, True)]
+    secret, public = (f"/rules/?table={code}" for code in games)
+    assert [browser.get(secret).status_code for browser in (client, as_alice, as_bob)] == [404, 200, 404]
+    assert client.get(public).status_code == 200
 
 
 @pytest.mark.long
 def test_who_has_the_link_of_a_table_reads_its_own_rules(client: Client, as_bob: Client, alice: User) -> None:
     secret = open_table(alice, preset="house-party", public=False, options={"buzzers": "race"}, pace="live")
     path = f"/join/{secret.invite_key}/rules/"
-    assert f'href="{path}#how-to-play"' in client.get(f"/join/{secret.invite_key}/").content.decode()
+    assert Page(client.get(f"/join/{secret.invite_key}/")).links_to(f"{path}#how-to-play")
     for browser in (client, as_bob):
-        text = text_of(browser.get(path))
-        assert "The rules of alice’s table" in text
-        assert "everybody presses, and the slowest draws two cards" in text
-    html = client.get(path).content.decode()
-    assert rules_on(html) == [rule.id for rule in rules.rules_that_apply(queries.options_of(secret), secret.players)]
-    assert dead_links(client, html) == []
+        page = Page(browser.get(path))
+        assert "The rules of alice’s table" in page.text
+        assert "everybody presses, and the slowest draws two cards" in page.text
+        assert rules_on(page.html) == applying(secret)
+        assert dead_links(client, page.html) == []
     assert client.get(f"/games/{secret.code}/").status_code == 404
-    assert client.get("/join/no-such-key/rules/").status_code == 404
-
-
-@pytest.mark.parametrize("path", PAGES.values())
-def test_the_rules_pages_are_written_for_players(client: Client, path: str) -> None:
-    made_for_makers = r"Source:|console|G's|S and G|\bcolors?\b"
-    assert re.findall(made_for_makers, text_of(client.get(path))) == []
-
-
-def test_an_option_named_by_a_rule_is_a_link_to_it(client: Client) -> None:
-    assert '<a href="#option-roulette_color"><code>' in client.get("/rules/").content.decode()
 
 
 def test_the_about_page_says_that_this_is_independent(client: Client) -> None:
     assert "not affiliated with or endorsed by Mattel" in text_of(client.get("/about/"))
 
 
-@pytest.mark.parametrize(
-    "url", ["/rules/", "/rules/?preset=flip", "/rules/?preset=all", "/about/", "/notation/", "/privacy/"]
-)
-def test_static_pages_run_no_query_for_a_visitor(client: Client, url: str, django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(0):
-        assert client.get(url).status_code == 200
+def test_static_pages_run_no_query_for_a_visitor(client: Client, django_assert_num_queries: Any) -> None:
+    for url in ("/rules/", "/rules/?preset=flip", "/rules/?preset=all", "/about/", "/notation/", "/privacy/"):
+        with django_assert_num_queries(0):
+            assert client.get(url).status_code == 200

@@ -18,62 +18,55 @@ from games.queries import GameView, Viewer
 from games.render import faces, game_cards, table, words
 from games.rules import Event
 from tests.conftest import logged_in
-from tests.games.test_render import NAMES, NOW, chooser, page, seen, there
-from tests.support.pages import text_of
+from tests.games.test_render import NAMES, NOW, PLAIN, chooser, page, seen, there
+from tests.support.pages import text_of, words_in
 from tests.support.tables import NOON, now_of, table_at
 
 LIGHT: Mapping[str, Any] = {
-    "hands": [["r5/o2", "b1/pF", "W/u3", "W2/oE"], ["r4/t1", "g3/W"], ["y1/u9", "y2/WD"]],
-    "turn": 0,
-    "discard_pile": ["r3/t4"],
-    "draw_pile": ["b2/o5", "g7/p8"],
-    "side": "light",
-}
+    "hands": [["r5/o2", "b1/pF", "W/u3", "W2/oE"], ["r4/t1", "g3/W"], ["y1/u9", "y2/WD"]], "turn": 0, "side": "light",
+    "discard_pile": ["r3/t4"], "draw_pile": ["b2/o5", "g7/p8"],
+}  # fmt: skip
 DARK: Mapping[str, Any] = {
-    **LIGHT,
-    "side": "dark",
-    "hands": [["b1/pF", "g3/W", "r5/o2", "y2/tE"], ["r4/t1", "W/u3"], ["y1/u9", "b9/WD"]],
-}
+    **LIGHT, "side": "dark", "hands": [["b1/pF", "g3/W", "r5/o2", "y2/tE"], ["r4/t1", "W/u3"], ["y1/u9", "b9/WD"]],
+}  # fmt: skip
 DARK_WITH_TWO = {**DARK, "hands": [["g3/W", "r5/o2"], ["r4/t1", "W/u3"], ["y1/u9", "b9/WD"]]}
 WILD_ON_TOP = {**DARK, "discard_pile": ["g4/W"]}
+TURNED = "The cards are turned over to the dark side."
 BUZZER_ON_TOP: Mapping[str, Any] = {
-    "hands": [["r5", "b1"], ["r4", "g3"], ["y1", "y2"]],
-    "turn": 0,
+    **PLAIN,
     "discard_pile": ["r3", "BZ"],
+    "hands": [["r5", "b1"], ["r4", "g3"], ["y1"]],
 }
+OVER: Mapping[str, Any] = {
+    **DARK, "hands": [[], ["r4/t1", "W/u3"], ["y1/u9", "b9/WD"]], "phase": "over", "winner": 0, "points": 120,
+}  # fmt: skip
 
 
 def flip(position: Mapping[str, Any], you: int | None = 0, **game: Any) -> GameView:
     return seen(position, you, preset="flip", **game)
 
 
-def rendered(template: str, view: GameView, **asked: Any) -> str:
-    return loader.render_to_string(template, {"page": page(view, **asked)})
-
-
-def words_of(markup: str) -> str:
-    return " ".join(re.sub(r"<[^>]*>", " ", markup).split())
+def rendered(template: str, **context: Any) -> str:
+    return loader.render_to_string(f"games/_{template}.html", context)
 
 
 def test_the_table_shows_the_side_in_force() -> None:
     for position, side, colors in ((LIGHT, "light", "rygb"), (DARK, "dark", "oput")):
-        assert f"Side in force {side}" in words_of(rendered("games/_table.html", flip(position, None)))
+        assert f"Side in force {side}" in words_in(rendered("table", page=page(flip(position, None))))
         shown = page(flip(position)).table
         assert (shown.side, "".join(shown.colors)) == (side, colors)
-    dark = rendered("games/_table.html", flip(DARK))
-    assert 'class="stage on-t"' in dark
-    assert words_of(dark).count("Teal") == 2  # the card's name and the current colour
+    dark = rendered("table", page=page(flip(DARK)))
+    assert words_in(dark).count("Teal") == 2  # the card's name and the current colour
     assert faces.FLIP_BACK in dark
-    assert faces.BACK in rendered("games/_table.html", seen(BUZZER_ON_TOP, preset="house-party"))
+    assert faces.BACK in rendered("table", page=page(seen(BUZZER_ON_TOP, preset="house-party")))
 
 
 def test_wilds_in_the_hand_show_the_colours_of_the_side_in_force() -> None:
     light, dark = (there(page(flip(position)).hand) for position in (LIGHT, DARK))
-    assert [(card.text, card.side) for card in light.cards if card.text == "W"] == [("W", "light")]
-    assert [(card.text, card.side) for card in dark.cards if card.text == "W"] == [("W", "dark")]
-    card = next(card for card in dark.cards if card.text == "W")
-    html = loader.render_to_string("games/_card.html", {"card": card})
-    assert faces.face("W", "dark") in html
+    assert [card.side for card in light.cards if card.text == "W"] == ["light"]
+    (wild,) = [card for card in dark.cards if card.text == "W"]
+    assert wild.side == "dark"
+    assert faces.face("W", "dark") in rendered("card", card=wild)
 
 
 def test_a_hand_is_sorted_by_the_colours_of_the_side_in_force() -> None:
@@ -85,30 +78,28 @@ def test_a_hand_is_sorted_by_the_colours_of_the_side_in_force() -> None:
 
 def test_a_dark_wild_asks_for_a_dark_colour_with_its_letter_as_key() -> None:
     asked = chooser(flip(DARK), choose="W")
-    assert [(choice.name, choice.move) for choice in asked.choices] == [
-        ("Orange", "play W color o"), ("Pink", "play W color p"),
-        ("Purple", "play W color u"), ("Teal", "play W color t"),
-    ]  # fmt: skip
-    html = loader.render_to_string("games/_chooser.html", {"chooser": asked})
+    assert [choice.name for choice in asked.choices] == ["Orange", "Pink", "Purple", "Teal"]
+    assert [choice.move for choice in asked.choices] == [f"play W color {color}" for color in "oput"]
+    html = rendered("chooser", chooser=asked)
     assert re.findall(r'data-key="(.)"', html) == list("oput")
     assert all(faces.shape(color) in html for color in "oput")
 
 
 def test_the_key_for_uno_is_another_one_while_u_chooses_purple() -> None:
     """Without it the key for UNO would choose a colour, because keys.js takes the first control with a key."""
-    view = flip(DARK_WITH_TWO)
-    assert there(there(page(view).move).uno).key == "u"
-    assert there(there(page(view, choose="W").move).uno).key == "shift+u"
-    html = rendered("games/_move.html", view, choose="W")
-    keys = re.findall(r'data-key="([^"]*)"', html)
+    dark, light = (
+        flip(DARK_WITH_TWO),
+        flip({**LIGHT, "hands": [["W/u3", "r5/o2"], ["r4/t1", "g3/W"], ["y1/u9", "y2/WD"]]}),
+    )
+    for view, choose, key in ((dark, "", "u"), (dark, "W", "shift+u"), (light, "W", "u")):
+        assert there(there(page(view, choose=choose).move).uno).key == key
+    keys = re.findall(r'data-key="([^"]*)"', rendered("move", page=page(dark, choose="W")))
     assert sorted(keys) == sorted([*"oput", "shift+u", "escape"])
-    light = {**LIGHT, "hands": [["W/u3", "r5/o2"], ["r4/t1", "g3/W"], ["y1/u9", "y2/WD"]]}
-    assert there(there(page(flip(light), choose="W").move).uno).key == "u"
 
 
 @pytest.mark.parametrize(("position", "keys", "other"), [(LIGHT, "R Y G B", False), (DARK, "O P U T", True)])
 def test_the_help_lists_the_keys_of_the_colours_in_play(position: Mapping[str, Any], keys: str, other: bool) -> None:
-    told = words_of(rendered("games/_keys.html", flip(position)))
+    told = " ".join(words_in(rendered("keys", page=page(flip(position)))).split())
     assert f"{keys} choose that colour" in told
     assert ("Shift+U while you choose a colour" in told) is other
 
@@ -124,104 +115,88 @@ def test_the_help_lists_the_keys_of_the_colours_in_play(position: Mapping[str, A
     ids=["a wild that a Flip brought up", "a buzzer", "a first wild", "a roulette"],
 )
 def test_the_table_says_that_no_colour_is_in_force(view: GameView, color: str) -> None:
-    assert page(view).table.color is None
-    html = rendered("games/_table.html", view)
-    assert 'class="stage on-w"' in html
-    assert f"Current colour {color}" in words_of(html)
-    assert f"{color}." in [key.text for key in page(view).spoken_keys]
-
-
-def test_the_detail_names_dark_colours_and_says_that_any_card_fits() -> None:
-    assert page(flip(DARK)).detail == "You can play teal, any 4 or any wild."
-    assert page(flip({**DARK, "discard_pile": ["r3/t+5"]})).detail == "You can play teal, any Draw Five or any wild."
-    assert page(flip(WILD_ON_TOP)).detail == "You can play any card."
-    house = {**BUZZER_ON_TOP, "discard_pile": ["r3"]}
-    assert page(seen(house, preset="house-party")).detail == "You can play red, any 3 or any wild or buzzer."
+    shown = page(view)
+    assert shown.table.color is None
+    assert f"Current colour {color}" in words_in(rendered("table", page=shown))
+    assert f"{color}." in [key.text for key in shown.spoken_keys]
 
 
 @pytest.mark.parametrize(
-    ("event", "sentence"),
+    ("view", "detail"),
     [
+        (flip(DARK), "You can play teal, any 4 or any wild."),
+        (flip({**DARK, "discard_pile": ["r3/t+5"]}), "You can play teal, any Draw Five or any wild."),
+        (flip(WILD_ON_TOP), "You can play any card."),
+        (seen({**BUZZER_ON_TOP, "discard_pile": ["r3"]}, preset="house-party"),
+         "You can play red, any 3 or any wild or buzzer."),
+    ],
+)  # fmt: skip
+def test_the_detail_names_dark_colours_and_says_that_any_card_fits(view: GameView, detail: str) -> None:
+    assert page(view).detail == detail
+
+
+def test_sentences_name_dark_colours() -> None:
+    for event, sentence in (
         (Event("played", 1, "W", color="p"), "Bob plays Wild and chooses pink."),
         (Event("played", 1, "WD", color="u"), "Bob plays Wild Draw Colour and chooses purple."),
         (Event("owes_color", 1, color="t"), "Bob has to draw until teal shows."),
-        (Event("flipped", 1, "o5", reason="dark"), "The cards are turned over to the dark side. Orange 5 is on top."),
-        (
-            Event("flipped", 1, "W", reason="dark"),
-            "The cards are turned over to the dark side. Wild is on top, and any card fits.",
-        ),
+        (Event("flipped", 1, "o5", reason="dark"), f"{TURNED} Orange 5 is on top."),
+        (Event("flipped", 1, "W", reason="dark"), f"{TURNED} Wild is on top, and any card fits."),
         (Event("played", 1, "BZ"), "Bob plays Buzzer."),
-    ],
-)
-def test_sentences_name_dark_colours(event: Event, sentence: str) -> None:
-    assert rules.sentence(event, 0, NAMES) == sentence
+    ):
+        assert rules.sentence(event, 0, NAMES) == sentence
 
 
 def test_a_game_in_a_list_shows_the_side_in_force() -> None:
     card = game_cards.game_card(flip(WILD_ON_TOP), NOW)
     assert (card.top, card.side) == ("W", "dark")
-    html = loader.render_to_string("games/_game_line.html", {"game": card})
-    assert faces.face("W", "dark") in html
-    assert faces.FLIP_BACK in loader.render_to_string("games/_game_line.html", {"game": card._replace(top=None)})
+    assert faces.face("W", "dark") in rendered("game_line", game=card)
+    assert faces.FLIP_BACK in rendered("game_line", game=card._replace(top=None))
     assert game_cards.game_card(seen(BUZZER_ON_TOP, preset="house-party"), NOW).side is None
 
 
-OVER: Mapping[str, Any] = {
-    **DARK,
-    "hands": [[], ["r4/t1", "W/u3"], ["y1/u9", "b9/WD"]],
-    "phase": "over",
-    "winner": 0,
-    "points": 120,
-}
-
-
 def test_the_table_says_that_a_wild_draw_colour_can_be_challenged() -> None:
-    position = {**DARK, "discard_pile": ["r3/t4", "r9/WD"], "color": "t", "challenge": {"seat": 2, "bluff": True}}
-    position |= {"pending": {"total": 0, "value": 0}}
-    shown = page(flip(position))
+    challenge = {"color": "t", "challenge": {"seat": 2, "bluff": True}, "pending": {"total": 0, "value": 0}}
+    shown = page(flip({**DARK, "discard_pile": ["r3/t4", "r9/WD"], **challenge}))
     assert shown.headline == "Your turn: challenge Chen, or draw until teal shows."
     assert shown.detail == "Challenge Chen, or take them all."
-    assert shown.move is not None
-    assert shown.move.hint == ("A bluff: Chen draws until the colour shows. No bluff: you do, and 2 more.")
+    hint = "A bluff: Chen draws until the colour shows. No bluff: you do, and 2 more."
+    assert there(shown.move).hint == hint
     note = "challenge Chen, or draw until teal shows"
     assert (shown.table.owed, shown.table.owed_note) == ("Cards", note)
 
 
 def test_players_see_the_backs_of_the_other_hands() -> None:
-    def backs(view: GameView) -> list[list[str]]:
-        return [[card.text for card in player.backs] for player in page(view).players]
-
-    assert backs(flip(DARK)) == [[], ["r4", "W"], ["y1", "b9"]]
-    assert backs(flip(LIGHT)) == [[], ["t1", "W"], ["u9", "WD"]]
-    assert backs(flip(DARK, None)) == [[], [], []]
-    assert backs(flip(DARK, options={"flip_backs": "hidden"})) == [[], [], []]
-    bob = page(flip(LIGHT)).players[1]
-    html = loader.render_to_string("games/_player.html", {"player": bob})
+    for view, backs in (
+        (flip(DARK), [[], ["r4", "W"], ["y1", "b9"]]),
+        (flip(LIGHT), [[], ["t1", "W"], ["u9", "WD"]]),
+        (flip(DARK, None), [[], [], []]),
+        (flip(DARK, options={"flip_backs": "hidden"}), [[], [], []]),
+    ):
+        assert [[card.text for card in player.backs] for player in page(view).players] == backs
+    html = rendered("player", player=page(flip(LIGHT)).players[1])
     assert faces.face("W", "dark") in html
-    assert "Teal 1" in words_of(html)
+    assert "Teal 1" in words_in(html)
 
 
 def test_the_hands_at_the_end_of_a_round_show_both_faces_of_each_card() -> None:
     ended = there(page(flip(OVER, 1, status="over", winner=0)).ended)
-    bob, chen = ended.rows[1].cards, ended.rows[2].cards
-    assert [card.name for card in bob] == ["Purple 3, Wild on the back", "Teal 1, Red 4 on the back"]
-    assert [card.name for card in chen] == ["Purple 9, Yellow 1 on the back", "Wild Draw Colour, Blue 9 on the back"]
-    html = loader.render_to_string("games/_ended.html", {"ended": ended, "page": {"over": True}})
+    assert [[card.name for card in row.cards] for row in ended.rows[1:]] == [
+        ["Purple 3, Wild on the back", "Teal 1, Red 4 on the back"],
+        ["Purple 9, Yellow 1 on the back", "Wild Draw Colour, Blue 9 on the back"],
+    ]
+    html = rendered("ended", ended=ended, page={"over": True})
     for face, side in (("u3", "dark"), ("W", "light"), ("t1", "dark"), ("r4", "light")):
         assert faces.face(face, side) in html
 
 
 def test_a_hand_seen_from_both_sides_is_sorted_by_the_side_in_force() -> None:
-    options = flip(DARK).options
-    hand = ["r4/t1", "W/u3", "b9/o7"]
-    for side, texts, backs in (
-        ("light", ["r4", "b9", "W"], ["t1", "o7", "u3"]),
-        ("dark", ["o7", "u3", "t1"], ["b9", "W", "r4"]),
+    for side, shown in (
+        ("light", [("r4", "t1", True), ("b9", "o7", False), ("W", "u3", False)]),
+        ("dark", [("o7", "b9", True), ("u3", "W", False), ("t1", "r4", False)]),
     ):
-        shown = table.shown_cards(hand, options, side, fitting={"r4", "o7"})
-        assert [card.text for card in shown] == texts
-        assert [card.back for card in shown] == backs
-        assert [card.fits for card in shown] == [text in ("r4", "o7") for text in texts]
+        cards = table.shown_cards(["r4/t1", "W/u3", "b9/o7"], flip(DARK).options, side, fitting={"r4", "o7"})
+        assert [(card.text, card.back, card.fits) for card in cards] == shown
 
 
 def test_a_hand_as_its_player_saw_it_has_no_hidden_faces() -> None:
