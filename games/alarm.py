@@ -23,20 +23,8 @@ FORGET_AFTER: Final = 3 * LOG_AFTER
 """After this many seconds without a check, trouble counts as new. Longer than the minute between two checks."""
 
 
-def check() -> str:
-    """Return what is wrong with the sweep, empty if nothing is. Runs at most three queries.
-
-    Trouble that lasts is logged, and so are clocks of games that keep failing.
-    """
-    found = backlog.trouble(database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
-    at = time.monotonic()
-    _sweep.note(found.sweep, at=at)
-    _games.note(found.failing, at=at)
-    return found.sweep
-
-
 @dataclass(slots=True)
-class _Alarm:
+class Alarm:
     """Logs `event` with the trouble in the field `field`.
 
     `since`, `checked_at` and `logged_at` are seconds of `time.monotonic`, or None.
@@ -60,5 +48,18 @@ class _Alarm:
             log.error(self.event, **{self.field: trouble}, seconds=round(at - self.since))
 
 
-_sweep: Final = _Alarm("the clocks do not act", "sweep")
-_games: Final = _Alarm("games' clocks fail", "games")
+OF_SWEEP: Final = Alarm("the clocks do not act", "sweep")
+OF_GAMES: Final = Alarm("games' clocks fail", "games")
+
+
+def check(*, sweep: Alarm = OF_SWEEP, games: Alarm = OF_GAMES, at: float | None = None) -> str:
+    """Return what is wrong with the sweep, empty if nothing is. Runs at most three queries.
+
+    Trouble that lasts is logged, and so are clocks of games that keep failing. `at` is the time in seconds, by default
+    that of `time.monotonic`.
+    """
+    found = backlog.trouble(database_time(), grace=timedelta(seconds=settings.SWEEP_GRACE_SECONDS))
+    at = time.monotonic() if at is None else at
+    sweep.note(found.sweep, at=at)
+    games.note(found.failing, at=at)
+    return found.sweep

@@ -123,7 +123,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
                 return moves
             if moves >= (most if table.attended else min(most, UNATTENDED_MOVES)) or now - began >= TASK_TIME:
                 return moves
-            if not _claim_host(game.host_id):
+            if not claim_host(game.host_id):
                 return moves or None
             choice = None if over else _choose(table, moment_of(game, now) + EARLY, rng)
         if over:
@@ -140,7 +140,7 @@ def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random
                 raise
 
 
-def _claim_host(host_id: int | None) -> bool:
+def claim_host(host_id: int | None) -> bool:
     """Try to lock this host's bots until the transaction ends; return False if another transaction has the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"bots of {host_id}"])

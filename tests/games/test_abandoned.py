@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from accounts.actions import create_guest
 from accounts.models import User
-from games import queries
 from games.actions import abandoned, bot_turn, housekeeping, lobby, rounds, seating
 from games.actions.play import play_move
-from games.locks import lock_game
 from games.models import Game, Move, Notice, Report, Seat
 from games.queries import Table, Viewer, profiles
 from games.queries.verify import faults_of
 from games.staff import cases, tables
+from tests.support.clocks import locked
+from tests.support.staff import act, report_seat
+from tests.support.statements import LOCK_GAME, before_statement
 from tests.support.tables import NOON, now_of
 
 pytestmark = pytest.mark.django_db
@@ -83,18 +85,22 @@ def test_a_left_game_goes_on_while_bots_move_in_it(alice: User) -> None:
     assert abandoned.call_off_left_games(now=LATER + IDLE + timedelta(seconds=1)) == 1
 
 
-def test_a_bot_that_moves_just_before_a_game_is_called_off_keeps_it_going(
-    alice: User, monkeypatch: pytest.MonkeyPatch
+def bot_moves(table: Table, bob: User, ann: User) -> None:
+    bot_turn.play_bots(game_id=table.game.pk, clock=lambda: LATER, rng=random.Random(1), most=1)
+
+
+def staff_act(table: Table, bob: User, ann: User) -> None:
+    give_seat(table, bob, ann, at=LATER)
+    tables.remove(**act(table, ann, seat=1, bot=True, now=LATER))
+
+
+@pytest.mark.parametrize("meanwhile", [bot_moves, staff_act])
+def test_a_game_in_which_something_happens_after_the_listing_goes_on(
+    alice: User, bob: User, ann: User, meanwhile: Callable[[Table, User, User], None]
 ) -> None:
-    """The bot moves between the listing of the games and the lock of one of them."""
-    table, call_off = left_by(alice), abandoned._call_off
-
-    def moved_first(game_id: int, now: Any) -> bool:
-        bot_turn.play_bots(game_id=game_id, clock=lambda: now, rng=random.Random(1), most=1)
-        return call_off(game_id, now)
-
-    monkeypatch.setattr(abandoned, "_call_off", moved_first)
-    assert abandoned.call_off_left_games(now=LATER) == 0
+    table = left_by(alice)
+    with before_statement(LOCK_GAME, lambda: meanwhile(table, bob, ann)):
+        assert abandoned.call_off_left_games(now=LATER) == 0
     assert status(table) == Game.Status.PLAYING
 
 
@@ -110,14 +116,13 @@ def test_a_game_is_unplayed_if_two_people_leave_before_any_move(alice: User, bob
 
 def test_a_game_goes_on_while_a_bot_keeps_a_seat_for_its_owner(alice: User) -> None:
     table = against_bots(alice)
-    with transaction.atomic():
-        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
+    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
     assert abandoned.call_off_left_games(now=LATER) == 0
 
 
 def test_a_left_game_that_staff_paused_stays(alice: User, mo: User) -> None:
     table = left_by(alice)
-    tables.pause(game_id=table.game.pk, by=mo, reason="To look at the game", now=NOON)
+    tables.pause(**act(table, mo))
     assert abandoned.call_off_left_games(now=LATER) == 0
 
 
@@ -125,7 +130,7 @@ def test_a_left_game_that_staff_paused_stays(alice: User, mo: User) -> None:
 def test_a_game_whose_last_person_was_removed_by_staff_stays_a_week(alice: User, mo: User, *, bot: bool) -> None:
     table = against_bots(alice)
     removed = LATER + timedelta(days=1)
-    tables.remove(game_id=table.game.pk, by=mo, seat=0, bot=bot, reason="Wrote rude words as a name", now=removed)
+    tables.remove(**act(table, mo, seat=0, bot=bot, now=removed))
     Move.objects.filter(game=table.game).update(at=NOON)
     assert abandoned.call_off_left_games(now=removed + timedelta(days=6)) == 0
     assert abandoned.call_off_left_games(now=removed + IDLE + timedelta(seconds=1)) == 1
@@ -138,24 +143,7 @@ def test_a_left_game_goes_on_if_staff_seat_a_person(alice: User, bob: User, ann:
 
 
 def give_seat(table: Table, user: User, staff: User, *, at: datetime = NOON) -> None:
-    reason = "The friend goes on in her place"
-    tables.move_seat(game_id=table.game.pk, by=staff, seat=1, username=user.username, reason=reason, now=at)
-
-
-def test_a_game_with_a_recent_staff_act_goes_on(
-    alice: User, bob: User, ann: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The act happens between the listing of the games and the lock of one of them."""
-    table, call_off = left_by(alice), abandoned._call_off
-
-    def acted_first(game_id: int, now: datetime) -> bool:
-        give_seat(table, bob, ann, at=now)
-        tables.remove(game_id=game_id, by=ann, seat=1, bot=True, reason="That was the wrong person", now=now)
-        return call_off(game_id, now)
-
-    monkeypatch.setattr(abandoned, "_call_off", acted_first)
-    assert abandoned.call_off_left_games(now=LATER) == 0
-    assert status(table) == Game.Status.PLAYING
+    tables.move_seat(**act(table, staff, seat=1, username=user.username, now=at))
 
 
 # Ended
@@ -163,11 +151,9 @@ def test_a_game_with_a_recent_staff_act_goes_on(
 
 def ended(table: Table, *, days: int = 61) -> Table:
     """End a game this many days before `NOON`."""
-    with transaction.atomic():
-        game = lock_game(pk=table.game.pk)
-        if not game.ended:
-            rounds.call_off(game, now=NOON)
-    Game.objects.filter(pk=game.pk).update(finished_at=NOON - timedelta(days=days))
+    if not now_of(table).game.ended:
+        locked(table, lambda here: rounds.call_off(here.game, now=NOON))
+    Game.objects.filter(pk=table.game.pk).update(finished_at=NOON - timedelta(days=days))
     return table
 
 
@@ -212,8 +198,7 @@ def test_games_with_a_result_stay_because_they_count_in_profiles(alice: User, bo
 def test_a_game_played_by_a_deleted_guest_stays(alice: User, bot: str) -> None:
     guest = create_guest()
     table = played_by(guest)
-    with transaction.atomic():
-        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
+    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
     leave(table, guest)
     ended(table)
     User.objects.filter(pk=guest.pk).update(date_joined=NOON - timedelta(days=100))
@@ -231,22 +216,15 @@ def test_a_game_with_a_person_seated_by_staff_stays(alice: User, bob: User, ann:
 
 def test_games_with_a_report_or_a_staff_act_stay(alice: User, bob: User, mo: User) -> None:
     of_staff, reported = left_by(alice), lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
-    tables.pause(game_id=of_staff.game.pk, by=mo, reason="To look at the game", now=NOON)
+    tables.pause(**act(of_staff, mo))
     lobby.join(code=reported.game.code, viewer=Viewer(bob), now=NOON)
-    text = "He wrote a rude word as his name, twice."
-    cases.report(code=reported.game.code, viewer=Viewer(bob), seat=0, kind="name", text=text, now=NOON)
+    report_seat(reported.game, by=bob, seat=0)
     assert deleted(ended(of_staff), ended(reported)) == [False, False]
 
 
-def test_a_game_that_is_reported_just_before_it_is_deleted_stays(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report is made between the listing of the games and the lock of one of them."""
-    table, delete = ended(left_by(alice)), abandoned._delete
-
-    def reported_first(game_id: int, now: Any) -> bool:
-        cases.report_sign(
-            person_id=alice.pk, kind="abandon", sign=Report.Sign.RESIGNATIONS, game_id=game_id, text="x", now=NOON
-        )
-        return delete(game_id, now)
-
-    monkeypatch.setattr(abandoned, "_delete", reported_first)
-    assert deleted(table) == [False]
+def test_a_game_that_is_reported_between_the_listing_and_its_lock_stays(alice: User) -> None:
+    table = ended(left_by(alice))
+    sign: dict[str, Any] = {"kind": "abandon", "sign": Report.Sign.RESIGNATIONS, "text": "x", "now": NOON}
+    report = partial(cases.report_sign, person_id=alice.pk, game_id=table.game.pk, **sign)
+    with before_statement(LOCK_GAME, report):
+        assert deleted(table) == [False]

@@ -82,7 +82,7 @@ def test_a_task_that_could_not_be_sent_does_not_count(monkeypatch: pytest.Monkey
             raise OperationalError
 
     monkeypatch.setattr("games.announce.current_app.send_task", send)
+    monkeypatch.setattr(announce, "BREAK", 0.0)
     for _ in range(3):
-        monkeypatch.setattr(announce, "_paused_until", {})
         announce.wake_bots(7, soon(-1))
     assert len(tried) == 2

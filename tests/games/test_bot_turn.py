@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 
 import pytest
@@ -15,15 +16,15 @@ from django.db import connection, transaction
 from accounts.actions import create_guest
 from accounts.models import User
 from games import announce, bots, queries, rules
-from games.actions import bot_turn, lobby, pauses, play, seating, sweep
+from games.actions import bot_turn, lobby, pauses, seating, sweep
 from games.actions.bot_turn import play_bots, play_due_bots
-from games.actions.play import play_move, play_seat
-from games.locks import lock_game
+from games.actions.play import play_seat
 from games.models import Game, Move
 from games.queries import Table, Viewer, due_bots
 from games.queries.verify import faults_of
-from games.refusals import Denied
 from tests.conftest import person
+from tests.support.clocks import HOUR, SECOND, locked, move, refused
+from tests.support.statements import before_statement
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +46,7 @@ def unattended_table(user: User) -> Table:
     """Return a game against two bots that this person has left."""
     options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0)
     table = lobby.create_table(user=user, options=options, now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(user), text="leave", version=None, now=NOON)
+    move(table, user, "leave")
     return table
 
 
@@ -64,12 +65,11 @@ def test_a_bot_on_turn_moves_when_it_is_due(alice: User) -> None:
 
 def test_the_log_marks_moves_a_bot_made_for_an_owner(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-    with transaction.atomic():
-        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=1, now=NOON, bot="random")
-    run_bots(table, at=NOON + timedelta(hours=1), most=1)
-    pauses.take_seat_back(code=table.game.code, viewer=Viewer(bob), now=NOON + timedelta(hours=1))
-    play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON + timedelta(hours=1))
+    move(table, alice, "play r5")
+    locked(table, lambda here: seating.replace_by_bot(here, seat=1, now=NOON, bot="random"))
+    run_bots(table, at=NOON + HOUR, most=1)
+    pauses.take_seat_back(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
+    move(table, bob, "leave", at=NOON + HOUR)
     made = list(Move.objects.filter(game=table.game).order_by("n").values_list("seat", "by_bot"))
     assert (made[0], made[1], made[-1]) == ((0, False), (1, True), (1, False))
     assert [line.by_bot for line in queries.log_of(now_of(table), alice)] == [by_bot for _, by_bot in made]
@@ -77,18 +77,17 @@ def test_the_log_marks_moves_a_bot_made_for_an_owner(alice: User, bob: User) -> 
 
 def test_a_bot_waits_for_its_pause(alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, "random"], bot_pause=3.0)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-    assert now_of(table).game.wake_at == NOON + timedelta(seconds=3)
-    assert run_bots(table, at=NOON + timedelta(seconds=2)) == 0
-    assert run_bots(table, at=NOON + timedelta(seconds=3)) == 1
+    move(table, alice, "play r5")
+    assert now_of(table).game.wake_at == NOON + 3 * SECOND
+    assert [run_bots(table, at=NOON + n * SECOND) for n in (2, 3)] == [0, 1]
 
 
 @pytest.mark.parametrize(("pause", "pace", "seconds"), [(1.0, "standard", 5), (7.0, "standard", 7), (0.0, "live", 0)])
 def test_a_bot_gives_people_time_to_call(alice: User, pause: float, pace: str, seconds: int) -> None:
     position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
     table = table_at(position, [alice, "random"], bot_pause=pause, pace=pace)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-    assert now_of(table).game.wake_at == NOON + timedelta(seconds=seconds)
+    move(table, alice, "play r5")
+    assert now_of(table).game.wake_at == NOON + seconds * SECOND
 
 
 @pytest.mark.long
@@ -102,31 +101,11 @@ def test_bots_finish_an_unattended_game_a_few_moves_at_a_time(alice: User) -> No
     assert faults_of(table.game.pk) == []
 
 
-def test_an_unattended_game_starts_no_follow_up_task(alice: User, asked: list[int]) -> None:
-    table = unattended_table(alice)
-    asked.clear()
-    assert run_bots(table) == bot_turn.UNATTENDED_MOVES
-    assert asked == []
-
-
 def test_a_table_where_bots_play_for_all_people_is_unattended(alice: User, asked: list[int]) -> None:
     table = table_at(TWO_HANDS, [alice, "random"], wake_at=NOON, bot_pause=0.0)
     assert now_of(table).attended
-    with transaction.atomic():
-        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON)
+    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
     assert not now_of(table).attended
-
-
-@pytest.mark.long
-def test_the_sweep_takes_few_unattended_games_and_all_others(alice: User, asked: list[int]) -> None:
-    unattended = [unattended_table(alice).game.pk for _ in range(5)]
-    at_play = [table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON).game.pk for _ in range(5)]
-    asked.clear()
-    for _ in range(40):
-        sweep.sweep(clock=lambda: NOON + timedelta(minutes=1))
-    assert asked.count(at_play[0]) == 40
-    assert len(asked) == 40 * (5 + sweep.UNATTENDED_BATCH)
-    assert set(asked) == {*unattended, *at_play}
 
 
 def test_a_bot_catches_an_exposed_player(alice: User) -> None:
@@ -136,12 +115,17 @@ def test_a_bot_catches_an_exposed_player(alice: User) -> None:
     assert log_of(table) == ["1 catch 0"]
 
 
+def choose(monkeypatch: pytest.MonkeyPatch, chosen: Callable[[Sequence[rules.Move]], rules.Move | None]) -> None:
+    """Let careful bots choose this of their legal moves."""
+    monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", lambda self, view, legal, rng: chosen(legal))
+
+
 def test_a_bot_that_does_not_want_to_move_is_not_asked_again(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     position = {**TWO_HANDS, "hands": [["b1"], ["r4", "g3"], ["b2", "b3"]], "exposed": [0], "turn": 1}
     table = table_at(position, [alice, bob, "careful"], wake_at=NOON)
-    monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", lambda self, view, legal, rng: None)
+    choose(monkeypatch, lambda legal: None)
     assert run_bots(table) == 0
     assert now_of(table).game.wake_at is None
 
@@ -151,25 +135,17 @@ def test_a_seat_given_to_a_bot_during_a_task_gets_its_move(
 ) -> None:
     position = {**TWO_HANDS, "hands": [["r4", "g3"], ["b1"], ["b2", "b3"]], "exposed": [1], "turn": 0}
     table = table_at(position, [alice, bob, "careful"], wake_at=NOON)
-
-    def decides_not_to_catch(bot: object, view: object, legal: object, rng: object) -> None:
-        with transaction.atomic():
-            seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON + timedelta(seconds=1))
-
-    monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", decides_not_to_catch)
+    given = partial(locked, table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON + SECOND))
+    choose(monkeypatch, lambda legal: given())  # which decides not to catch
     assert run_bots(table, most=1) == 0
     assert now_of(table).game.wake_at is not None
 
 
 def test_a_bot_moves_only_on_the_version_it_saw_and_only_its_own_seat(alice: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, "random"], wake_at=NOON)
-    move = rules.parse_move("play r4")
-    with pytest.raises(Denied) as stale:
-        play_seat(game_id=table.game.pk, seat=1, move=move, version=1, now=NOON)
-    assert stale.value.code == "stale"
-    with pytest.raises(Denied) as foreign:
-        play_seat(game_id=table.game.pk, seat=0, move=move, version=0, now=NOON)
-    assert foreign.value.code == "forbidden"
+    made = partial(play_seat, game_id=table.game.pk, move=rules.parse_move("play r4"), now=NOON)
+    assert refused(lambda: made(seat=1, version=1))[0] == "stale"
+    assert refused(lambda: made(seat=0, version=0))[0] == "forbidden"
     assert not Move.objects.exists()
 
 
@@ -183,10 +159,10 @@ def test_the_sweep_finds_lost_bot_moves_and_deals(alice: User, bob: User, asked:
     assert asked == [undealt.game.pk, late.game.pk]
 
 
-def test_a_round_that_ends_makes_the_deal_due(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(play, "_next_round", lambda table, now: table)  # the process dies here
+def test_a_round_that_ends_makes_the_deal_due(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob], target=1000)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
+    with pytest.raises(ZeroDivisionError), before_statement('INSERT INTO "games_round"', lambda: 1 / 0):
+        move(table, alice, "play r5")  # the process dies after the commit
     assert now_of(table).game.wake_at == NOON
     run_bots(table)
     assert now_of(table).started.round.number == 2
@@ -213,13 +189,6 @@ def run_task(game_id: int, rng: random.Random | None = None) -> int:
 
 def moved() -> set[int]:
     return set(Move.objects.values_list("game_id", flat=True))
-
-
-def test_a_task_moves_the_bots_of_the_game_it_was_asked_for(alice: User, asked: list[int]) -> None:
-    (game,) = due_tables(alice, 1)
-    assert run_task(game) == 1
-    assert moved() == {game}
-    assert asked == []
 
 
 def test_tasks_follow_until_all_bots_have_moved(alice: User, asked: list[int]) -> None:
@@ -255,23 +224,14 @@ def moved_by_a_task(game_id: int, rng: random.Random) -> set[int]:
 
 
 @pytest.mark.long
-def test_the_bots_of_a_person_with_one_game_go_before_those_of_one_with_many(
-    alice: User, bob: User, asked: list[int]
-) -> None:
+def test_hosts_take_turns_however_many_games_they_have(alice: User, bob: User, asked: list[int]) -> None:
     many, (own,) = due_tables(alice, 30), due_tables(bob, 1)
-    first, rng = 0, random.Random(1)
-    for _ in range(40):
-        first += own in moved_by_a_task(many[0], rng)
-    assert first >= 35
-
-
-@pytest.mark.long
-def test_a_host_with_many_games_also_gets_turns(alice: User, bob: User, asked: list[int]) -> None:
-    many, _ = due_tables(alice, 3), due_tables(bob, 1)
-    turns, rng = set(), random.Random(1)
-    for _ in range(40):
-        turns |= moved_by_a_task(many[0], rng)
-    assert set(many) <= turns
+    rng = random.Random(1)
+    drawn = [moved_by_a_task(many[0], rng) for _ in range(40)]
+    assert sum(own in found for found in drawn) >= 35
+    Game.objects.filter(pk__in=many[3:]).update(wake_at=None)
+    few = set().union(*(moved_by_a_task(many[0], rng) for _ in range(40)))
+    assert few >= set(many[:3])
 
 
 def known_for_a_day(user: User) -> User:
@@ -292,9 +252,8 @@ def test_newcomers_get_a_third_of_the_tasks_while_others_wait(
 ) -> None:
     of_guests = [due_tables(newcomer(n), 1)[0] for n in range(30)]
     (own,) = due_tables(known_for_a_day(alice), 1)
-    tasks, first, rng = 60, 0, random.Random(1)
-    for _ in range(tasks):
-        first += own in moved_by_a_task(of_guests[0], rng)
+    tasks, rng = 60, random.Random(1)
+    first = sum(own in moved_by_a_task(of_guests[0], rng) for _ in range(tasks))
     assert tasks * 0.55 < first < tasks * 0.8
     run_task(own, rng)
     while own not in moved():
@@ -309,10 +268,8 @@ def test_a_game_without_a_host_is_not_drawn_with_those_of_newcomers(alice: User,
     of_guests = [due_tables(create_guest(), 1)[0] for _ in range(10)]
     (orphan,) = due_tables(alice, 1)
     Game.objects.filter(pk=orphan).update(host=None)
-    first, rng = 0, random.Random(1)
-    for _ in range(20):
-        first += orphan in moved_by_a_task(of_guests[0], rng)
-    assert first >= 10
+    rng = random.Random(1)
+    assert sum(orphan in moved_by_a_task(of_guests[0], rng) for _ in range(20)) >= 10
 
 
 @pytest.mark.django_db(transaction=True)
@@ -331,14 +288,14 @@ def test_a_second_task_does_not_move_for_a_host_while_a_first_one_does(
         finally:
             connection.close()
 
-    def choose(bot: object, view: object, legal: Sequence[rules.Move], rng: object) -> rules.Move:
+    def meanwhile(legal: Sequence[rules.Move]) -> rules.Move:
         if not made:  # while the first task chooses
             with ThreadPoolExecutor(1) as threads:
                 made.append(("same host", threads.submit(in_another_connection, second).result()))
                 made.append(("other host", threads.submit(in_another_connection, other).result()))
         return next(move for move in legal if move.kind == "play")
 
-    monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", choose)
+    choose(monkeypatch, meanwhile)
     assert run_task(first) == 1
     assert made == [("same host", None), ("other host", 1)]
     assert len(asked) == 1  # what the second task left is not lost
@@ -360,7 +317,7 @@ def test_a_task_skips_a_host_that_another_task_serves(asked: list[int]) -> None:
             connection.close()
 
     with transaction.atomic(), ThreadPoolExecutor(1) as threads:
-        assert bot_turn._claim_host(alice.pk)
+        assert bot_turn.claim_host(alice.pk)
         assert [threads.submit(run).result() for _ in range(4)] == [1, 0, 0, 0]
     assert moved() == {other}
     assert run_task(one) == 1
@@ -371,13 +328,10 @@ def test_a_game_whose_bots_fail_does_not_stop_others_of_its_host(
 ) -> None:
     broken, whole = due_tables(alice, 1, "careful") + due_tables(alice, 1)
 
-    def fails(*_: object) -> None:
-        raise RuntimeError
-
-    monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", fails)
+    choose(monkeypatch, lambda legal: 1 / 0)  # type: ignore[arg-type,return-value]  # no move
     rng = random.Random(1)
     for _ in range(20):
-        with suppress(RuntimeError):
+        with suppress(ZeroDivisionError):
             run_task(broken, rng)
     assert moved() == {whole}
     assert asked.count(broken) <= 1
@@ -401,16 +355,17 @@ def test_games_where_people_play_are_found_behind_many_that_people_left(
 ) -> None:
     monkeypatch.setattr(due_bots, "NEWEST", 3)
     left = [unattended_table(alice).game.pk for _ in range(8)]
-    (own,) = due_tables(alice, 1, at=NOON + timedelta(seconds=50))
+    own = due_tables(alice, 5, at=NOON + 50 * SECOND)
     asked.clear()
     later = NOON + timedelta(minutes=1)
-    assert play_due_bots(game_id=own, clock=lambda: later, rng=random.Random(1)) == 1
-    Game.objects.filter(pk=own).update(wake_at=NOON + timedelta(seconds=50))
+    assert play_due_bots(game_id=own[0], clock=lambda: later, rng=random.Random(1)) == 1
+    Game.objects.filter(pk__in=own).update(wake_at=NOON + 50 * SECOND)
+    asked.clear()
     for _ in range(40):
         sweep.sweep(clock=lambda: later)
-    assert asked.count(own) == 40
-    assert len(asked) == 40 * (1 + sweep.UNATTENDED_BATCH)
-    assert set(asked) == {own, *left}
+    assert [asked.count(one) for one in own] == [40] * 5
+    assert len(asked) == 40 * (5 + sweep.UNATTENDED_BATCH)
+    assert set(asked) == {*own, *left}
 
 
 @pytest.mark.long

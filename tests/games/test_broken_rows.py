@@ -14,11 +14,12 @@ from games import queries
 from games.models import Game, Notice, NoticeSettings
 from games.notices import inbox, mail_links, outbox, player_notices, preferences, queue
 from tests.conftest import logged_in, person
+from tests.support.clocks import HOUR, MINUTE
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
 
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+DAY = timedelta(days=1)
 DUE = NOON + 5 * MINUTE
 
 
@@ -66,7 +67,6 @@ def test_a_broken_notice_is_postponed_and_others_are_sent(
         on_turn(user, bob)
     breaks(game)
     told = [address for minutes in range(3) for address in deliver(DUE + minutes * timedelta(seconds=10))]
-
     assert told == [user.email for user in people]
     row = Notice.objects.get(game=game, channel="email")
     assert (row.state, row.reason, row.tries, row.due_at) == ("waiting", "fault", 1, DUE + MINUTE)
@@ -83,7 +83,6 @@ def test_a_broken_notice_is_retried_less_and_less_and_then_given_up(alice: User,
     while Notice.objects.filter(channel="email", state="waiting").exists():
         deliver(now)
         now, looks = max(now, Notice.objects.get(channel="email").due_at), looks + 1
-
     assert looks == queue.MOST_CHECKS + 1
     assert now - DUE > 2 * DAY
     assert set(Notice.objects.values_list("state", "reason")) == {("dropped", "fault")}
@@ -94,7 +93,6 @@ def test_notices_of_an_unreadable_game_wait(alice: User, bob: User, kind: str) -
     game = table_at(TWO_HANDS, [alice, bob]).game
     player_notices.write(game, [player_notices.NewNotice(alice.pk, kind, "Bob wins the game.")], now=NOON)
     break_options(game)
-
     assert deliver() == []
     waiting = Notice.objects.exclude(reason="off")
     assert set(waiting.values_list("state", "reason", "tries")) == {("waiting", "fault", 1)}
@@ -102,11 +100,9 @@ def test_notices_of_an_unreadable_game_wait(alice: User, bob: User, kind: str) -
 
 def test_a_repaired_notice_is_sent_with_all_its_tries(alice: User, bob: User) -> None:
     game = on_turn(alice, bob)
-    preset = game.preset
     break_options(game)
     assert deliver() == []
-    Game.objects.filter(pk=game.pk).update(preset=preset)
-
+    Game.objects.filter(pk=game.pk).update(preset=game.preset)
     assert deliver(DUE + MINUTE) == [alice.email]
     assert set(Notice.objects.values_list("state", "tries")) == {("sent", 0)}
 
@@ -129,13 +125,20 @@ def test_a_mail_about_several_games_leaves_out_a_broken_one(
     assert states == {games[0].pk: "sent", games[1].pk: "waiting", games[2].pk: "sent"}
 
 
+def ask_for_summary(user: User, hour: int = 13) -> NoticeSettings:
+    return preferences.choose(user=user, choices={}, digest_hour=hour, now=NOON)
+
+
+def lose_zone(user: User) -> None:
+    User.objects.filter(pk=user.pk).update(time_zone="Nowhere/At_All")
+
+
 def test_a_summary_leaves_out_a_broken_game(alice: User, bob: User) -> None:
     broken, _ = on_turn(alice, bob), on_turn(alice, bob)
     Notice.objects.all().delete()
-    preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
+    ask_for_summary(alice)
     preferences.write_digests(now=NOON + HOUR)
     break_options(broken)
-
     assert deliver(NOON + HOUR) == [alice.email]
     assert mail.outbox[-1].subject == "1 game is waiting for you."
 
@@ -144,11 +147,10 @@ def test_a_failing_summary_does_not_stop_others_and_is_sent_later(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     for user in (alice, bob):
-        preferences.choose(user=user, choices={}, digest_hour=13, now=NOON)
-    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+        ask_for_summary(user)
+    lose_zone(alice)
     on_turn(alice, bob)
     Notice.objects.all().delete()
-
     assert preferences.write_digests(now=NOON + HOUR) == 1
     assert Notice.objects.get().user == bob
     assert "a summary was not written" in caplog.text
@@ -162,8 +164,8 @@ def test_a_failing_summary_does_not_stop_others_and_is_sent_later(
 
 @pytest.mark.long
 def test_a_failing_summary_is_retried_less_and_less(alice: User) -> None:
-    preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
-    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+    ask_for_summary(alice)
+    lose_zone(alice)
     hour, waits = NOON + HOUR, []
     now = hour
     while now < hour + DAY:
@@ -173,35 +175,32 @@ def test_a_failing_summary_is_retried_less_and_less(alice: User) -> None:
         assert preferences.write_digests(now=again - timedelta(seconds=1)) == 0
         waits.append((again - now) / MINUTE)
         now = again
-
     assert waits[:8] == [1, 1, 2, 4, 8, 16, 32, 60]
     assert set(waits[8:]) == {60}
 
 
 def test_a_summary_sent_after_midnight_does_not_replace_the_next(alice: User) -> None:
-    preferences.choose(user=alice, choices={}, digest_hour=23, now=NOON)
-    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+    ask_for_summary(alice, 23)
+    lose_zone(alice)
     evening, written = NOON + 11 * HOUR, 0
     for minutes in range(0, 90, 10):
         written += preferences.write_digests(now=evening + minutes * MINUTE)
     User.objects.filter(pk=alice.pk).update(time_zone="UTC")
     written += preferences.write_digests(now=evening + 3 * HOUR)
     written += preferences.write_digests(now=evening + DAY)
-
     assert written == Notice.objects.filter(kind="digest").count() == 2
 
 
 @pytest.mark.parametrize("stop", [False, True])
 def test_changing_the_hour_ends_the_wait_of_a_failing_summary(alice: User, stop: bool) -> None:
-    chosen = preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
-    User.objects.filter(pk=alice.pk).update(time_zone="Nowhere/At_All")
+    chosen = ask_for_summary(alice)
+    lose_zone(alice)
     preferences.write_digests(now=NOON + HOUR)
     if stop:
         link = mail_links.link_url(mail_links.STOP, user_id=alice.pk, target="digest", key=chosen.mail_key)
         preferences.stop(token=link.rstrip("/").rsplit("/", 1)[-1])
     else:
         preferences.choose(user=alice, choices={}, digest_hour=14, now=NOON + HOUR)
-
     chosen.refresh_from_db()
     assert chosen.digest_again_at is None
     assert chosen.digest_at == (None if stop else NOON + 2 * HOUR)
@@ -215,27 +214,19 @@ def test_an_unknown_notice_is_skipped(alice: User, bob: User, caplog: pytest.Log
         Notice.objects.filter(text=f"This is {kind}.").update(kind=kind)
     strange = Notice.objects.get(kind="of_tomorrow", channel="site")
     page = browser.get("/notices/?all=1").content.decode()
-
     assert "This is caught." in page
     assert "of_tomorrow" not in page
     assert "of_tomorrow by site" in caplog.text
     assert inbox.badges_of(alice).notices == 1
+    ask_for_summary(alice)
+    preferences.write_digests(now=NOON + HOUR)
+    deliver(NOON + HOUR)
+    (summary,) = [message for message in mail.outbox if "waiting for you" in message.subject]
+    assert "This is caught." in summary.body
+    assert "of_tomorrow" not in str(summary.body)
     assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == game.get_absolute_url()
     Notice.objects.filter(pk=strange.pk).update(game=None)
     assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == "/notices/"
-
-
-def test_a_summary_leaves_out_unknown_notices(alice: User, bob: User) -> None:
-    game = on_turn(alice, bob)
-    player_notices.write(game, [player_notices.NewNotice(alice.pk, "caught", "This is of tomorrow.")], now=NOON)
-    deliver(NOON)
-    Notice.objects.filter(kind="caught").update(kind="of_tomorrow")
-    preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
-    preferences.write_digests(now=NOON + HOUR)
-    deliver(NOON + HOUR)
-
-    (summary,) = [message for message in mail.outbox if "waiting for you" in message.subject]
-    assert "of tomorrow" not in str(summary.body)
 
 
 def test_mails_that_all_fail_are_retried_soon(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,9 +38,12 @@ class Worker:
 
     def __init__(self, commits: Any) -> None:
         self.asked: list[tuple[str, tuple[int, ...]]] = []
+        self.fails = False
         self._commits = commits
 
     def take(self, name: str, args: tuple[int, ...] = (), **_: object) -> None:
+        if self.fails:
+            raise OSError
         self.asked.append((name, args))
 
     def after(self, act: Callable[..., Any], *args: object, **named: object) -> Any:
@@ -65,10 +68,18 @@ def worker(monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: 
     return worker
 
 
-def running(alice: User, bob: User, *, deadline: datetime | None = None) -> Table:
-    """Return a table where Alice is on turn. Her deadline is two days ahead by default."""
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    """Return a table where Alice is on turn. Her deadline is at 12:30 in two days."""
     now = timezone.now()
-    return table_at(TWO_HANDS, [alice, bob], deadline=deadline or now + 2 * DAY, turn_since=now - HOUR)
+    deadline = (now + 2 * DAY).replace(hour=12, minute=30, second=0, microsecond=0)
+    return table_at(TWO_HANDS, [alice, bob], deadline=deadline, turn_since=now - HOUR)
+
+
+def deadline_of(table: Table) -> datetime:
+    deadline = now_of(table).game.deadline
+    assert deadline is not None
+    return deadline
 
 
 def deadlines() -> set[datetime | None]:
@@ -119,9 +130,9 @@ def test_a_request_runs_as_many_queries_for_ten_tables_as_for_one(
 
 @pytest.mark.parametrize("save", SAVES)
 def test_a_request_locks_and_moves_no_game(
-    alice: User, bob: User, as_alice: Client, worker: Worker, save: Callable[[Client], Any]
+    table: Table, alice: User, as_alice: Client, worker: Worker, save: Callable[[Client], Any]
 ) -> None:
-    running(alice, bob, deadline=(timezone.now() + 2 * DAY).replace(hour=14))
+    Game.objects.update(deadline=(timezone.now() + 2 * DAY).replace(hour=14))
     User.objects.filter(pk=alice.pk).update(quiet_from=time(23), quiet_to=time(1))  # in Tokyo: 14:00 to 16:00 UTC
     before = deadlines()
     with CaptureQueriesContext(connection) as queries:
@@ -130,48 +141,39 @@ def test_a_request_locks_and_moves_no_game(
     assert deadlines() == before
 
 
-def test_saved_hours_move_the_deadlines_once_the_worker_has_run(
-    alice: User, bob: User, as_alice: Client, worker: Worker
-) -> None:
-    deadline = (timezone.now() + 2 * DAY).replace(minute=30, second=0, microsecond=0)
-    table, hour = running(alice, bob, deadline=deadline), deadline.hour
-    form = {"quiet_from": f"{hour:02}:00", "quiet_to": f"{(hour + 1) % 24:02}:00"}
-    answer = worker.after(as_alice.post, REST, form, follow=True).content.decode()
-    assert "moves within a minute" in answer
+def test_saved_hours_move_the_deadlines_once_the_worker_has_run(table: Table, as_alice: Client, worker: Worker) -> None:
+    deadline = deadline_of(table)
+    answer = worker.after(as_alice.post, REST, {"quiet_from": "12:00", "quiet_to": "13:00"}, follow=True)
+    assert "moves within a minute" in answer.content.decode()
     assert worker.run() == 1
-    assert now_of(table).game.deadline == deadline + 30 * MINUTE
+    assert deadlines() == {deadline + 30 * MINUTE}
 
 
 @pytest.mark.long
-def test_a_saved_time_zone_moves_the_deadlines_too(alice: User, bob: User, as_alice: Client, worker: Worker) -> None:
-    deadline = (timezone.now() + 2 * DAY).replace(hour=12, minute=30, second=0, microsecond=0)
-    table = running(alice, bob, deadline=deadline)
+def test_a_saved_time_zone_moves_the_deadlines_too(table: Table, alice: User, as_alice: Client, worker: Worker) -> None:
+    deadline = deadline_of(table)
     User.objects.filter(pk=alice.pk).update(quiet_from=time(21), quiet_to=time(22))
     refused = worker.after(as_alice.post, ME, {"display_name": "", "time_zone": "Asia/Nowhere"})
     assert (refused.status_code, worker.asked) == (422, [])
     worker.after(save_zone, as_alice)
     assert worker.run() == 1
-    assert now_of(table).game.deadline == deadline + 30 * MINUTE
+    assert deadlines() == {deadline + 30 * MINUTE}
 
 
-def test_a_vacation_and_its_end_move_the_deadlines_too(
-    alice: User, bob: User, as_alice: Client, worker: Worker
-) -> None:
-    table = running(alice, bob)
-    deadline = now_of(table).game.deadline
-    assert deadline is not None
+def test_a_vacation_and_its_end_move_the_deadlines_too(table: Table, as_alice: Client, worker: Worker) -> None:
+    deadline = deadline_of(table)
     worker.after(begin_vacation, as_alice)
     worker.run()
-    assert now_of(table).game.deadline == deadline + 3 * DAY
+    assert deadlines() == {deadline + 3 * DAY}
     worker.after(as_alice.post, f"{REST}vacation/end/")
     worker.run()
-    after = now_of(table).game.deadline
-    assert after is not None
-    assert deadline <= after < deadline + MINUTE
+    assert deadline <= deadline_of(table) < deadline + MINUTE
 
 
-def test_the_worker_checks_waiting_night_mail_again(alice: User, bob: User, as_alice: Client, worker: Worker) -> None:
-    game, now = running(alice, bob).game, timezone.now()
+def test_the_worker_checks_waiting_night_mail_again(
+    table: Table, alice: User, as_alice: Client, worker: Worker
+) -> None:
+    game, now = table.game, timezone.now()
     mail = Notice.objects.create(
         user=alice, game=game, version=0, kind="turn", channel=EMAIL, state=Notice.State.WAITING, reason=Reason.NIGHT,
         created_at=now, since=now, due_at=now + 5 * HOUR,
@@ -198,47 +200,31 @@ def test_a_day_taken_instead_of_a_miss_moves_other_tables_by_the_worker(alice: U
 # In the worker
 
 
+@pytest.mark.parametrize(("games", "portions"), [(5, [2, 2, 1]), (2, [2])])
 def test_one_task_moves_a_portion_and_starts_the_next_task(
-    alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch
+    alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch, games: int, portions: list[int]
 ) -> None:
     monkeypatch.setattr(quiet_hours, "PORTION", 2)
-    tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR) for _ in range(5)]
+    tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR) for _ in range(games)]
     worker.after(vacations.start, user=alice, days=1, now=NOON - HOUR)
     moved = [worker.after(quiet_hours.follow_rest, user_id=alice.pk, now=NOON - HOUR)]
-    assert [now_of(table).game.deadline for table in tables] == [NOON + DAY] * 2 + [NOON] * 3
+    assert [now_of(table).game.deadline for table in tables] == [NOON + DAY] * 2 + [NOON] * (games - 2)
     while len(worker.asked) > 1:  # the first was started by the vacation
         _, (user_id, after) = worker.asked.pop()
         moved.append(worker.after(quiet_hours.follow_rest, user_id=user_id, now=NOON - HOUR, after=after))
-    assert moved == [2, 2, 1]
+    assert moved == portions
     assert deadlines() == {NOON + DAY}
 
 
-def test_the_last_task_starts_no_other(alice: User, bob: User, worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet_hours, "PORTION", 2)
-    for _ in range(2):
-        table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR)
-    User.objects.filter(pk=alice.pk).update(vacation_from=NOON - HOUR, vacation_until=NOON + DAY)
-    assert worker.after(quiet_hours.follow_rest, user_id=alice.pk, now=NOON - HOUR) == 2
-    assert worker.asked == []
-
-
-def test_a_request_succeeds_while_the_broker_is_away(
-    alice: User, bob: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+def test_a_request_succeeds_while_the_broker_is_away_and_the_hourly_task_moves_the_clocks(
+    table: Table, as_alice: Client, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hourly task then moves the clocks."""
-
-    def fail(*_: object, **__: object) -> None:
-        raise OSError
-
-    monkeypatch.setattr("games.announce.current_app.send_task", fail)
-    monkeypatch.setattr(announce, "_paused_until", {})
-    table = running(alice, bob)
-    deadline = now_of(table).game.deadline
-    assert deadline is not None
-    with django_capture_on_commit_callbacks(execute=True):
-        assert begin_vacation(as_alice).status_code == 303
+    monkeypatch.setattr(announce, "BREAK", 0.0)
+    monkeypatch.setattr(worker, "fails", True)
+    deadline = deadline_of(table)
+    assert worker.after(begin_vacation, as_alice).status_code == 303
     assert quiet_hours.follow_everybody(now=timezone.now()) == 1
-    assert now_of(table).game.deadline == deadline + 3 * DAY
+    assert deadlines() == {deadline + 3 * DAY}
 
 
 # Unchanged settings, and too many changes
@@ -246,10 +232,9 @@ def test_a_request_succeeds_while_the_broker_is_away(
 
 @pytest.mark.long
 def test_saving_unchanged_settings_starts_no_task(
-    alice: User, bob: User, as_alice: Client, worker: Worker, settings: Settings
+    table: Table, alice: User, as_alice: Client, worker: Worker, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = 100
-    running(alice, bob)
     for save in (save_hours, save_zone):
         worker.after(save, as_alice)
         assert worker.run() == 1

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.core import mail
-from django.db.models import QuerySet
 from django.test import Client
 
 from accounts.actions import create_guest
@@ -24,9 +23,16 @@ from games.staff import tables as staff_tables
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
+from tests.support.staff import REASON, act, report_seat
+from tests.support.statements import LOCK_GAME, LOCK_PERSON, before_statement
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def guest(db: None) -> User:
+    return create_guest()
 
 
 def test_a_table_that_waited_a_week_is_closed(alice: User, bob: User) -> None:
@@ -51,24 +57,6 @@ def test_people_are_notified_when_their_table_closes(alice: User, bob: User) -> 
     assert text in text_of(logged_in(bob).get("/notices/"))
 
 
-def test_a_guest_s_empty_table_is_closed_after_a_day(alice: User, bob: User) -> None:
-    def opened(host: User, hours: int, **options: Any) -> Table:
-        made = NOON - timedelta(hours=hours)
-        return lobby.create_table(user=host, options=lobby.TableOptions(players=4, **options), now=made)
-
-    guest = create_guest()
-    alone, with_bots, young = opened(guest, 25), opened(guest, 25, bots=2), opened(guest, 23)
-    joined, of_alice = opened(guest, 25), opened(alice, 25)
-    lobby.join(code=joined.game.code, viewer=Viewer(bob), now=NOON)
-    assert housekeeping.close_old_tables(now=NOON) == 2
-    ended = {table.game.pk for table in (alone, with_bots, young, joined, of_alice) if now_of(table).game.ended}
-    assert ended == {alone.game.pk, with_bots.game.pk}
-    text = "ot enough players joined within 24 hours"
-    assert text in text_of(logged_in(guest).get(f"/games/{alone.game.code}/"))
-    notices = Notice.objects.filter(user=guest, channel="site").values_list("text", flat=True)
-    assert list(notices) == [f"Your table was closed because n{text}."] * 2
-
-
 def hours_ago(hours: int) -> datetime:
     return NOON - timedelta(hours=hours)
 
@@ -83,6 +71,20 @@ def leaves(table: Table, user: User, *, hours: int) -> None:
 
 def joins(table: Table, user: User, *, hours: int) -> None:
     lobby.join(code=table.game.code, viewer=Viewer(user), now=hours_ago(hours))
+
+
+def test_a_guest_s_empty_table_is_closed_after_a_day(alice: User, bob: User, guest: User) -> None:
+    alone, with_bots, young = opened_by(guest, hours=25), opened_by(guest, hours=25, bots=2), opened_by(guest, hours=23)
+    joined, of_alice = opened_by(guest, hours=25), opened_by(alice, hours=25)
+    joins(joined, bob, hours=0)
+    lobby.add_bot(code=alone.game.code, viewer=Viewer(guest), bot="careful", now=hours_ago(1))
+    assert housekeeping.close_old_tables(now=NOON) == 2
+    ended = {table.game.pk for table in (alone, with_bots, young, joined, of_alice) if now_of(table).game.ended}
+    assert ended == {alone.game.pk, with_bots.game.pk}
+    text = "ot enough players joined within 24 hours"
+    assert text in text_of(logged_in(guest).get(f"/games/{alone.game.code}/"))
+    notices = Notice.objects.filter(user=guest, channel="site").values_list("text", flat=True)
+    assert list(notices) == [f"Your table was closed because n{text}."] * 2
 
 
 def loses_the_host(alice: User, guest: User, staff: User) -> Table:
@@ -102,17 +104,13 @@ def loses_a_friend(alice: User, guest: User, staff: User) -> Table:
 def loses_a_friend_to_staff(alice: User, guest: User, staff: User) -> Table:
     table = opened_by(guest, hours=60)
     joins(table, alice, hours=59)
-    staff_tables.remove(
-        game_id=table.game.pk, seat=1, by=staff, bot=False, reason="A rude word as the name.", now=hours_ago(1)
-    )
+    staff_tables.remove(**act(table, staff, seat=1, bot=False, now=hours_ago(1)))
     return table
 
 
 def gets_the_table_from_staff(alice: User, guest: User, staff: User) -> Table:
     table = opened_by(alice, hours=60)
-    staff_tables.move_seat(
-        game_id=table.game.pk, seat=0, username=guest.username, by=staff, reason="They ask for it.", now=hours_ago(1)
-    )
+    staff_tables.move_seat(**act(table, staff, seat=0, username=guest.username, now=hours_ago(1)))
     return table
 
 
@@ -120,9 +118,8 @@ def gets_the_table_from_staff(alice: User, guest: User, staff: User) -> Table:
     "guest_is_left_alone", [loses_the_host, loses_a_friend, loses_a_friend_to_staff, gets_the_table_from_staff]
 )
 def test_a_guest_left_alone_at_an_old_table_has_24_hours(
-    alice: User, ann: User, guest_is_left_alone: Callable[[User, User, User], Table]
+    alice: User, ann: User, guest: User, guest_is_left_alone: Callable[[User, User, User], Table]
 ) -> None:
-    guest = create_guest()
     table = guest_is_left_alone(alice, guest, ann)
     assert now_of(table).game.host == guest
     assert housekeeping.close_old_tables(now=NOON) == 0
@@ -132,15 +129,7 @@ def test_a_guest_left_alone_at_an_old_table_has_24_hours(
     assert now_of(table).game.status == Game.Status.VOID
 
 
-def test_adding_bots_does_not_keep_a_guest_s_table_open(alice: User) -> None:
-    guest = create_guest()
-    table = opened_by(guest, hours=25)
-    lobby.add_bot(code=table.game.code, viewer=Viewer(guest), bot="careful", now=hours_ago(1))
-    assert housekeeping.close_old_tables(now=NOON) == 1
-
-
-def test_a_guest_left_alone_does_not_extend_the_week(alice: User) -> None:
-    guest = create_guest()
+def test_a_guest_left_alone_does_not_extend_the_week(alice: User, guest: User) -> None:
     table = opened_by(alice, hours=7 * 24 + 1)
     joins(table, guest, hours=3)
     leaves(table, alice, hours=2)
@@ -163,26 +152,17 @@ def is_left_by_who_had_joined(table: Table, guest: User, alice: User) -> None:
 
 @pytest.mark.parametrize("change", [signs_up, is_joined, is_left_by_who_had_joined])
 def test_a_guest_s_table_that_changed_after_the_listing_stays(
-    alice: User, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table, User, User], None]
+    alice: User, guest: User, change: Callable[[Table, User, User], None]
 ) -> None:
-    """The change happens between the listing of the tables and the lock of one of them."""
-    guest = create_guest()
     table = opened_by(guest, hours=25)
-    close = housekeeping._close
-
-    def change_first(game_id: int, now: datetime) -> bool:
-        change(table, guest, alice)
-        return close(game_id, now)
-
-    monkeypatch.setattr(housekeeping, "_close", change_first)
-    assert housekeeping.close_old_tables(now=NOON) == 0
+    with before_statement(LOCK_GAME, lambda: change(table, guest, alice)):
+        assert housekeeping.close_old_tables(now=NOON) == 0
     assert now_of(table).game.status == Game.Status.OPEN
 
 
-def test_a_guest_who_signed_up_gets_a_week(alice: User) -> None:
-    guest = create_guest()
+def test_a_guest_who_signed_up_gets_a_week(alice: User, guest: User) -> None:
     table = opened_by(guest, hours=25)
-    User.objects.filter(pk=guest.pk).update(is_guest=False)
+    signs_up(table, guest, alice)
     assert housekeeping.close_old_tables(now=NOON) == 0
     assert housekeeping.close_old_tables(now=NOON + timedelta(days=6)) == 1
     assert now_of(table).game.status == Game.Status.VOID
@@ -232,35 +212,22 @@ def test_the_seat_of_a_deleted_guest_is_not_that_of_a_bot(alice: User) -> None:
     assert (again.game.players, again.game.status) == (3, Game.Status.OPEN)
 
 
-def test_a_reported_guest_is_kept_until_the_reporter_has_an_answer(alice: User, mo: User) -> None:
-    guest = old_guest()
-    game = table_at(TWO_HANDS, [guest, alice]).game
-    text = "He wrote a rude word as his name, twice."
-    cases.report(code=game.code, viewer=Viewer(alice), seat=0, kind="name", text=text, now=NOON)
+def settled_case_of_a_forgotten_guest(alice: User, mo: User) -> Case:
+    """Return a closed case in which Alice reported a guest who has been deleted since, but not before."""
+    game = table_at(TWO_HANDS, [old_guest(), alice]).game
+    case = report_seat(game, by=alice, seat=0).case
     Game.objects.filter(pk=game.pk).update(status=Game.Status.VOID, finished_at=NOON - timedelta(days=35))
     assert housekeeping.forget_guests(now=NOON) == 0
-    case, reason = Case.objects.get(), "Seen in the log of the game"
-    cases.close_case(case_id=case.pk, by=mo, outcome="acted", answer="", reason=reason, now=NOON)
+    cases.close_case(case_id=case.pk, by=mo, outcome="acted", answer="Thank you.", reason=REASON, now=NOON)
     assert housekeeping.forget_guests(now=NOON + timedelta(days=29)) == 0
-    assert Report.objects.filter(reporter=alice).exists()
-    assert housekeeping.forget_guests(now=NOON + timedelta(days=31)) == 1
-
-
-def settled_case_of_a_forgotten_guest(alice: User, mo: User) -> Case:
-    """Return a closed case in which Alice reported a guest who has been deleted since."""
-    guest = old_guest()
-    game = table_at(TWO_HANDS, [guest, alice]).game
-    text = "He wrote a rude word as his name, twice."
-    cases.report(code=game.code, viewer=Viewer(alice), seat=0, kind="name", text=text, now=NOON)
-    Game.objects.filter(pk=game.pk).update(status=Game.Status.VOID, finished_at=NOON - timedelta(days=35))
-    case, reason = Case.objects.get(), "Seen in the log of the game"
-    cases.close_case(case_id=case.pk, by=mo, outcome="acted", answer="Thank you.", reason=reason, now=NOON)
     assert housekeeping.forget_guests(now=NOON + timedelta(days=31)) == 1
     case.refresh_from_db()
     return case
 
 
-def test_a_closed_case_is_kept_when_its_guest_is_deleted(alice: User, mo: User, as_alice: Client) -> None:
+def test_a_reported_guest_is_deleted_a_month_after_the_case_which_stays(
+    alice: User, mo: User, as_alice: Client
+) -> None:
     case = settled_case_of_a_forgotten_guest(alice, mo)
     assert (case.person, case.outcome, case.reports.get().reporter) == (None, "acted", alice)
     assert case.reports.get().called == ""
@@ -272,9 +239,7 @@ def test_a_closed_case_is_kept_when_its_guest_is_deleted(alice: User, mo: User, 
 def test_upheld_reports_count_after_the_guest_is_deleted(alice: User, bob: User, mo: User) -> None:
     settled_case_of_a_forgotten_guest(alice, mo)
     game = table_at(TWO_HANDS, [alice, bob]).game
-    about_bob = cases.report(
-        code=game.code, viewer=Viewer(alice), seat=1, kind="name", text="A rude word as his name.", now=NOON
-    ).case
+    about_bob = report_seat(game, by=alice, seat=1).case
     for reader in (mo.pk, None):
         record: Any = conduct.reports_of(about_bob, reader=reader).get()
         assert (record.acted, record.nothing) == (1, 0)
@@ -292,31 +257,22 @@ def test_staff_can_read_and_close_the_case_of_a_deleted_guest(alice: User, mo: U
     table = staff.get(f"/admin/games/game/{case.reports.get().game_id}/change/").content.decode()
     assert "about a deleted player" in table
     Case.objects.filter(pk=case.pk).update(closed_at=None, outcome="")
-    reason = "Seen in the log of the game"
-    entry = cases.close_case(case_id=case.pk, by=mo, outcome="nothing", answer="", reason=reason, now=NOON)
+    entry = cases.close_case(case_id=case.pk, by=mo, outcome="nothing", answer="", reason=REASON, now=NOON)
     assert (entry.person, entry.person_name) == (None, "")
 
 
 def test_reports_stay_when_the_guests_who_made_them_are_deleted(alice: User, bob: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
     for _ in range(2):
-        text = "He wrote a rude word as his name, twice."
-        cases.report(code=game.code, viewer=Viewer(old_guest()), seat=1, kind="name", text=text, now=NOON)
+        report_seat(game, by=old_guest(), seat=1)
     cases.report_sign(person_id=bob.pk, kind="name", sign=Report.Sign.TIMEOUTS, game_id=game.pk, text="x", now=NOON)
     assert housekeeping.forget_guests(now=NOON) == 2
     assert not Report.objects.exclude(reporter=None).exists()
     assert sorted(Report.objects.values_list("sign", flat=True)) == ["", "", "timeouts"]
 
 
-def test_a_guest_who_has_just_joined_a_table_is_not_deleted(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The guest joins between the listing of idle guests and the deletion."""
+def test_a_guest_who_joins_a_table_between_the_listing_and_the_lock_is_not_deleted(alice: User) -> None:
     guest = old_guest()
-    forget = housekeeping._forget
-
-    def sit_down_first(gone: QuerySet[User], number: int, now: datetime) -> bool:
-        table_at(TWO_HANDS, [guest, alice])
-        return forget(gone, number, now)
-
-    monkeypatch.setattr(housekeeping, "_forget", sit_down_first)
-    assert housekeeping.forget_guests(now=NOON) == 0
+    with before_statement(LOCK_PERSON, lambda: table_at(TWO_HANDS, [guest, alice])):
+        assert housekeeping.forget_guests(now=NOON) == 0
     assert User.objects.filter(pk=guest.pk).exists()

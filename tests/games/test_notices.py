@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
 
 from accounts.models import User
 from games import queries
@@ -16,18 +14,17 @@ from games.actions import lobby, pauses
 from games.actions.commit import commit
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
-from games.locks import lock_game
 from games.models import Game, Notice, NoticeSettings, Seat
-from games.notices import player_notices, reminders, staff_notices
+from games.notices import player_notices, staff_notices
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.rules import Move
+from tests.support.clocks import MINUTE, move
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
 
 THREE = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3", "W6"], ["y1", "y2"]]}
-MINUTE = timedelta(minutes=1)
 
 
 def stored_notices(**which: Any) -> list[tuple[str, str, str]]:
@@ -36,125 +33,114 @@ def stored_notices(**which: Any) -> list[tuple[str, str, str]]:
     return [(row.user.username, row.kind, row.channel) for row in rows.select_related("user")]
 
 
-def play(table: Table, user: User, move: str, **more: Any) -> Table:
-    return play_move(
-        code=table.game.code, viewer=Viewer(user), text=move, version=now_of(table).game.version, now=NOON, **more
-    )
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob])
 
 
-def test_a_move_notifies_the_next_player_in_every_channel(alice: User, bob: User) -> None:
-    table = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+@pytest.fixture
+def three(alice: User, bob: User, charlie: User) -> Table:
+    return table_at(THREE, [alice, bob, charlie])
 
+
+@pytest.fixture
+def nearly_over(alice: User, bob: User, charlie: User) -> Table:
+    """Return a match whose round Alice ends by her next card."""
+    return table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
+
+
+def by_channel(**which: Any) -> Mapping[str, tuple[str, str, object]]:
+    """Return state, reason and time of reading by channel, for notices of which each channel has one."""
+    rows = Notice.objects.filter(**which)
+    found = {row.channel: (row.state, row.reason, row.read_at) for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def test_a_move_notifies_the_next_player_in_every_channel_once(table: Table, alice: User) -> None:
+    for _ in range(2):
+        play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON, token="once")
     assert stored_notices() == [("bob", "turn", "site"), ("bob", "turn", "email")]
     row = Notice.objects.get(channel="email")
     assert (row.game, row.version, row.state, row.text) == (table.game, 1, "waiting", "")
     assert (row.created_at, row.due_at) == (NOON, NOON + 5 * MINUTE)
 
 
-def test_a_refused_move_writes_no_notice(alice: User, bob: User) -> None:
+def test_a_refused_move_writes_no_notice(table: Table, alice: User) -> None:
     with pytest.raises(Denied):
-        play(table_at(TWO_HANDS, [alice, bob]), alice, "play b1")
-
+        move(table, alice, "play b1")
     assert stored_notices() == []
 
 
-def test_a_repeated_token_writes_no_second_notice(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    for _ in range(2):
-        play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON, token="once")
-
-    assert len(stored_notices()) == 2
-
-
-def test_a_turn_that_continues_writes_no_notice(alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["b1", "b2"], ["r4", "g3"]], "draw_pile": ["r7", "b3"]}, [alice, bob])
-    play(table, alice, "draw")
-
+@pytest.mark.parametrize(
+    ("changes", "second", "pace", "text"),
+    [
+        ({"hands": [["b1", "b2"], ["r4", "g3"]], "draw_pile": ["r7", "b3"]}, "", "standard", "draw"),
+        ({}, "careful", "standard", "play r5"),
+        ({}, "random", "standard", "play r5"),
+        ({}, "", "live", "play r5"),
+    ],
+    ids=["a turn continues", "a careful bot", "a random bot", "a live table"],
+)
+def test_some_turns_need_no_notice(
+    alice: User, bob: User, changes: dict[str, Any], second: str, pace: str, text: str
+) -> None:
+    move(table_at({**TWO_HANDS, **changes}, [alice, second or bob], pace=pace), alice, text)
     assert stored_notices() == []
 
 
 @pytest.mark.parametrize("card", ["rS", "rE"])
 def test_a_player_is_notified_of_another_turn_of_their_own(alice: User, bob: User, card: str) -> None:
     position = {**TWO_HANDS, "hands": [[card, "r1", "b2"], ["r4", "g3", "W6"]]}
-    table = play(table_at(position, [alice, bob]), alice, f"play {card}")
+    table = move(table_at(position, [alice, bob]), alice, f"play {card}")
     assert now_of(table).started.position.turn == 0
     assert stored_notices() == [("alice", "turn", "site"), ("alice", "turn", "email")]
-
-    play(table, alice, "play r1")
+    move(table, alice, "play r1")
     assert {row.reason for row in Notice.objects.filter(user=alice)} == {"moved"}
     assert stored_notices(user=bob) == [("bob", "turn", "site"), ("bob", "turn", "email")]
 
 
-@pytest.mark.parametrize("seat", ["careful", "random"])
-def test_a_bot_gets_no_notice(alice: User, seat: str) -> None:
-    play(table_at(TWO_HANDS, [alice, seat]), alice, "play r5")
-
-    assert stored_notices() == []
-
-
-def test_a_live_table_has_no_turn_notices(alice: User, bob: User) -> None:
-    play(table_at(TWO_HANDS, [alice, bob], pace="live"), alice, "play r5")
-
-    assert stored_notices() == []
-
-
-def test_a_guest_gets_no_mail_notices(alice: User, bob: User) -> None:
+def test_a_guest_gets_no_mail_notices(table: Table, alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(is_guest=True)
-    play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
-
+    move(table, alice, "play r5")
     assert stored_notices() == [("bob", "turn", "site")]
 
 
-def test_a_kind_that_is_switched_off_is_stored_as_not_sent(alice: User, bob: User) -> None:
+def test_a_kind_that_is_switched_off_is_stored_as_not_sent(table: Table, alice: User, bob: User) -> None:
     NoticeSettings.objects.create(user=bob, choices={"turn.email": False})
-    play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
-
-    assert {(row.channel, row.state, row.reason) for row in Notice.objects.all()} == {
-        ("site", "waiting", ""),
-        ("email", "dropped", "off"),
-    }
+    move(table, alice, "play r5")
+    assert by_channel() == {"site": ("waiting", "", None), "email": ("dropped", "off", None)}
 
 
 def test_a_kind_that_is_switched_on_waits(alice: User, bob: User) -> None:
     NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "turn": 1, "exposed": [0]}, [alice, bob])
-    play(table, bob, "catch 0")
-
-    assert {(row.user.username, row.kind, row.channel, row.state) for row in Notice.objects.all()} == {
-        ("alice", "caught", "site", "waiting"),
-        ("alice", "caught", "email", "waiting"),
-    }
+    move(table, bob, "catch 0")
+    assert stored_notices() == [("alice", "caught", "site"), ("alice", "caught", "email")]
+    assert by_channel() == dict.fromkeys(("site", "email"), ("waiting", "", None))
     assert {row.text for row in Notice.objects.all()} == {"bob catches you not calling UNO."}
 
 
-def test_a_move_drops_waiting_notices_and_marks_shown_ones_read(alice: User, bob: User) -> None:
-    table = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+def test_a_move_drops_waiting_notices_and_marks_shown_ones_read(table: Table, alice: User, bob: User) -> None:
+    move(table, alice, "play r5")
     Notice.objects.filter(channel="site").update(state="sent")
-    other = play(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
-    play(table, bob, "play r4")
-
-    here = Notice.objects.filter(game=table.game, user=bob)
-    assert {(row.channel, row.state, row.reason, row.read_at) for row in here} == {
-        ("site", "sent", "", NOON),
-        ("email", "dropped", "moved", None),
-    }
+    other = move(table_at(TWO_HANDS, [alice, bob]), alice, "play r5")
+    move(table, bob, "play r4")
+    assert by_channel(game=table.game, user=bob) == {"site": ("sent", "", NOON), "email": ("dropped", "moved", None)}
     assert {row.state for row in Notice.objects.filter(game=other.game)} == {"waiting"}
 
 
-def test_the_end_of_a_game_notifies_all_but_the_player_who_ended_it(alice: User, bob: User, charlie: User) -> None:
-    table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie])
-    play(table, alice, "play r5 uno")
-
+def test_the_end_of_a_game_notifies_all_but_the_player_who_ended_it(nearly_over: Table, alice: User) -> None:
+    Game.objects.update(target=0)
+    move(nearly_over, alice, "play r5 uno")
     assert stored_notices(channel="site") == [("bob", "game_over", "site"), ("charlie", "game_over", "site")]
     assert set(Notice.objects.values_list("text", flat=True)) == {"alice wins the game."}
 
 
 def test_the_end_of_a_round_notifies_all_and_the_deal_notifies_the_first_player(
-    alice: User, bob: User, charlie: User
+    nearly_over: Table, alice: User
 ) -> None:
-    table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
-    after = play(table, alice, "play r5 uno")
-
+    after = move(nearly_over, alice, "play r5 uno")
     begins = ("alice", "bob", "charlie")[after.started.position.turn]
     assert stored_notices(channel="site") == [
         ("bob", "round_over", "site"),
@@ -163,18 +149,17 @@ def test_the_end_of_a_round_notifies_all_and_the_deal_notifies_the_first_player(
     ]
     texts = set(Notice.objects.filter(kind="round_over").values_list("text", flat=True))
     assert texts == {"Round 1: alice wins the round and scores 10 points."}
+    for text in Notice.objects.values_list("text", flat=True):
+        assert not any(color in text for color in ("Red", "Yellow", "Green", "Blue", "Wild"))
 
 
-def test_a_knocked_out_player_is_notified(alice: User, bob: User, charlie: User) -> None:
+def test_a_player_who_knocks_themselves_out_has_seen_it(alice: User, bob: User, charlie: User) -> None:
     many = [f"{color}{n}" for color in "gb" for n in range(1, 10)] + ["y3", "y4", "y6"]
     table = table_at({**THREE, "hands": [["r+4", "b1"], many, ["y1", "y2"]]}, [alice, bob, charlie])
-    table = play(table, alice, "play r+4 uno")
+    move(table, alice, "play r+4 uno")
     Notice.objects.all().delete()
-    play(table, bob, "take")
-
-    # The player who moved has seen it.
-    assert [entry for entry in stored_notices(channel="site") if entry[1] != "turn"] == []
-    assert ("charlie", "turn", "site") in stored_notices()
+    move(table, bob, "take")
+    assert stored_notices(channel="site") == [("charlie", "turn", "site")]
 
 
 def test_a_full_table_notifies_the_players_who_waited(alice: User, bob: User, charlie: User) -> None:
@@ -193,11 +178,9 @@ def test_a_full_table_notifies_the_players_who_waited(alice: User, bob: User, ch
     assert len(stored_notices(kind="turn", channel="email")) == 1
 
 
-def test_a_rematch_notifies_the_other_players(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(THREE, [alice, bob, charlie])
-    Game.objects.filter(pk=table.game.pk).update(status="over", winner=0)
-    again = ask_rematch(code=table.game.code, viewer=Viewer(bob), now=NOON)
-
+def test_a_rematch_notifies_the_other_players(three: Table, bob: User) -> None:
+    Game.objects.filter(pk=three.game.pk).update(status="over", winner=0)
+    again = ask_rematch(code=three.game.code, viewer=Viewer(bob), now=NOON)
     assert stored_notices(kind="invited", channel="site") == [
         ("alice", "invited", "site"),
         ("charlie", "invited", "site"),
@@ -205,152 +188,52 @@ def test_a_rematch_notifies_the_other_players(alice: User, bob: User, charlie: U
     assert {(row.game, row.text) for row in Notice.objects.all()} == {(again.game, "bob invites you to a rematch.")}
 
 
-@pytest.fixture
-def due(alice: User, bob: User) -> Table:
-    """Return a table where it is Alice's turn and a reminder is due at noon."""
-    return table_at(TWO_HANDS, [alice, bob], deadline=NOON + 60 * MINUTE, remind_at=NOON)
-
-
-def test_a_reminder_is_written_once(due: Table) -> None:
-    assert reminders.remind(now=NOON - MINUTE) == 0
-    assert [reminders.remind(now=NOON) for _ in range(2)] == [1, 0]
-
-    assert stored_notices() == [("alice", "deadline", "site"), ("alice", "deadline", "email")]
-    assert Game.objects.get(pk=due.game.pk).remind_at is None
-
-
-def test_only_a_new_deadline_sets_another_reminder(due: Table) -> None:
-    reminders.remind(now=NOON)
-    Game.objects.filter(pk=due.game.pk).update(remind_at=NOON)
-    reminders.remind(now=NOON)
-    assert len(stored_notices()) == 2
-    Game.objects.filter(pk=due.game.pk).update(remind_at=NOON, deadline=NOON + 120 * MINUTE)
-    reminders.remind(now=NOON)
-    assert len(stored_notices()) == 4
-
-
-def test_a_reminder_that_fails_does_not_stop_the_others(
-    alice: User, bob: User, due: Table, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
-    write = player_notices.write
-
-    def fail(game: Game, *what: Any, **how: Any) -> None:
-        write(game, *what, **how)
-        if game.pk == due.game.pk:
-            raise ValueError("r5 b1")
-
-    monkeypatch.setattr(player_notices, "write", fail)
-    assert reminders.remind(now=NOON + MINUTE) == 1
-    assert stored_notices(channel="site") == [("bob", "deadline", "site")]
-    assert "a reminder was not written" in caplog.text
-    assert "r5" not in caplog.text
-    monkeypatch.undo()
-    assert reminders.remind(now=NOON + MINUTE + reminders.RETRY_WAIT) == 1
-    assert stored_notices(channel="site")[1:] == [("alice", "deadline", "site")]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_reminder_does_not_wait_for_a_lock(alice: User, bob: User, due: Table) -> None:
-    """If a transaction has the game locked, its player is probably moving."""
-    other = table_at(TWO_HANDS, [bob, alice], deadline=NOON + 60 * MINUTE, remind_at=NOON + MINUTE)
-    held, go_on, found = threading.Event(), threading.Event(), list[int]()
-
-    def hold() -> None:
-        try:
-            with transaction.atomic():
-                lock_game(pk=due.game.pk)
-                held.set()
-                go_on.wait(10)
-        finally:
-            connection.close()
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    assert held.wait(10)
-    found.append(reminders.remind(now=NOON + MINUTE))
-    go_on.set()
-    holder.join()
-    assert found == [1]
-    assert list(Game.objects.filter(remind_at=None).values_list("pk", flat=True)) == [other.game.pk]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"status": "void"},
-        {"deadline": None},
-        {"deadline": NOON - MINUTE},
-        {"paused_reasons": ["consent"]},
-    ],
-    ids=str,
-)
-def test_a_stopped_clock_sends_no_reminder(due: Table, change: dict[str, Any]) -> None:
-    Game.objects.filter(pk=due.game.pk).update(**change)
-    reminders.remind(now=NOON)
-
-    assert stored_notices() == []
-
-
-def test_no_notice_names_a_card(alice: User, bob: User, charlie: User) -> None:
-    table = table_at({**THREE, "hands": [["r5"], ["r4", "g3"], ["y1", "y2"]]}, [alice, bob, charlie], target=1000)
-    play(table, alice, "play r5 uno")
-
-    for text in Notice.objects.values_list("text", flat=True):
-        assert not any(color in text for color in ("Red", "Yellow", "Green", "Blue", "Wild"))
-
-
 def test_a_move_writes_its_notices_in_one_statement(
-    alice: User, bob: User, django_assert_num_queries: Callable[[int], Any]
+    table: Table, alice: User, bob: User, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
-    game = table_at(TWO_HANDS, [alice, bob]).game
     intents = [player_notices.NewNotice(user.pk, kind) for user in (alice, bob) for kind in ("turn", "out")]
     with django_assert_num_queries(1):
-        player_notices.write(game, intents, now=NOON, mover=alice.pk, settled=("turn",))
+        player_notices.write(table.game, intents, now=NOON, mover=alice.pk, settled=("turn",))
     with django_assert_num_queries(0):
-        player_notices.write(game, [], now=NOON)
+        player_notices.write(table.game, [], now=NOON)
     assert Notice.objects.count() == 8
 
 
-def test_long_names_do_not_stop_a_game_from_starting(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(THREE, [alice, bob, charlie])
-    for seat in table.seats:
+def test_long_names_do_not_stop_a_game_from_starting(three: Table, alice: User) -> None:
+    for seat in three.seats:
         seat.name = "N" * 300
-    player_notices.start(table, by=alice.pk, now=NOON)
-
+    player_notices.start(three, by=alice.pk, now=NOON)
     assert {len(text) for text in Notice.objects.filter(kind="table_full").values_list("text", flat=True)} == {600}
 
 
-def test_players_are_notified_when_staff_call_off_a_game(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
+def test_players_are_notified_when_staff_call_off_a_game(table: Table) -> None:
     staff_notices.called_off(table, now=NOON)
-
     assert stored_notices(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
 
 
-def test_a_player_taken_out_is_notified_and_keeps_other_notices(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(THREE, [alice, bob, charlie])
+def test_a_player_taken_out_is_notified_and_keeps_other_notices(three: Table, alice: User) -> None:
     for kind in ("turn", "caught"):
-        player_notices.write(table.game, [player_notices.NewNotice(alice.pk, kind)], now=NOON)
+        player_notices.write(three.game, [player_notices.NewNotice(alice.pk, kind)], now=NOON)
     Notice.objects.filter(channel="site", kind="caught").update(state="sent")
-    commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=False)
-
-    # The caller that took alice out writes the notice with the reason.
-    assert stored_notices(user=alice, kind="out") == []
+    commit(queries.load(three.game), 0, [Move("leave")], now=NOON, by_person=False)
+    assert stored_notices(user=alice, kind="out") == []  # the caller writes the notice with the reason
     assert {row.reason for row in Notice.objects.filter(user=alice, kind="turn")} == {"moved_on"}
     assert Notice.objects.get(user=alice, kind="caught", channel="site").read_at is None
 
 
-def test_a_player_who_leaves_gets_no_notice_of_it(alice: User, bob: User, charlie: User) -> None:
-    play(table_at(THREE, [alice, bob, charlie]), alice, "leave")
-
+def test_a_player_who_leaves_gets_no_notice_of_it_and_none_of_the_result(three: Table, alice: User, bob: User) -> None:
+    move(three, alice, "leave")
     assert stored_notices(user=alice) == []
+    move(three, bob, "leave")
+    assert stored_notices(kind="game_over", channel="site") == [
+        ("bob", "game_over", "site"),
+        ("charlie", "game_over", "site"),
+    ]
 
 
 @pytest.mark.parametrize("by_person", [True, False], ids=["leaves", "is taken out"])
-def test_a_player_who_ends_the_game_by_leaving_is_told_the_result(alice: User, bob: User, by_person: bool) -> None:
-    commit(queries.load(table_at(TWO_HANDS, [alice, bob]).game), 0, [Move("leave")], now=NOON, by_person=by_person)
-
+def test_a_player_who_ends_the_game_by_leaving_is_told_the_result(table: Table, alice: User, by_person: bool) -> None:
+    commit(queries.load(table.game), 0, [Move("leave")], now=NOON, by_person=by_person)
     assert stored_notices(channel="email") == [("alice", "game_over", "email"), ("bob", "game_over", "email")]
     assert Notice.objects.get(user=alice, channel="email").text == "bob wins the game."
     assert set(Notice.objects.values_list("state", flat=True)) == {"waiting"}
@@ -367,41 +250,24 @@ def test_a_notice_of_a_win_says_that_the_readers_bot_made_it(alice: User, bob: U
     assert said == {"alice": f"{start}Your bot wins {text}", "bob": f"{start}alice’s bot wins {text}"}
 
 
-def test_a_player_who_left_earlier_is_not_told_the_result(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(THREE, [alice, bob, charlie])
-    play(table, alice, "leave")
-    play(table, bob, "leave")
-
-    assert stored_notices(kind="game_over", channel="site") == [
-        ("bob", "game_over", "site"),
-        ("charlie", "game_over", "site"),
-    ]
-
-
 @pytest.mark.parametrize(("misses", "turns"), [(1, "your turn"), (3, "3 turns in a row")])
-def test_a_takeover_notice_says_why(alice: User, bob: User, misses: int, turns: str) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
+def test_a_takeover_notice_says_why(table: Table, misses: int, turns: str) -> None:
     for _ in range(2):
         player_notices.bot_took_over(table, table.seats[0], misses=misses, now=NOON)
-
     assert stored_notices() == [("alice", "bot_took_over", "site"), ("alice", "bot_took_over", "email")]
     assert {row.text for row in Notice.objects.all()} == {f"You missed {turns}, so a bot took over your seat."}
 
 
-def test_taking_the_seat_back_settles_the_takeover_notice(alice: User, bob: User) -> None:
-    table, other = (table_at(TWO_HANDS, [alice, bob]) for _ in range(2))
+def test_taking_the_seat_back_settles_the_takeover_notice(table: Table, alice: User, bob: User) -> None:
+    other = table_at(TWO_HANDS, [alice, bob])
     Seat.objects.filter(user=alice).update(bot="careful")
     for here in (table, other):
         player_notices.bot_took_over(here, here.seats[0], misses=3, now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
     pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON + MINUTE)
-
-    assert {(row.channel, row.state, row.reason, row.read_at) for row in Notice.objects.filter(game=table.game)} == {
-        ("site", "sent", "", NOON + MINUTE),
-        ("email", "dropped", "back", None),
-    }
-    assert {row.read_at for row in Notice.objects.filter(game=other.game)} == {None}
-    assert Notice.objects.get(game=other.game, channel="email").state == "waiting"
+    read = {"site": ("sent", "", NOON + MINUTE), "email": ("dropped", "back", None)}
+    assert by_channel(game=table.game) == read
+    assert by_channel(game=other.game) == {"site": ("sent", "", None), "email": ("waiting", "", None)}
 
 
 def test_closing_a_callout_window_keeps_the_turn_notice(alice: User, bob: User) -> None:
@@ -410,11 +276,7 @@ def test_closing_a_callout_window_keeps_the_turn_notice(alice: User, bob: User) 
     player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "turn")], now=NOON)
     Notice.objects.filter(channel="site").update(state="sent")
     commit(queries.load(table.game), 0, [Move("uno", clock=True)], now=NOON)
-
-    assert {(row.channel, row.state, row.read_at) for row in Notice.objects.all()} == {
-        ("site", "sent", None),
-        ("email", "waiting", None),
-    }
+    assert by_channel() == {"site": ("sent", "", None), "email": ("waiting", "", None)}
 
 
 def finished(*people: User) -> Table:

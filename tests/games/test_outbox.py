@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from email.message import EmailMessage
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -23,12 +23,13 @@ from games.models import Game, Notice, NoticeSettings, Seat
 from games.notices import outbox, player_notices, preferences, reminders, sending
 from games.queries import Table, Viewer
 from tests.conftest import logged_in
+from tests.support.clocks import HOUR, MINUTE, move
 from tests.support.mail import links_in, parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
 
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+DAY = timedelta(days=1)
 DUE = NOON + 5 * MINUTE
 
 
@@ -97,14 +98,12 @@ def test_mails_about_other_news_have_other_message_ids_after_a_restore(table: Ta
     first, second = Notice.objects.filter(kind="game_over", channel="email").order_by("pk").values_list("pk", flat=True)
     Notice.objects.exclude(pk=first).update(state="dropped")
     (alone,) = deliver()
-
     restore_to({first: NOON})
     (again,) = deliver()
     restore_to({first: NOON + MINUTE})  # another notice has the number
     (other,) = deliver()
     restore_to({first: NOON, second: NOON})
     (both,) = deliver()
-
     assert alone["Message-ID"] == again["Message-ID"]
     assert len({sent["Message-ID"] for sent in (alone, other, both)}) == 3
 
@@ -127,66 +126,39 @@ def open_game_page(table: Table) -> None:
     presence.mark_viewing(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
 
 
-@pytest.mark.parametrize(("bot", "reason"), [("careful", ""), ("", "back")])
-def test_a_takeover_notice_is_sent_while_the_bot_plays(table: Table, bot: str, reason: str) -> None:
+TAKEN: Final = "You missed 3 turns in a row, so a bot took over your seat."
+OVER: Final = {"status": "over", "winner": 1, "deadline": None, "finished_at": NOON}
+
+
+@pytest.mark.parametrize(
+    ("seat", "game", "viewed", "reason", "link"),
+    [
+        ({}, {}, False, "", "Take your seat back"),
+        ({}, {}, True, "", "Take your seat back"),  # the mark of a viewed game lasts longer than a turn of a live table
+        ({"bot": ""}, {}, False, "back", ""),
+        ({"user": None}, {}, False, "staff", ""),
+        ({"left": True}, {}, False, "staff", ""),
+        ({}, OVER, False, "", "Open the table"),
+        ({"bot": ""}, OVER, False, "back", ""),
+        ({}, {"status": "void", "deadline": None}, False, "over", ""),
+    ],
+    ids=["plays", "viewed", "taken back", "given away", "out", "ended", "ended without the bot", "called off"],
+)
+def test_a_takeover_notice_is_sent_while_the_seat_is_the_owner_s_and_the_bot_s(
+    table: Table, seat: dict[str, object], game: dict[str, object], viewed: bool, reason: str, link: str
+) -> None:
     Notice.objects.all().delete()
     player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
-    Seat.objects.filter(pk=table.seats[0].pk).update(bot=bot)
+    Seat.objects.filter(pk=table.seats[0].pk).update(**{"bot": "careful"} | seat)
+    Game.objects.filter(pk=table.game.pk).update(**{"deadline": table.game.deadline} | game)
+    if viewed:
+        open_game_page(table)
     mails = deliver(NOON)
-
     assert set(states().values()) == {("dropped", reason) if reason else ("sent", "")}
+    assert [sent["Subject"] for sent in mails] == ([] if reason else [TAKEN])
     for sent in mails:
-        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took over your seat."
-        assert "Take your seat back: http" in text_of(sent)
-        assert ">Take your seat back</a>" in text_of(sent, "html")
-    assert len(mails) == (0 if reason else 1)
-
-
-def test_a_takeover_notice_is_sent_even_if_the_game_was_viewed_lately(table: Table, alice: User) -> None:
-    """The mark of a viewed game lasts longer than a turn of the live pace."""
-    Notice.objects.all().delete()
-    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
-    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
-    presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
-
-    assert len(deliver(NOON)) == 1
-    assert set(states().values()) == {("sent", "")}
-
-
-@pytest.mark.parametrize("change", [{"user": None}, {"left": True}], ids=["given away", "out of the game"])
-def test_a_takeover_notice_is_dropped_after_staff_gave_the_seat_away(table: Table, change: dict[str, object]) -> None:
-    Notice.objects.all().delete()
-    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
-    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful", **change)
-
-    assert deliver(NOON) == []
-    assert set(states().values()) == {("dropped", "staff")}
-
-
-@pytest.mark.parametrize("owner", [True, False])
-def test_a_takeover_notice_is_sent_even_if_the_bot_ended_the_game(table: Table, owner: bool) -> None:
-    Notice.objects.all().delete()
-    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
-    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful" if owner else "")
-    Game.objects.filter(pk=table.game.pk).update(status="over", winner=1, deadline=None, finished_at=NOON)
-    mails = deliver(NOON)
-
-    assert set(states().values()) == {("sent", "") if owner else ("dropped", "back")}
-    for sent in mails:
-        assert sent["Subject"] == "You missed 3 turns in a row, so a bot took over your seat."
-        assert "Open the table: http" in text_of(sent)
-        assert ">Open the table</a>" in text_of(sent, "html")
-    assert len(mails) == owner
-
-
-def test_a_takeover_notice_is_dropped_when_the_game_is_called_off(table: Table) -> None:
-    Notice.objects.all().delete()
-    Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
-    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
-    end(table)
-
-    assert deliver(NOON) == []
-    assert set(states().values()) == {("dropped", "over")}
+        assert f"{link}: http" in text_of(sent)
+        assert f">{link}</a>" in text_of(sent, "html")
 
 
 @pytest.mark.parametrize(
@@ -198,14 +170,12 @@ def test_a_notice_is_checked_again_before_it_is_sent(
     table: Table, change: Callable[[Table], None], reason: str
 ) -> None:
     change(table)
-
     assert deliver() == []
-    assert states() == {"site": ("dropped", reason), "email": ("dropped", reason)}
+    assert states() == dict.fromkeys(("site", "email"), ("dropped", reason))
 
 
 def test_viewing_another_game_does_not_hold_back_a_notice(table: Table, alice: User, bob: User) -> None:
     open_game_page(table_at(TWO_HANDS, [alice, bob]))
-
     assert len(deliver()) == 1
 
 
@@ -213,49 +183,52 @@ def test_the_notice_of_a_paused_turn_waits(table: Table) -> None:
     paused = {"paused_at": NOON, "paused_reasons": ["staff"], "deadline": None, "remind_at": None}
     Game.objects.filter(pk=table.game.pk).update(**paused)
     assert deliver() == []
-    assert states() == {"site": ("waiting", "paused"), "email": ("waiting", "paused")}
+    assert states() == dict.fromkeys(("site", "email"), ("waiting", "paused"))
     Game.objects.filter(pk=table.game.pk).update(paused_at=None, paused_reasons=[], deadline=NOON + DAY)
     assert len(deliver(DUE + 15 * MINUTE)) == 1
 
 
-def test_several_games_share_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
-    sooner = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
-    player_notices.deal(sooner, now=NOON + 4 * MINUTE)  # its own wait is not over yet
-    (sent,) = deliver()
+def another_turn(alice: User, bob: User) -> Table:
+    """Return another table where it is Alice's turn. The wait of its notice ends four minutes later."""
+    found = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
+    player_notices.deal(found, now=NOON + 4 * MINUTE)
+    return found
 
+
+def test_several_games_share_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
+    another_turn(alice, bob)
+    (sent,) = deliver()
     assert sent["Subject"] == "Your turn in 2 games, the first by Saturday 21 November, 15:00 (UTC)."
-    opened = [link for link in links_in(sent) if "/mail/open/" in link]
-    assert len(opened) == 2
+    assert len([link for link in links_in(sent) if "/mail/open/" in link]) == 2
     assert states() == {"site": ("waiting", ""), "email": ("sent", "")}
     assert deliver(DUE + HOUR) == []
 
 
 def test_a_dropped_notice_does_not_send_others_early(table: Table, alice: User, bob: User) -> None:
-    later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 3 * HOUR)
-    player_notices.deal(later, now=NOON + 4 * MINUTE)
+    another_turn(alice, bob)
     open_game_page(table)
     assert deliver() == []
     assert len(deliver(DUE + 5 * MINUTE)) == 1
 
 
-def test_a_reminder_replaces_the_turn_mail(table: Table) -> None:
+def remind(table: Table) -> None:
     Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
     reminders.remind(now=DUE)
-    (sent,) = deliver(NOON + 20 * HOUR)
 
+
+def test_a_reminder_replaces_the_turn_mail(table: Table) -> None:
+    remind(table)
+    (sent,) = deliver(NOON + 20 * HOUR)
     assert sent["Subject"] == "Reminder. Your turn: play a card or draw, by Sunday 22 November, 12:00 (UTC)."
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
 def test_a_reminder_is_sent_to_somebody_who_looks_at_the_game(table: Table) -> None:
-    Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
     open_game_page(table)
     assert deliver() == []
-    reminders.remind(now=DUE)
+    remind(table)
     deliver(NOON + 20 * HOUR)
-
-    found = Notice.objects.order_by("pk").values_list("kind", "channel", "state", "reason")
-    assert list(found) == [
+    assert list(Notice.objects.order_by("pk").values_list("kind", "channel", "state", "reason")) == [
         ("turn", "site", "dropped", "looking"),
         ("turn", "email", "dropped", "looking"),
         ("deadline", "site", "sent", ""),
@@ -263,12 +236,12 @@ def test_a_reminder_is_sent_to_somebody_who_looks_at_the_game(table: Table) -> N
     ]
 
 
-def test_a_reminder_of_a_deadline_that_has_moved_is_not_sent(table: Table) -> None:
-    Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
-    reminders.remind(now=DUE)
+@pytest.mark.parametrize("later", [timedelta(), 20 * HOUR])
+def test_a_reminder_of_a_deadline_that_has_moved_is_not_sent(table: Table, later: timedelta) -> None:
+    remind(table)
     Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 3 * DAY)
-    deliver(NOON + 20 * HOUR)
-
+    (sent,) = deliver(DUE + later)
+    assert sent["Subject"].startswith("Your turn")
     assert set(Notice.objects.filter(kind="deadline").values_list("state", "reason")) == {("dropped", "later")}
 
 
@@ -283,7 +256,6 @@ def test_in_production_only_a_confirmed_address_gets_mail(
         EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=verified)
     with override_settings(MAIL_NEEDS_VERIFIED=needed):
         sent = deliver()
-
     assert (len(sent), states()["email"][1]) == (int(not reason), reason)
 
 
@@ -300,7 +272,6 @@ def test_people_without_an_address_or_with_a_closed_account_get_no_mail(
     table: Table, alice: User, change: dict[str, Any], reason: str
 ) -> None:
     User.objects.filter(pk=alice.pk).update(**change)
-
     assert deliver() == []
     assert states() == {"site": ("sent", ""), "email": ("dropped", reason)}
 
@@ -325,16 +296,15 @@ def test_waiting_mail_is_sent_when_quiet_hours_are_removed(alice: User, table: T
     assert len(deliver(timezone.now() + MINUTE)) == 1
 
 
-def test_a_turn_that_ends_soon_after_quiet_hours_is_mailed_during_them(table: Table, alice: User) -> None:
+@pytest.mark.parametrize("reminded", [False, True])
+def test_a_turn_that_ends_soon_after_quiet_hours_is_mailed_during_them(
+    table: Table, alice: User, reminded: bool
+) -> None:
     quiet(alice, time(18))
     Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 6 * HOUR + 30 * MINUTE)
-
+    if reminded:
+        remind(table)
     assert len(deliver()) == 1
-
-
-def remind(table: Table) -> None:
-    Game.objects.filter(pk=table.game.pk).update(remind_at=DUE)
-    reminders.remind(now=DUE)
 
 
 def test_a_reminder_waits_if_there_is_time_after_quiet_hours(table: Table, alice: User) -> None:
@@ -346,23 +316,6 @@ def test_a_reminder_waits_if_there_is_time_after_quiet_hours(table: Table, alice
     (sent,) = deliver(NOON + 6 * HOUR)  # in the morning the reminder replaces the turn mail
     assert sent["Subject"].startswith("Reminder. Your turn")
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
-
-
-def test_a_reminder_is_sent_in_quiet_hours_if_the_time_ends_soon_after_them(table: Table, alice: User) -> None:
-    quiet(alice, time(18))
-    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 6 * HOUR + 30 * MINUTE)
-    remind(table)
-
-    assert len(deliver()) == 1
-
-
-def test_an_unsent_reminder_does_not_replace_the_turn_mail(table: Table) -> None:
-    remind(table)
-    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 3 * DAY)
-    (sent,) = deliver()
-
-    assert sent["Subject"].startswith("Your turn")
-    assert Notice.objects.get(kind="deadline", channel="email").reason == "later"
 
 
 def test_a_turn_mail_waits_for_the_end_of_the_vacation(table: Table, alice: User) -> None:
@@ -379,7 +332,6 @@ def test_held_mail_is_checked_again_after_the_release(table: Table, alice: User,
     assert deliver() == []
     assert states() == {"site": ("sent", ""), "email": ("waiting", "")}
     end(other)
-
     assert outbox.release()
     assert not outbox.release()
     (sent,) = deliver()
@@ -395,7 +347,6 @@ def test_a_summary_is_sent_once_a_day_at_its_hour(table: Table, alice: User) -> 
     assert preferences.write_digests(now=NOON + 4 * HOUR) == 1
     assert preferences.write_digests(now=NOON + 4 * HOUR) == 0
     (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waiting" in found["Subject"]]
-
     assert sent["Subject"] == "1 game is waiting for you."
     assert "by Sunday 22 November, 14:00 (Europe/Helsinki)" in text_of(sent)
     assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 28 * HOUR
@@ -404,7 +355,6 @@ def test_a_summary_is_sent_once_a_day_at_its_hour(table: Table, alice: User) -> 
 def test_an_empty_summary_is_not_sent(bob: User) -> None:
     preferences.choose(user=bob, choices={}, digest_hour=13, now=NOON)
     preferences.write_digests(now=NOON + HOUR)
-
     assert deliver(NOON + HOUR) == []
     assert states() == {"email": ("dropped", "nothing")}
 
@@ -418,14 +368,12 @@ def test_a_summary_lists_what_happened(table: Table, alice: User) -> None:
     deliver()
     preferences.write_digests(now=NOON + HOUR)
     (sent,) = deliver(NOON + HOUR)
-
     assert "- Bob catches you not calling UNO." in text_of(sent)
 
 
 def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
     preferences.choose(user=bob, choices={}, digest_hour=13, now=NOON)
     User.objects.filter(pk=bob.pk).update(time_zone="America/New_York")
-
     assert preferences.write_digests(now=NOON + HOUR) == 0
     assert NoticeSettings.objects.get(user=bob).digest_at == NOON + 6 * HOUR
 
@@ -441,42 +389,30 @@ def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
 )
 def test_the_next_summary_is_computed_in_local_time(now: str, hour: int, expected: str) -> None:
     at = preferences.next_digest("Europe/Helsinki", hour, datetime.fromisoformat(now))
-
     assert at == datetime.fromisoformat(expected)
     assert preferences.next_digest("Europe/Helsinki", hour, at - timedelta(seconds=1)) == at
 
 
-def test_a_mail_that_cannot_be_made_is_retried_and_does_not_stop_others(
+def test_a_mail_that_cannot_be_made_is_tried_again_and_given_up_after_the_last_try(
     table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     player_notices.write(table.game, [player_notices.NewNotice(bob.pk, "game_over", "You win the game.")], now=NOON)
-
-    def broken(*args: object, **kwargs: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("games.notices.emails.turn_mail", broken)
-    (sent,) = deliver()
-    assert sent["To"] == "bob@example.org"
-    row = Notice.objects.get(user=alice, channel="email")
-    assert (row.state, row.reason, row.tries, row.due_at) == ("waiting", "again", 1, DUE + MINUTE)
-
-
-def test_a_mail_is_given_up_after_the_last_try(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("games.notices.notice_mails._mail", lambda *args: 1 / 0)
-    now, waits = DUE, []
-    for _ in range(sending.MOST_TRIES):
-        deliver(now)
-        row = Notice.objects.get(channel="email")
+    monkeypatch.setattr("games.notices.emails.turn_mail", lambda *args, **kwargs: 1 / 0)
+    now, waits, sent = DUE, [], []
+    for tries in range(1, sending.MOST_TRIES + 1):
+        sent += deliver(now)
+        row = Notice.objects.get(user=alice, channel="email")
+        if tries < sending.MOST_TRIES:
+            assert (row.state, row.reason, row.tries) == ("waiting", "again", tries)
         waits.append((row.due_at - now) // MINUTE)
         now = max(now, row.due_at)
-
+    assert [one["To"] for one in sent] == ["bob@example.org"]
     assert waits[:-1] == [1, 4, 16, 64, 256]
-    assert states()["email"] == ("failed", "gave_up")
+    assert (row.state, row.reason) == ("failed", "gave_up")
 
 
 def test_old_notices_are_deleted_unless_they_wait(table: Table) -> None:
     Notice.objects.filter(channel="site").update(state="sent")
-
     assert preferences.forget_old(now=NOON + 59 * DAY) == 0
     assert preferences.forget_old(now=NOON + 61 * DAY) == 1
     assert states() == {"email": ("waiting", "")}
@@ -491,26 +427,16 @@ def test_an_invitation_is_sent_only_while_the_table_is_open(alice: User, bob: Us
     elif answer == "comes too late":
         Game.objects.filter(pk=game.pk).update(status="void")
     sent = deliver()
-
     assert [found["Subject"] for found in sent] == ([] if reason else ["bob invites you to a rematch."])
     assert states()["email"][1] == reason
 
 
 def test_a_backlog_of_mail_is_sent_once_and_in_order(alice: User, bob: User, charlie: User) -> None:
     people = [alice, bob, charlie]
-    for user in people:
-        other = people[people.index(user) - 1]
-        found = table_at(TWO_HANDS, [other, user], deadline=timezone.now() + 24 * HOUR)
-        assert (
-            logged_in(other)
-            .post(f"{found.game.get_absolute_url()}move/", {"version": 0, "move": "play r5"})
-            .status_code
-            == 303
-        )
-    later = timezone.now() + HOUR
-
-    assert [found["To"] for found in deliver(later)] == [user.email for user in people]
-    assert deliver(later + HOUR) == []
+    for user, other in zip(people, (charlie, alice, bob), strict=True):
+        move(table_at(TWO_HANDS, [other, user], deadline=NOON + DAY), other, "play r5")
+    assert [found["To"] for found in deliver(NOON + HOUR)] == [user.email for user in people]
+    assert deliver(NOON + 2 * HOUR) == []
 
 
 def test_the_page_of_a_new_password_says_that_mail_is_held(client: Client, db: None) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, time, timedelta
+from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from accounts.models import User
 from games.clocks import pausing, quiet_hours
+from games.locks import lock_game
 from games.models import Game, Notice
-from games.notices import outbox, reminders
+from games.notices import outbox, player_notices, reminders
 from games.queries import Table
 from tests.support.clocks import HOUR, MINUTE, locked, move, start_vacation, swept
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -108,16 +112,63 @@ def test_a_failing_reminder_is_postponed_and_does_not_stop_others(
     *broken, whole = (table_at(TWO_HANDS, [alice, bob]) for _ in range(4))
     for table in (*broken, whole):
         move(table, alice, "play r5")
-    remind = reminders._remind
+    Notice.objects.all().delete()
+    write = player_notices.write
 
-    def fails(game: Game, now: datetime) -> None:
+    def fails(game: Game, *what: Any, **how: Any) -> None:
+        write(game, *what, **how)
         if game.pk != whole.game.pk:
-            raise ValueError("nonsense")
-        remind(game, now)
+            raise ValueError("r5 b1")
 
-    monkeypatch.setattr(reminders, "_remind", fails)
-    assert [reminders.remind(now=FIRST, most=2) for _ in range(3)] == [0, 1, 0]
+    with monkeypatch.context() as patched:
+        patched.setattr(player_notices, "write", fails)
+        assert [reminders.remind(now=FIRST, most=2) for _ in range(3)] == [0, 1, 0]
     assert now_of(whole).game.remind_at is None
-    monkeypatch.setattr(reminders, "_remind", remind)
+    assert set(Notice.objects.values_list("game", flat=True)) == {whole.game.pk}
     assert reminders.remind(now=FIRST + reminders.RETRY_WAIT, most=5) == 3
-    assert "nonsense" not in caplog.text
+    assert "a reminder was not written" in caplog.text
+    assert "r5" not in caplog.text
+
+
+@pytest.fixture
+def due(alice: User, bob: User) -> Table:
+    """Return a table where it is Alice's turn and a reminder is due at noon."""
+    return table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, remind_at=NOON)
+
+
+def test_a_reminder_is_written_once_for_a_deadline(due: Table) -> None:
+    written = Notice.objects.order_by("pk").values_list("user__username", "kind", "channel")
+    assert [reminders.remind(now=at) for at in (NOON - MINUTE, NOON, NOON)] == [0, 1, 0]
+    assert list(written) == [("alice", "deadline", "site"), ("alice", "deadline", "email")]
+    for deadline, notices in ((NOON + HOUR, 2), (NOON + 2 * HOUR, 4)):
+        Game.objects.filter(pk=due.game.pk).update(remind_at=NOON, deadline=deadline)
+        reminders.remind(now=NOON)
+        assert written.all().count() == notices
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reminder_does_not_wait_for_a_lock(alice: User, bob: User, due: Table) -> None:
+    """If a transaction has the game locked, its player is probably moving."""
+    other = table_at(TWO_HANDS, [bob, alice], deadline=NOON + HOUR, remind_at=NOON + MINUTE)
+
+    def remind() -> int:
+        try:
+            return reminders.remind(now=NOON + MINUTE)
+        finally:
+            connection.close()
+
+    with transaction.atomic(), ThreadPoolExecutor(1) as threads:
+        lock_game(pk=due.game.pk)
+        assert threads.submit(remind).result(timeout=10) == 1
+    assert list(Game.objects.filter(remind_at=None).values_list("pk", flat=True)) == [other.game.pk]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"status": "void"}, {"deadline": None}, {"deadline": NOON - MINUTE}, {"paused_reasons": ["consent"]}],
+    ids=str,
+)
+def test_a_stopped_clock_sends_no_reminder(due: Table, change: dict[str, Any]) -> None:
+    Game.objects.filter(pk=due.game.pk).update(**change)
+    reminders.remind(now=NOON)
+    assert not Notice.objects.exists()

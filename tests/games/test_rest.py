@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, time, timedelta
+from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from accounts import actions
 from accounts.models import User
@@ -16,6 +17,7 @@ from games.clocks import pausing, quiet_hours
 from games.models import Game, Heartbeat, Seat
 from games.queries import Table
 from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, start_vacation, swept
+from tests.support.statements import LOCK_GAME
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -31,19 +33,17 @@ def running(alice: User, bob: User, left: timedelta = 3 * DAY) -> Table:
 @contextmanager
 def missing(table: Table) -> Iterator[None]:
     """Make the clock of this table fail to move, as after a lock timeout."""
-    follow_one = quiet_hours._follow_one
 
-    def follow(game_id: int, now: datetime) -> bool:
-        if game_id == table.game.pk:
+    def fail(execute: Callable[..., Any], statement: str, parameters: Any, *more: Any) -> Any:
+        if LOCK_GAME in statement and parameters == [table.game.pk]:
             raise OperationalError("canceling statement due to lock timeout")
-        return follow_one(game_id, now)
+        return execute(statement, parameters, *more)
 
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(quiet_hours, "_follow_one", follow)
+    with connection.execute_wrapper(fail):
         yield
 
 
-def test_a_game_that_missed_a_vacation_does_not_stop_others(
+def test_a_game_that_missed_a_vacation_does_not_stop_others_and_gets_the_days_within_the_hour(
     alice: User, bob: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     missed, other = running(alice, bob), running(alice, bob)
@@ -51,6 +51,10 @@ def test_a_game_that_missed_a_vacation_does_not_stop_others(
         assert start_vacation(user=alice, days=1, now=NOON) == NOON + DAY
     assert (now_of(missed).game.deadline, now_of(other).game.deadline) == (NOON + 3 * DAY, NOON + 4 * DAY)
     assert "a clock did not follow its player's rest" in caplog.text
+    assert [quiet_hours.follow_everybody(now=NOON + HOUR) for _ in range(2)] == [1, 0]
+    for table in (missed, other):
+        game = now_of(table).game
+        assert (game.deadline, game.turn_since) == (NOON + 4 * DAY, NOON + DAY - 5 * HOUR)
 
 
 def test_a_game_that_missed_a_vacation_gets_the_days_at_its_deadline(alice: User, bob: User) -> None:
@@ -61,16 +65,6 @@ def test_a_game_that_missed_a_vacation_gets_the_days_at_its_deadline(alice: User
     assert (log_of(table), now_of(table).game.deadline) == ([], NOON + 4 * DAY)
     swept(NOON + 4 * DAY)
     assert log_of(table) != []
-
-
-def test_a_game_that_missed_a_vacation_gets_the_days_within_the_hour(alice: User, bob: User) -> None:
-    missed, other = running(alice, bob), running(alice, bob)
-    with missing(missed):
-        start_vacation(user=alice, days=1, now=NOON)
-    assert [quiet_hours.follow_everybody(now=NOON + HOUR) for _ in range(2)] == [1, 0]
-    for table in (missed, other):
-        game = now_of(table).game
-        assert (game.deadline, game.turn_since) == (NOON + 4 * DAY, NOON + DAY - 5 * HOUR)
 
 
 def test_a_game_that_missed_an_early_end_catches_up(alice: User, bob: User) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import unescape
 from typing import Any, Final
 
@@ -14,9 +14,10 @@ from django.db.models import Model
 from django.test import Client
 
 from accounts.models import User
-from games.models import Appeal, AuditEntry, Case, Game, PersonName
-from games.queries import Table
+from games.models import Appeal, AuditEntry, Case, Game, PersonName, Report
+from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.staff import cases
 from tests.support.pages import text_of
 from tests.support.tables import NOON, now_of, table_after
 
@@ -106,6 +107,12 @@ def open_act(browser: Client, subject: Model, act: str, **query: Any) -> ActPage
     """Open the page of an act on a game, a person, a case or an appeal. `query`: like the chosen `seat`."""
     url = f"/admin/{PLACES[type(subject)]}/{subject.pk}/act/{act}/"
     return ActPage(browser, url, browser.get(url, query))
+
+
+def report_seat(game: Game, *, by: User, seat: int, now: datetime = NOON) -> Report:
+    """Report the name of the player on a seat."""
+    text = "He wrote a rude word as his name, twice."
+    return cases.report(code=game.code, viewer=Viewer(by), seat=seat, kind="name", text=text, now=now)
 
 
 def seen_in(page: Any) -> str:
