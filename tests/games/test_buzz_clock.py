@@ -6,18 +6,13 @@ import random
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
 
 from accounts.models import User
-from games import queries
 from games.actions import seating
 from games.actions.bot_turn import play_bots
-from games.clocks import pausing
-from games.locks import lock_game
-from games.models import Game, Seat
+from games.models import Hand, Seat
 from games.queries import Table
-from games.refusals import Denied
-from tests.support.clocks import MINUTE, SECOND, due_table, move, swept
+from tests.support.clocks import MINUTE, SECOND, due_table, locked, move, paused, refused, resumed, swept
 from tests.support.races import RACE, RACING, STRAIGHT
 from tests.support.tables import NOON, log_of, now_of, table_at
 
@@ -54,6 +49,7 @@ def test_a_race_ends_after_the_callout_time(race: Table, bob: User) -> None:
     assert log_of(race) == ["0 play BZ", "1 buzz", "0 clock buzz"]
     assert [len(hand) for hand in after.started.position.hands] == [2, 2, 4]  # the last in the order of play (BUZZ-2)
     assert after.game.deadline == NOON + CALLOUT + MINUTE
+    assert [(seat.bank, seat.misses) for seat in after.seats] == [(20, 0), (0, 0), (0, 0)]  # it counts no miss
 
 
 def test_a_race_that_times_out_is_no_missed_turn_and_saves_no_time(race: Table, alice: User, bob: User) -> None:
@@ -63,11 +59,6 @@ def test_a_race_that_times_out_is_no_missed_turn_and_saves_no_time(race: Table, 
     assert (after.started.position.phase, after.started.position.turn) == ("play", 1)
     assert [seat.bank for seat in after.seats] == [20, 0, 0]
     assert after.game.deadline == NOON + SECOND + MINUTE
-
-
-def test_the_clock_that_ends_a_race_counts_no_miss(race: Table) -> None:
-    swept(NOON + CALLOUT)
-    assert [(seat.bank, seat.misses) for seat in now_of(race).seats] == [(20, 0), (0, 0), (0, 0)]
 
 
 def test_a_race_that_a_bot_opens_times_out_too(alice: User, bob: User) -> None:
@@ -81,20 +72,15 @@ def test_a_race_that_a_bot_opens_times_out_too(alice: User, bob: User) -> None:
 
 def test_a_press_after_the_callout_time_lets_the_clock_act_first(race: Table, bob: User) -> None:
     swept(NOON)
-    with pytest.raises(Denied) as caught:
-        move(race, bob, "buzz", at=NOON + CALLOUT)
-    assert caught.value.code == "no_buzz"
+    assert refused(lambda: move(race, bob, "buzz", at=NOON + CALLOUT))[0] == "no_buzz"
     assert log_of(race) == ["0 play BZ", "0 clock buzz"]
 
 
 def test_a_pause_stops_a_race_and_a_change_of_seats_does_not(race: Table) -> None:
-    with transaction.atomic():
-        locked = queries.load(lock_game(pk=race.game.pk))
-        seating.replace_by_bot(locked, seat=0, now=NOON + SECOND)
+    locked(race, lambda here: seating.replace_by_bot(here, seat=0, now=NOON + SECOND))
     assert now_of(race).game.deadline == NOON + CALLOUT
-    for when, change in ((3 * SECOND, pausing.pause), (MINUTE, pausing.resume)):
-        with transaction.atomic():
-            change(queries.load(lock_game(pk=race.game.pk)), reason=Game.PAUSED_BY_STAFF, now=NOON + when)
+    paused(race, at=NOON + 3 * SECOND)
+    resumed(race, at=NOON + MINUTE)
     assert now_of(race).game.deadline == NOON + MINUTE + CALLOUT - 3 * SECOND
 
 
@@ -118,16 +104,12 @@ def test_the_clock_takes_and_never_challenges(alice: User, bob: User) -> None:
 def test_a_window_that_outlasts_the_turn_is_closed_by_the_clock(alice: User, bob: User, charlie: User) -> None:
     position = {**STRAIGHT, "hands": [["r4", "r5"], ["b1"], ["b4", "b3", "g8"]], "exposed": [1]}
     table = due_table(position, [alice, bob, charlie], preset="house-party")  # whose windows stay open (CALL-1)
-    hand = table.started.hands[1]
-    hand.callout_until = NOON
-    hand.save()
+    Hand.objects.filter(seat=table.seats[1]).update(callout_until=NOON)
     swept(NOON - SECOND / 2)
     assert log_of(table) == ["0 clock draw"]
     swept(NOON)
     assert log_of(table)[1:] == ["1 clock uno"]
     late = due_table(position, [alice, bob, charlie], preset="house-party")
-    hand = late.started.hands[1]
-    hand.callout_until = NOON - timedelta(milliseconds=1)
-    hand.save()
+    Hand.objects.filter(seat=late.seats[1]).update(callout_until=NOON - timedelta(milliseconds=1))
     swept(NOON)
     assert log_of(late) == ["0 clock draw", "1 clock uno"]

@@ -2,60 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import transaction
 
 from accounts.models import User
 from games import announce, queries
 from games.actions import pauses, restore, seating, sweep
 from games.actions.next_round import deal_next
-from games.actions.play import play_move
 from games.clocks import pausing
-from games.locks import lock_game
 from games.models import Game, Hand, Notice, Seat
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from tests.conftest import logged_in
-from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, refused, swept
+from tests.support.clocks import HOUR, SECOND, THREE_HANDS, locked, move, paused, refused, resumed, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
 
 
-def test_an_owner_cannot_move_until_they_take_their_seat_back_from_the_bot(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR, remind_at=NOON)
+
+
+@pytest.fixture
+def three(alice: User, bob: User, charlie: User) -> Table:
+    return table_at(THREE_HANDS, [alice, bob, charlie], deadline=NOON + 5 * HOUR)
+
+
+@pytest.fixture
+def alone(alice: User) -> Table:
+    """Return a table where Alice plays against bots."""
+    return table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
+
+
+def ask_pause(table: Table, user: User) -> None:
+    pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
+
+
+def end_pause(table: Table, user: User, *, at: datetime = NOON + HOUR) -> None:
+    pauses.end_pause(code=table.game.code, viewer=Viewer(user), now=at)
+
+
+def take_over(table: Table, seat: int) -> None:
+    locked(table, lambda here: seating.replace_by_bot(here, seat=seat, now=NOON))
+
+
+def test_an_owner_cannot_move_until_they_take_their_seat_back_from_the_bot(table: Table, alice: User) -> None:
+    take_over(table, 0)
     assert refused(lambda: move(table, alice, "play r5")) == ("bot_plays", 409)
     view = queries.view_of(now_of(table), alice)
     assert (view.you, view.my_turn, view.legal) == (0, False, ())
     assert view.seats[0].owner
-    assert lists.count_waiting_for(alice) == 0
-    assert lists.waiting_for(alice).count() == 0
-    pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON + HOUR)
-    game = now_of(table).game
-    assert (game.deadline, game.wake_at) == (NOON + 49 * HOUR, None)
+    assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 0
+    for _ in range(2):  # taking back one's own seat changes nothing
+        pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON + HOUR)
+        game = now_of(table).game
+        assert (game.deadline, game.wake_at) == (NOON + 49 * HOUR, None)
     assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 1
     move(table, alice, "play r5")
     assert log_of(table) == ["0 play r5"]
 
 
-def test_taking_back_your_own_seat_changes_nothing(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
-    pauses.take_seat_back(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    assert now_of(table).game.deadline == NOON + HOUR
-
-
-def test_nobody_can_take_the_seat_of_an_ordinary_bot(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, "careful"])
-    assert refused(lambda: locked(table, lambda here: seating.give_back(here, seat=1, now=NOON))) == ("forbidden", 403)
-    assert refused(lambda: locked(table, lambda here: seating.replace_by_bot(here, seat=1, now=NOON)))[0] == "bot_plays"
+def test_nobody_can_take_the_seat_of_an_ordinary_bot(alone: Table) -> None:
+    assert refused(lambda: locked(alone, lambda here: seating.give_back(here, seat=1, now=NOON))) == ("forbidden", 403)
+    assert refused(lambda: take_over(alone, 1))[0] == "bot_plays"
 
 
 def test_a_player_replaced_by_a_bot_can_still_resign(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob])
-    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
+    take_over(table, 0)
     move(table, alice, "leave")
     assert now_of(table).game.winner == 1
 
@@ -63,16 +81,7 @@ def test_a_player_replaced_by_a_bot_can_still_resign(alice: User, bob: User) -> 
 # Pauses
 
 
-def paused(table: Table, reason: str = "staff", at: datetime = NOON) -> None:
-    locked(table, lambda here: pausing.pause(here, reason=reason, now=at))
-
-
-def resumed(table: Table, reason: str = "staff", at: datetime = NOON) -> None:
-    locked(table, lambda here: pausing.resume(here, reason=reason, now=at))
-
-
-def test_a_pause_keeps_the_time_left(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR, remind_at=NOON)
+def test_a_pause_keeps_the_time_left(table: Table) -> None:
     paused(table)
     game = now_of(table).game
     assert (game.deadline, game.remind_at, game.time_left) == (None, None, 5 * HOUR)
@@ -82,8 +91,7 @@ def test_a_pause_keeps_the_time_left(alice: User, bob: User) -> None:
     assert game.remind_at == NOON + 103 * HOUR
 
 
-def test_a_game_stays_paused_until_every_reason_is_removed(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
+def test_a_game_stays_paused_until_every_reason_is_removed(table: Table) -> None:
     paused(table, "staff")
     paused(table, "consent", at=NOON + HOUR)
     resumed(table, "staff", at=NOON + 2 * HOUR)
@@ -93,17 +101,16 @@ def test_a_game_stays_paused_until_every_reason_is_removed(alice: User, bob: Use
     assert (game.paused_reasons, game.deadline) == ([], NOON + 8 * HOUR)
 
 
-def test_players_cannot_move_in_a_pause_but_can_leave(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(THREE_HANDS, [alice, bob, charlie], deadline=NOON + 5 * HOUR)
-    paused(table)
-    assert refused(lambda: move(table, alice, "play r5")) == ("paused", 409)
-    assert queries.view_of(now_of(table), alice).legal == ()
+def test_players_cannot_move_in_a_pause_but_can_leave(three: Table, alice: User) -> None:
+    paused(three)
+    assert refused(lambda: move(three, alice, "play r5")) == ("paused", 409)
+    assert queries.view_of(now_of(three), alice).legal == ()
     assert lists.count_waiting_for(alice) == lists.waiting_for(alice).count() == 0
-    move(table, alice, "leave")
-    game = now_of(table).game
+    move(three, alice, "leave")
+    game = now_of(three).game
     assert (game.deadline, game.time_left, game.wake_at) == (None, 48 * HOUR, None)
-    resumed(table, at=NOON + HOUR)
-    assert now_of(table).game.deadline == NOON + 49 * HOUR
+    resumed(three, at=NOON + HOUR)
+    assert now_of(three).game.deadline == NOON + 49 * HOUR
 
 
 def test_bots_do_not_move_in_a_pause(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,120 +144,103 @@ def test_the_next_round_is_dealt_after_a_pause_not_during_it(alice: User, bob: U
     assert deal_next(game_id=table.game.pk, now=NOON + HOUR) is not None
 
 
-def test_a_pause_needs_the_votes_of_all_players_still_in(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(THREE_HANDS, [alice, bob, charlie], deadline=NOON + 5 * HOUR)
-    code = table.game.code
-    move(table, charlie, "leave")
-    pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
-    assert (now_of(table).game.pause_votes, now_of(table).game.paused_at) == ([0], None)
-    pauses.end_pause(code=code, viewer=Viewer(alice), now=NOON)
-    pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)
-    assert now_of(table).game.pause_votes == [1]
-    pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
-    game = now_of(table).game
+def test_a_pause_needs_the_votes_of_all_players_still_in(three: Table, alice: User, bob: User, charlie: User) -> None:
+    ask_pause(three, bob)
+    move(three, charlie, "leave")
+    assert now_of(three).game.pause_votes == []  # cleared when a player leaves
+    ask_pause(three, alice)
+    assert (now_of(three).game.pause_votes, now_of(three).game.paused_at) == ([0], None)
+    end_pause(three, alice, at=NOON)
+    ask_pause(three, bob)
+    assert now_of(three).game.pause_votes == [1]
+    ask_pause(three, alice)
+    game = now_of(three).game
     assert (game.paused_reasons, game.paused_at, game.pause_votes) == (["consent"], NOON, [])
-    assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("paused", 409)
-    pauses.end_pause(code=code, viewer=Viewer(bob), now=NOON + HOUR)
-    assert now_of(table).game.deadline == NOON + 6 * HOUR
+    assert refused(lambda: ask_pause(three, bob)) == ("paused", 409)
+    end_pause(three, bob)
+    assert now_of(three).game.deadline == NOON + 6 * HOUR
 
 
 def test_only_voters_can_ask_for_a_pause(alice: User, bob: User, charlie: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"])
-    code = table.game.code
-    assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(charlie), now=NOON)) == ("not_seated", 403)
-    locked(table, lambda here: seating.replace_by_bot(here, seat=1, now=NOON))
-    assert refused(lambda: pauses.ask_pause(code=code, viewer=Viewer(bob), now=NOON)) == ("bot_plays", 409)
-    pauses.ask_pause(code=code, viewer=Viewer(alice), now=NOON)
+    assert refused(lambda: ask_pause(table, charlie)) == ("not_seated", 403)
+    take_over(table, 1)
+    assert refused(lambda: ask_pause(table, bob)) == ("bot_plays", 409)
+    ask_pause(table, alice)
     assert now_of(table).game.paused_reasons == ["consent"]
 
 
-def test_players_cannot_end_a_pause_of_staff(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
+def test_players_cannot_end_a_pause_of_staff(table: Table, alice: User) -> None:
     paused(table)
-    assert refused(lambda: pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)) == ("forbidden", 403)
+    assert refused(lambda: end_pause(table, alice)) == ("forbidden", 403)
 
 
-def test_players_are_told_who_stopped_all_games(alice: User, bob: User) -> None:
+def test_players_are_told_who_stopped_all_games(table: Table, alice: User) -> None:
     """`manage.py freeze` by hand does the same as a restore, so the sentence is true of both."""
-    table = table_at(TWO_HANDS, [alice, bob])
     restore.freeze(now=NOON)
     said = "The site’s operators have stopped all games, for example to restore a backup, and will resume them."
     page = logged_in(alice).get(f"/games/{table.game.code}/").content.decode()
     assert said in page
     assert "was restored" not in page
     with pytest.raises(Denied, match=said):
-        pauses.end_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
+        end_pause(table, alice)
 
 
-def test_votes_for_a_pause_are_cleared_when_a_player_leaves(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(THREE_HANDS, [alice, bob, charlie])
-    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    move(table, charlie, "leave")
-    assert now_of(table).game.pause_votes == []
-
-
-def test_a_game_that_ends_in_a_pause_is_no_longer_paused(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    with transaction.atomic():
-        pausing.pause(queries.load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON)
+def test_a_game_that_ends_in_a_pause_is_no_longer_paused(table: Table, bob: User) -> None:
+    paused(table)
+    move(table, bob, "leave")
     game = now_of(table).game
     assert (game.status, game.paused_at, game.paused_reasons) == ("over", None, [])
 
 
-def test_a_pause_ends_when_nobody_is_left_to_end_it(alice: User, charlie: User) -> None:
+def test_a_pause_ends_when_nobody_is_left_to_end_it(alone: Table, alice: User) -> None:
     """A person among bots pauses the game and resigns. The bots continue."""
-    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
-    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    move(table, alice, "leave")
-    game = now_of(table).game
+    ask_pause(alone, alice)
+    move(alone, alice, "leave")
+    game = now_of(alone).game
     assert (game.status, game.paused_reasons, game.paused_at, game.wake_at) == ("playing", [], None, NOON)
 
 
 def test_the_next_round_is_dealt_after_the_last_person_resigns_in_a_pause(alice: User) -> None:
     position = {**THREE_HANDS, "hands": [["r5"], [], ["y1", "y2"]], "out": [1], "set_aside": ["b3"]}
     table = table_at(position, [alice, "careful", "careful"], target=1000)
-    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
+    ask_pause(table, alice)
     move(table, alice, "leave")
     after = now_of(table)
     assert (after.game.status, after.started.round.number, after.game.wake_at) == ("playing", 2, NOON)
 
 
-def test_a_pause_by_staff_stays_when_the_last_person_leaves(alice: User) -> None:
-    table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
-    pauses.ask_pause(code=table.game.code, viewer=Viewer(alice), now=NOON)
-    paused(table)
-    move(table, alice, "leave")
-    assert (now_of(table).game.paused_reasons, now_of(table).game.wake_at) == (["staff"], None)
-    resumed(table, at=NOON + HOUR)
-    assert now_of(table).game.wake_at == NOON + HOUR
+def test_a_pause_by_staff_stays_when_the_last_person_leaves(alone: Table, alice: User) -> None:
+    ask_pause(alone, alice)
+    paused(alone)
+    move(alone, alice, "leave")
+    assert (now_of(alone).game.paused_reasons, now_of(alone).game.wake_at) == (["staff"], None)
+    resumed(alone, at=NOON + HOUR)
+    assert now_of(alone).game.wake_at == NOON + HOUR
 
 
 def test_a_pause_stays_while_another_player_can_end_it(alice: User, bob: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, "careful"], deadline=NOON + 5 * HOUR)
     for user in (alice, bob):
-        pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
+        ask_pause(table, user)
     move(table, alice, "leave")
     assert now_of(table).game.paused_reasons == ["consent"]
-    pauses.end_pause(code=table.game.code, viewer=Viewer(bob), now=NOON + HOUR)
+    end_pause(table, bob)
     assert now_of(table).game.deadline == NOON + 49 * HOUR  # Bob’s turn, since alice left
 
 
-def test_an_old_pause_ends_by_itself(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, turn_since=NOON - 5 * HOUR)
+def test_an_old_pause_ends_by_itself(table: Table, alice: User, bob: User) -> None:
     for user in (alice, bob):
-        pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
+        ask_pause(table, user)
     by_staff = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR)
     paused(by_staff)
     end = NOON + Game.LONGEST_PAUSE
     assert queries.view_of(now_of(table), alice).pause_ends == end
     assert queries.view_of(now_of(by_staff), alice).pause_ends is None
-    assert pauses.end_old_pauses(now=end - SECOND) == 0
-    assert pauses.end_old_pauses(now=end) == 1
+    assert [pauses.end_old_pauses(now=at) for at in (end - SECOND, end, end)] == [0, 1, 0]
     assert (now_of(table).game.deadline, now_of(by_staff).game.deadline) == (end + 5 * HOUR, None)
     told = Notice.objects.filter(user=alice, kind="turn", channel="email")
     assert [(row.game_id, row.created_at) for row in told] == [(table.game.pk, end)]
-    assert pauses.end_old_pauses(now=end) == 0
 
 
 def test_a_game_that_fails_does_not_stop_other_old_pauses_from_ending(
@@ -275,11 +265,10 @@ def test_staff_can_give_a_turn_more_time(alice: User, bob: User) -> None:
     assert (game.deadline, game.remind_at) == (NOON + 11 * HOUR, NOON + 7 * HOUR)
 
 
-def test_a_paused_turn_can_be_given_more_time(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR)
+def test_a_paused_turn_can_be_given_more_time(table: Table) -> None:
     paused(table)
     locked(table, lambda here: pausing.extend(here, seconds=3600, now=NOON))
-    assert now_of(table).game.time_left == 2 * HOUR
+    assert now_of(table).game.time_left == 6 * HOUR
 
 
 @pytest.mark.parametrize(("seconds", "code"), [(0, "malformed"), (60 * 86_400 + 1, "malformed"), (60, "forbidden")])
@@ -288,8 +277,7 @@ def test_an_invalid_extension_is_refused(alice: User, seconds: int, code: str) -
     assert refused(lambda: locked(table, lambda here: pausing.extend(here, seconds=seconds, now=NOON)))[0] == code
 
 
-def test_forgiving_misses_refills_the_time_bank(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
+def test_forgiving_misses_refills_the_time_bank(table: Table) -> None:
     Seat.objects.filter(game=table.game, index=0).update(misses=2, bank=7)
     assert locked(table, lambda here: pausing.forgive_misses(here, seat=0))
     assert not locked(table, lambda here: pausing.forgive_misses(here, seat=1))
@@ -297,13 +285,15 @@ def test_forgiving_misses_refills_the_time_bank(alice: User, bob: User) -> None:
 
 
 @pytest.mark.parametrize("status", [Game.Status.OVER, Game.Status.VOID])
-def test_a_finished_game_has_no_clock_to_change(alice: User, bob: User, status: str) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
+@pytest.mark.parametrize(
+    "act",
+    [
+        paused,
+        resumed,
+        lambda table: locked(table, lambda here: pausing.extend(here, seconds=60, now=NOON)),
+        lambda table: take_over(table, 0),
+    ],
+)
+def test_a_finished_game_has_no_clock_to_change(table: Table, status: str, act: Callable[[Table], object]) -> None:
     Game.objects.filter(pk=table.game.pk).update(status=status)
-    for act in (
-        lambda here: pausing.pause(here, reason="staff", now=NOON),
-        lambda here: pausing.resume(here, reason="staff", now=NOON),
-        lambda here: pausing.extend(here, seconds=60, now=NOON),
-        lambda here: seating.replace_by_bot(here, seat=0, now=NOON),
-    ):
-        assert refused(lambda act=act: locked(table, act)) == ("over", 409)  # type: ignore[misc]  # a default for the loop
+    assert refused(lambda: act(table)) == ("over", 409)

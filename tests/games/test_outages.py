@@ -12,10 +12,9 @@ from django.db import connection
 
 from accounts.models import User
 from games.actions import sweep
-from games.clocks import pausing
 from games.models import Game, Hand, Heartbeat, Seat, rows
 from games.queries import Table, backlog
-from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, locked, move, swept
+from tests.support.clocks import HOUR, MINUTE, SECOND, due_table, move, paused, resumed, swept
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -126,23 +125,25 @@ def test_a_wrong_clock_of_a_sweeper_is_not_an_outage(
     assert now_of(table).game.deadline == NOON + 2 * HOUR
 
 
+@pytest.fixture
+def pair(alice: User, bob: User, charlie: User) -> list[Table]:
+    """Return Alice's and Bob's table and Bob's and Charlie's, whose turns ran out at 11."""
+    times: dict[str, Any] = {"deadline": NOON - HOUR, "turn_since": NOON - 9 * HOUR}
+    return [table_at(TWO_HANDS, people, **times) for people in ([alice, bob], [bob, charlie])]
+
+
 @pytest.mark.parametrize(
     "broken",
     [{"time_zone": "Nowhere/At_All"}, {"pace": "nonsense"}, {"pace": "custom", "custom_pace": {"callout": "soon"}}],
     ids=["zone", "pace", "callout"],
 )
 def test_a_broken_game_does_not_stop_others_from_getting_time_back(
-    alice: User, bob: User, charlie: User, caplog: pytest.LogCaptureFixture, broken: dict[str, Any]
+    pair: list[Table], alice: User, caplog: pytest.LogCaptureFixture, broken: dict[str, Any]
 ) -> None:
-    hers, his = (
-        table_at(TWO_HANDS, people, deadline=NOON - HOUR, turn_since=NOON - 9 * HOUR)
-        for people in ([alice, bob], [bob, charlie])
-    )
+    hers, his = pair
     User.objects.filter(pk=alice.pk).update(quiet_from=time(2), quiet_to=time(3))
-    if "pace" in broken:
-        Game.objects.filter(pk=hers.game.pk).update(**broken)
-    else:
-        User.objects.filter(pk=alice.pk).update(**broken)
+    rows = Game.objects.filter(pk=hers.game.pk) if "pace" in broken else User.objects.filter(pk=alice.pk)
+    rows.update(**broken)
     assert swept(last=NOON - 2 * HOUR) == sweep.Swept()
     assert now_of(his).game.deadline == near(NOON + HOUR)
     assert Game.objects.get(pk=hers.game.pk).deadline == near(NOON + HOUR)
@@ -153,20 +154,17 @@ def test_a_broken_game_does_not_stop_others_from_getting_time_back(
 
 @pytest.mark.parametrize("length", [8.5, 10**12, -(10**12), 10**400], ids=["half", "ages", "before", "endless"])
 def test_an_invalid_callout_length_does_not_stop_others_from_getting_time_back(
-    alice: User, bob: User, charlie: User, length: float
+    pair: list[Table], length: float
 ) -> None:
-    hers, his = (
-        table_at(TWO_HANDS, people, deadline=NOON - HOUR, turn_since=NOON - 9 * HOUR)
-        for people in ([alice, bob], [bob, charlie])
-    )
-    Hand.objects.filter(round=hers.started.round, seat__index=1).update(callout_until=NOON + HOUR)
+    hand = Hand.objects.filter(round=pair[0].started.round, seat__index=1)
+    hand.update(callout_until=NOON + HOUR)
     with connection.cursor() as cursor:
         pace = f'{{"bank": 0, "increment": 60, "cap": 60, "callout": {length}}}'
-        cursor.execute("UPDATE games_game SET pace = 'custom', custom_pace = %s WHERE id = %s", [pace, hers.game.pk])
+        cursor.execute("UPDATE games_game SET pace = 'custom', custom_pace = %s WHERE id = %s", [pace, pair[0].game.pk])
     assert swept(last=NOON - 2 * HOUR) == sweep.Swept()
-    for table in (hers, his):
+    for table in pair:
         assert Game.objects.defer("custom_pace").get(pk=table.game.pk).deadline == near(NOON + HOUR)
-    window = Hand.objects.get(round=hers.started.round, seat__index=1).callout_until
+    window = hand.get().callout_until
     assert window is not None
     assert NOON + HOUR <= window <= NOON + 3 * HOUR + SECOND
 
@@ -176,21 +174,14 @@ def test_an_invalid_callout_length_does_not_stop_others_from_getting_time_back(
 HALF: timedelta = HOUR / 2
 
 
-def outage_table(alice: User, bob: User) -> Table:
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
     """Return a table last swept at 9, when Alice had half an hour left and Bob's callout window ten minutes."""
     exposed = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4"]], "exposed": [1]}
     table = table_at(exposed, [alice, bob], deadline=NOON - 2.5 * HOUR, turn_since=NOON - 5 * HOUR)
     Hand.objects.filter(round=table.started.round, seat__index=1).update(callout_until=NOON - 3 * HOUR + 10 * MINUTE)
     Heartbeat.objects.create(pk=1, at=NOON - 3 * HOUR)
     return table
-
-
-def paused(table: Table, at: datetime) -> None:
-    locked(table, lambda here: pausing.pause(here, reason="staff", now=at))
-
-
-def resumed(table: Table, at: datetime) -> None:
-    locked(table, lambda here: pausing.resume(here, reason="staff", now=at))
 
 
 def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:
@@ -202,70 +193,57 @@ def left(table: Table, at: datetime) -> tuple[timedelta, timedelta]:
     return here.game.deadline - at, window - at
 
 
-def test_a_pause_that_begins_in_an_outage_loses_no_time(alice: User, bob: User) -> None:
-    table = outage_table(alice, bob)
-    paused(table, NOON - 2 * HOUR)
+def test_a_pause_that_begins_in_an_outage_loses_no_time(table: Table) -> None:
+    paused(table, at=NOON - 2 * HOUR)
     assert now_of(table).game.time_left == HALF
     assert sweep.sweep(clock=lambda: NOON - HOUR) == sweep.Swept()
     assert swept(NOON) == sweep.Swept()
-    resumed(table, NOON)
+    resumed(table, at=NOON)
     assert left(table, NOON) == (HALF, 10 * MINUTE)
     assert now_of(table).game.turn_since == NOON - 2 * HOUR
     assert swept(NOON + 29 * MINUTE).acted == 1  # the window
     assert log_of(table) == ["1 clock uno"]
 
 
-def test_a_pause_that_begins_and_ends_in_an_outage_changes_nothing(alice: User, bob: User) -> None:
-    table = outage_table(alice, bob)
-    paused(table, NOON - 2 * HOUR)
-    resumed(table, NOON - 1.5 * HOUR)
+@pytest.mark.parametrize("since", [3, 2])
+def test_a_pause_that_ends_in_an_outage_keeps_the_time_left(table: Table, since: int) -> None:
+    paused(table, at=NOON - since * HOUR)
+    resumed(table, at=NOON - 1.5 * HOUR)
     assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
     assert left(table, NOON) == (HALF, 10 * MINUTE)
 
 
-def test_a_pause_that_ends_in_an_outage_keeps_the_time_left(alice: User, bob: User) -> None:
-    table = outage_table(alice, bob)
-    paused(table, NOON - 3 * HOUR)
-    resumed(table, NOON - 1.5 * HOUR)
-    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
-    assert left(table, NOON) == (HALF, 10 * MINUTE)
-
-
-def test_a_turn_that_began_in_an_outage_keeps_all_its_time(alice: User, bob: User) -> None:
-    table = outage_table(alice, bob)
+def test_a_turn_that_began_in_an_outage_keeps_all_its_time(table: Table, alice: User) -> None:
     move(table, alice, "play r5", at=NOON - 2 * HOUR)
     here = now_of(table)
     assert here.started.position.turn == 1
     assert here.game.deadline is not None
     assert here.game.turn_since == NOON - 2 * HOUR
     whole = here.game.deadline - NOON + 2 * HOUR
-    paused(table, NOON - HOUR)
+    paused(table, at=NOON - HOUR)
     assert now_of(table).game.time_left == whole
 
 
-def test_a_move_in_an_outage_saves_the_time_that_was_left_before_it(alice: User, bob: User) -> None:
-    table = outage_table(alice, bob)
+def test_a_move_in_an_outage_saves_the_time_that_was_left_before_it(table: Table, alice: User) -> None:
     move(table, alice, "play r5", at=NOON - 2 * HOUR)
     assert Seat.objects.get(game=table.game, index=0).bank == 30 * 60
 
 
-def test_a_pause_before_time_is_given_back_loses_no_time(alice: User, bob: User) -> None:
+def test_a_pause_before_time_is_given_back_loses_no_time(table: Table) -> None:
     """The sweep is back and gives time back to one game after another."""
-    table = outage_table(alice, bob)
     Heartbeat.objects.update(at=NOON, given_from=NOON - 3 * HOUR, given_to=NOON, given_through=table.game.pk - 1)
-    paused(table, NOON + SECOND)
+    paused(table, at=NOON + SECOND)
     assert now_of(table).game.time_left == HALF
-    resumed(table, NOON + 2 * SECOND)
+    resumed(table, at=NOON + 2 * SECOND)
     assert swept(NOON + 3 * SECOND) == sweep.Swept()
     assert left(table, NOON) == (HALF, 10 * MINUTE)
 
 
-def test_a_pause_after_time_is_given_back_counts_it_once(alice: User, bob: User) -> None:
-    table = outage_table(alice, bob)
+def test_a_pause_after_time_is_given_back_counts_it_once(table: Table) -> None:
     table.game.deadline = NOON + HALF
     table.game.save(update_fields=["deadline"])
     Heartbeat.objects.update(at=NOON, given_from=NOON - 3 * HOUR, given_to=NOON, given_through=table.game.pk)
-    paused(table, NOON + SECOND)
+    paused(table, at=NOON + SECOND)
     assert now_of(table).game.time_left == HALF - SECOND
 
 
@@ -308,20 +286,17 @@ def test_a_window_that_opens_after_the_outage_gets_no_time_back(alice: User, bob
     assert window_of(table) == NOON + 6 * SECOND
 
 
-def test_a_pause_gives_no_extra_time_to_a_window_of_an_outage(alice: User, bob: User) -> None:
+@pytest.mark.parametrize(("until", "window"), [(NOON, NOON + 6 * SECOND), (NOON + HOUR, NOON + HOUR + 8 * SECOND)])
+def test_a_pause_gives_no_extra_time_to_a_window_of_an_outage(
+    alice: User, bob: User, until: datetime, window: datetime
+) -> None:
     table = called_out(alice, bob, {"pace": "live"})
-    paused(table, NOON - SECOND)
-    assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
-    Heartbeat.objects.update(at=NOON + HOUR)
-    resumed(table, NOON + HOUR)
-    assert window_of(table) == NOON + HOUR + 8 * SECOND
-
-
-def test_a_pause_within_an_outage_does_not_change_its_windows(alice: User, bob: User) -> None:
-    table = called_out(alice, bob, {"pace": "live"})
-    paused(table, NOON - SECOND)
-    resumed(table, NOON)
-    assert window_of(table) == NOON + 6 * SECOND
+    paused(table, at=NOON - SECOND)
+    if until > NOON:  # the outage ends before the pause
+        assert sweep.sweep(clock=lambda: NOON) == sweep.Swept()
+        Heartbeat.objects.update(at=until)
+    resumed(table, at=until)
+    assert window_of(table) == window
 
 
 def test_a_sweep_that_has_run_is_stale_when_it_stops(alice: User, bob: User) -> None:

@@ -16,7 +16,7 @@ from games.locks import lock_game
 from games.models import Game, Notice
 from games.notices import outbox, player_notices, reminders
 from games.queries import Table
-from tests.support.clocks import HOUR, MINUTE, locked, move, start_vacation, swept
+from tests.support.clocks import HOUR, MINUTE, locked, move, paused, resumed, start_vacation, swept
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -40,8 +40,8 @@ def reminded(alice: User, bob: User) -> Table:
 
 
 def paused_for_a_week(table: Table, bob: User) -> datetime:
-    locked(table, lambda here: pausing.pause(here, reason="staff", now=LATE))
-    locked(table, lambda here: pausing.resume(here, reason="staff", now=LATE + 7 * DAY))
+    paused(table, at=LATE)
+    resumed(table, at=LATE + 7 * DAY)
     return LATE + 7 * DAY
 
 

@@ -13,10 +13,10 @@ from django.db import OperationalError, connection
 from accounts import actions
 from accounts.models import User
 from games.actions import sweep
-from games.clocks import pausing, quiet_hours
+from games.clocks import quiet_hours
 from games.models import Game, Heartbeat, Seat
 from games.queries import Table
-from tests.support.clocks import HOUR, MINUTE, SECOND, locked, move, start_vacation, swept
+from tests.support.clocks import HOUR, MINUTE, SECOND, move, paused, resumed, start_vacation, swept
 from tests.support.statements import LOCK_GAME
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
@@ -100,8 +100,8 @@ def test_moving_or_pausing_keeps_the_time_left_in_a_game_that_missed_a_vacation(
     User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 7 * DAY)
     move(tables[0], alice, "play r5", at=NOON + HOUR)
     assert now_of(tables[0]).seats[0].bank == 5 * 3600
-    locked(tables[1], lambda here: pausing.pause(here, reason="staff", now=NOON + HOUR))
-    locked(tables[1], lambda here: pausing.resume(here, reason="staff", now=NOON + 8 * DAY))
+    paused(tables[1], at=NOON + HOUR)
+    resumed(tables[1], at=NOON + 8 * DAY)
     assert now_of(tables[1]).game.deadline == NOON + 8 * DAY + 5 * HOUR
     assert quiet_hours.follow_everybody(now=NOON + 8 * DAY) == 0
 
@@ -239,7 +239,7 @@ def test_a_time_zone_changed_elsewhere_moves_clocks_within_the_hour(alice: User,
 
 def test_quiet_hours_do_not_move_a_stopped_clock(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
-    locked(table, lambda here: pausing.pause(here, reason="staff", now=NOON))
+    paused(table)
     nights(alice)
     assert quiet_hours.follow_rest(user_id=alice.pk, now=NOON) == 0
     assert Game.objects.get(pk=table.game.pk).time_left == 2 * HOUR

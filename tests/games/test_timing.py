@@ -3,109 +3,63 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
 
 import pytest
 
 from accounts.models import User
 from accounts.rest import Rest, quiet_length
-from games.actions.play import play_move
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, custom_pace, span
 from games.models.rows import lock_row
-from games.queries import Table, Viewer
+from tests.support.clocks import HOUR, SECOND, move
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
-HOUR = timedelta(hours=1)
-
-
-def after_the_move(alice: User, bob: User, **fields: Any) -> Table:
-    """Return the table after Alice's move, at the start of Bob's turn."""
-    table = table_at(TWO_HANDS, [alice, bob], **fields)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-    return now_of(table)
-
-
-def resting(user: User, **fields: object) -> None:
-    User.objects.filter(pk=user.pk).update(**fields)
+NAPS = {"quiet_from": time(11), "quiet_to": time(14)}
 
 
 @pytest.mark.django_db
-def test_a_turn_s_player_is_reminded_when_a_fifth_of_the_time_is_left(alice: User, bob: User) -> None:
-    game = after_the_move(alice, bob).game
-    assert game.deadline == NOON + 48 * HOUR
-    assert game.turn_since == NOON
-    assert game.remind_at == NOON + timedelta(hours=38, minutes=24)
-
-
-@pytest.mark.django_db
-def test_nobody_is_reminded_at_a_live_table(alice: User, bob: User) -> None:
-    game = after_the_move(alice, bob, pace="live").game
-    assert (game.deadline, game.remind_at) == (NOON + timedelta(seconds=60), None)
+@pytest.mark.parametrize(
+    ("pace", "rest", "seconds", "given"),
+    [
+        ("standard", {}, 48 * 3600, 0),
+        ("standard", {"time_zone": "Europe/Helsinki", "quiet_from": time(13), "quiet_to": time(16)}, 50 * 3600, 7200),
+        # One turn gets at most 12 hours from quiet hours. These were stored before they had a maximum length.
+        ("standard", {"quiet_from": time(11), "quiet_to": time(10)}, 60 * 3600, 12 * 3600),
+        ("live", {}, 60, 0),
+        ("live", {"vacation_until": NOON + 9 * HOUR}, 60, 0),
+        ("live", NAPS, 60, 0),
+    ],
+)
+def test_a_turn_has_the_time_of_its_pace_and_quiet_hours_of_slow_tables(
+    alice: User, bob: User, pace: str, rest: dict[str, object], seconds: int, given: int
+) -> None:
+    User.objects.filter(pk=bob.pk).update(**rest)
+    game = move(table_at(TWO_HANDS, [alice, bob], pace=pace), alice, "play r5").game
+    assert (game.deadline, game.turn_since, game.quiet_given) == (NOON + seconds * SECOND, NOON, given)
+    # Players are reminded when a fifth of the time is left, and not at live tables.
+    assert game.remind_at == (NOON + 0.8 * seconds * SECOND if pace == "standard" else None)
 
 
 @pytest.mark.django_db
 def test_a_bot_on_turn_has_no_clock(alice: User) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + HOUR, remind_at=NOON, turn_since=NOON)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-    game = now_of(table).game
+    game = move(table, alice, "play r5").game
     assert (game.deadline, game.remind_at, game.turn_since) == (None, None, None)
 
 
 @pytest.mark.django_db
 def test_a_custom_pace_gives_its_own_time(alice: User, bob: User) -> None:
     numbers = {"bank": 7200, "increment": 3600, "cap": 10_800, "callout": 60}
-    game = after_the_move(alice, bob, pace="custom", custom_pace=numbers).game
+    game = move(table_at(TWO_HANDS, [alice, bob], pace="custom", custom_pace=numbers), alice, "play r5").game
     assert game.deadline == NOON + 3 * HOUR  # the seats of these tables begin with a day: the cap holds
     assert game.terms.help == "2 h at the start, 1 h added per turn (3 h for the first), at most 3 h"
 
 
 @pytest.mark.django_db
-def test_a_deadline_in_the_night_moves_to_the_morning(alice: User, bob: User) -> None:
-    resting(bob, time_zone="Europe/Helsinki", quiet_from=time(13), quiet_to=time(16))  # 11:00 to 14:00 UTC
-    game = after_the_move(alice, bob).game
-    assert game.deadline == NOON + 50 * HOUR
-    assert game.quiet_given == 2 * 3600
-
-
-@pytest.mark.django_db
 def test_time_from_quiet_hours_is_not_banked(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, quiet_given=2 * 3600, turn_since=NOON)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
+    move(table, alice, "play r5")
     assert now_of(table).seats[0].bank == 3 * 3600
-
-
-@pytest.mark.django_db
-def test_a_turn_that_begins_on_vacation_runs_from_its_end(alice: User, bob: User) -> None:
-    resting(bob, vacation_from=NOON - HOUR, vacation_until=NOON + 100 * HOUR)
-    game = after_the_move(alice, bob).game
-    assert game.turn_since == NOON + 100 * HOUR
-    assert game.deadline == NOON + 148 * HOUR
-
-
-@pytest.mark.django_db
-def test_vacation_time_is_not_banked(alice: User, bob: User) -> None:
-    resting(alice, vacation_from=NOON - HOUR, vacation_until=NOON + 100 * HOUR)
-    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 105 * HOUR, turn_since=NOON + 100 * HOUR)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
-    assert now_of(table).seats[0].bank == 5 * 3600
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "fields", [{"vacation_until": NOON + 9 * HOUR}, {"quiet_from": time(11), "quiet_to": time(14)}]
-)
-def test_a_live_table_ignores_vacations_and_quiet_hours(alice: User, bob: User, fields: dict[str, object]) -> None:
-    resting(bob, **fields)
-    assert after_the_move(alice, bob, pace="live").game.deadline == NOON + timedelta(seconds=60)
-
-
-@pytest.mark.django_db
-def test_one_turn_gets_at_most_12_hours_from_quiet_hours(alice: User, bob: User) -> None:
-    resting(bob, quiet_from=time(11), quiet_to=time(10))  # stored before vacations had a maximum length
-    game = after_the_move(alice, bob).game
-    assert game.deadline == NOON + 60 * HOUR
-    assert game.quiet_given == 12 * 3600
 
 
 def utc(day: int, hour: int, minute: int = 0, month: int = 11) -> datetime:

@@ -13,21 +13,18 @@ from accounts.models import User
 from accounts.queries import vacation_days_left
 from games.actions import sweep
 from games.actions.guests import move_seats
-from games.actions.play import play_move
-from games.clocks import pausing, quiet_hours
-from games.locks import lock_game
-from games.models import Heartbeat, Notice
+from games.clocks import quiet_hours
+from games.models import Notice
 from games.notices import outbox
-from games.queries import Table, Viewer, load
+from games.queries import Table
 from games.refusals import Denied
 from tests.conftest import logged_in
-from tests.support.clocks import end_vacation, start_vacation
+from tests.support.clocks import HOUR, end_vacation, move, paused, resumed, start_vacation, swept
 from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
 
-HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 
@@ -37,59 +34,57 @@ def running(alice: User, bob: User, **fields: object) -> Table:
     return table_at(TWO_HANDS, [alice, bob], **given)  # type: ignore[arg-type]  # columns of the game
 
 
-def swept(at: datetime) -> sweep.Swept:
-    Heartbeat.objects.update_or_create(pk=1, defaults={"at": at})
-    return sweep.sweep(clock=lambda: at)
+@pytest.fixture
+def table(alice: User, bob: User) -> Table:
+    return running(alice, bob)
+
+
+def times_of(table: Table) -> tuple[datetime | None, datetime | None]:
+    game = now_of(table).game
+    return game.deadline, game.turn_since
 
 
 def left(user: User, at: datetime = NOON) -> int:
     return vacation_days_left(User.objects.get(pk=user.pk), at)
 
 
-def test_the_clock_stops_during_a_vacation(alice: User, bob: User) -> None:
-    table = running(alice, bob)
+def test_the_clock_stops_during_a_vacation(table: Table, alice: User, bob: User) -> None:
     other = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR)
     assert start_vacation(user=alice, days=7, now=NOON) == NOON + 7 * DAY
-    game = now_of(table).game
-    assert (game.deadline, game.turn_since) == (NOON + 7 * DAY + 5 * HOUR, NOON + 7 * DAY - 5 * HOUR)
-    assert game.remind_at == NOON + 7 * DAY + 3 * HOUR
+    assert times_of(table) == (NOON + 7 * DAY + 5 * HOUR, NOON + 7 * DAY - 5 * HOUR)
+    assert now_of(table).game.remind_at == NOON + 7 * DAY + 3 * HOUR
     assert now_of(other).game.deadline == NOON + HOUR  # bob's turn
     assert left(alice) == 21
 
 
-def test_a_player_on_vacation_can_still_play(alice: User, bob: User) -> None:
-    table = running(alice, bob)
+def test_a_player_on_vacation_can_still_play(table: Table, alice: User) -> None:
     start_vacation(user=alice, days=7, now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON + DAY)
+    move(table, alice, "play r5", at=NOON + DAY)
     after = now_of(table)
     assert (after.seats[0].bank, after.game.deadline) == (5 * 3600, NOON + DAY + 48 * HOUR)
 
 
-def test_an_early_end_resumes_the_clocks_and_returns_whole_days(alice: User, bob: User) -> None:
-    table = running(alice, bob)
+def test_an_early_end_resumes_the_clocks_and_returns_whole_days(table: Table, alice: User) -> None:
     start_vacation(user=alice, days=7, now=NOON)
     assert end_vacation(user=alice, now=NOON + 2 * DAY + HOUR) == 4
-    game = now_of(table).game
-    assert game.deadline == NOON + 2 * DAY + 6 * HOUR
+    assert now_of(table).game.deadline == NOON + 2 * DAY + 6 * HOUR
     assert left(alice) == 25
 
 
 def test_a_turn_that_starts_during_a_vacation_runs_from_its_end(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
     start_vacation(user=alice, days=7, now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(bob), text="play r4", version=0, now=NOON)
-    assert now_of(table).game.deadline == NOON + 7 * DAY + 48 * HOUR
+    move(table, bob, "play r4")
+    assert times_of(table) == (NOON + 7 * DAY + 48 * HOUR, NOON + 7 * DAY)
     end_vacation(user=alice, now=NOON + DAY)
     assert now_of(table).game.deadline == NOON + DAY + 48 * HOUR
 
 
-def test_a_paused_turn_resumes_after_the_vacation(alice: User, bob: User) -> None:
-    table = running(alice, bob)
-    pausing.pause(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON)
+def test_a_paused_turn_resumes_after_the_vacation(table: Table, alice: User) -> None:
+    paused(table)
     start_vacation(user=alice, days=2, now=NOON)
-    pausing.resume(load(lock_game(pk=table.game.pk)), reason="staff", now=NOON + DAY)
-    game = now_of(table).game
-    assert (game.deadline, game.turn_since) == (NOON + 2 * DAY + 5 * HOUR, NOON + 2 * DAY - 5 * HOUR)
+    resumed(table, at=NOON + DAY)
+    assert times_of(table) == (NOON + 2 * DAY + 5 * HOUR, NOON + 2 * DAY - 5 * HOUR)
 
 
 @pytest.mark.parametrize(
@@ -220,41 +215,33 @@ def test_no_day_is_taken_at_a_live_table(alice: User, bob: User) -> None:
 def test_a_late_move_is_accepted_after_a_day_was_taken(alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(auto_vacation=True)
     table = running(alice, bob, deadline=NOON)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON)
+    move(table, alice, "play r5")
     assert log_of(table) == ["0 play r5"]
     assert left(alice) == 27
 
 
-def test_a_clock_that_missed_a_vacation_in_a_crash_catches_up(alice: User, bob: User) -> None:
-    table = running(alice, bob)
-    User.objects.filter(pk=alice.pk).update(vacation_from=NOON, vacation_until=NOON + 3 * DAY)
-    swept(NOON + 5 * HOUR)
-    assert log_of(table) == []
-    assert now_of(table).game.deadline == NOON + 3 * DAY + 5 * HOUR
-
-
-def test_a_guest_s_vacation_does_not_move_to_an_account_with_the_seat(alice: User, bob: User, charlie: User) -> None:
+def test_a_guest_s_vacation_does_not_move_to_an_account_with_the_seat(
+    table: Table, alice: User, bob: User, charlie: User
+) -> None:
     User.objects.filter(pk=alice.pk).update(is_guest=True)
-    table, waiting, paused = running(alice, bob), table_at({**TWO_HANDS, "turn": 1}, [alice, bob]), running(alice, bob)
+    waiting, stopped = table_at({**TWO_HANDS, "turn": 1}, [alice, bob]), running(alice, bob)
     start_vacation(user=alice, days=28, now=NOON)
-    assert now_of(paused).game.deadline == NOON + 28 * DAY + 5 * HOUR
-    pausing.pause(load(lock_game(pk=paused.game.pk)), reason="staff", now=NOON)
+    assert now_of(stopped).game.deadline == NOON + 28 * DAY + 5 * HOUR
+    paused(stopped)
     move_seats(guest=alice, user=charlie, now=NOON + DAY)
-    game = now_of(table).game
-    assert (game.deadline, game.turn_since) == (NOON + DAY + 5 * HOUR, NOON + DAY - 5 * HOUR)
-    assert game.remind_at == NOON + DAY + 3 * HOUR
+    assert times_of(table) == (NOON + DAY + 5 * HOUR, NOON + DAY - 5 * HOUR)
+    assert now_of(table).game.remind_at == NOON + DAY + 3 * HOUR
     assert now_of(waiting).game.deadline is None
-    pausing.resume(load(lock_game(pk=paused.game.pk)), reason="staff", now=NOON + 2 * DAY)
-    assert now_of(paused).game.deadline == NOON + 2 * DAY + 5 * HOUR
+    resumed(stopped, at=NOON + 2 * DAY)
+    assert now_of(stopped).game.deadline == NOON + 2 * DAY + 5 * HOUR
     assert quiet_hours.follow_everybody(now=NOON + DAY) == 0
     assert left(charlie) == 28
 
 
 def test_a_seat_that_an_account_takes_over_counts_with_the_account_s_vacation(
-    alice: User, bob: User, charlie: User
+    table: Table, alice: User, charlie: User
 ) -> None:
     User.objects.filter(pk=alice.pk).update(is_guest=True)
-    table = running(alice, bob)
     start_vacation(user=alice, days=28, now=NOON)
     start_vacation(user=charlie, days=3, now=NOON)
     charlie.refresh_from_db()

@@ -58,6 +58,12 @@ def subject_to(table: Table, user: User) -> str:
     return str(emails.turn_mail(to, KINDS[TURN], [view], now=NOON, unique="1").subject)
 
 
+def time_runs_out(table: Table) -> None:
+    deadline = now_of(table).game.deadline
+    assert deadline is not None
+    swept(deadline)
+
+
 def news_of(table: Table, user: User) -> list[str]:
     here = now_of(table)
     return log_rows.since_your_move(queries.view_of(here, user), queries.log_of(here, user))
@@ -96,9 +102,7 @@ def test_a_bluffer_who_is_knocked_out_by_the_verdict_is_notified(three: list[Use
 def test_who_let_a_right_to_challenge_lapse_reads_what_the_clock_did(three: list[User]) -> None:
     table = over_days(three)
     move(table, three[0], "play W4 color g")
-    deadline = now_of(table).game.deadline
-    assert deadline is not None
-    swept(deadline)
+    time_runs_out(table)
     assert told() == [("charlie", TURN, 2, "")]
     assert {row.reason for row in Notice.objects.filter(user=three[1])} == {"moved_on"}
     assert news_of(table, three[1]) == [
@@ -110,9 +114,7 @@ def test_who_let_a_right_to_challenge_lapse_reads_what_the_clock_did(three: list
 def test_who_still_has_a_turn_after_the_clock_took_a_debt_is_notified(three: list[User]) -> None:
     table = over_days(three, preset="house-party")
     move(table, three[0], "play W4 color g")
-    deadline = now_of(table).game.deadline
-    assert deadline is not None
-    swept(deadline)
+    time_runs_out(table)
     assert told() == [("bob", TURN, 2, "")]
     assert news_of(table, three[1])[1] == "You draw 4 cards (Blue 1, Blue 2, Yellow 3, Green 4) (time ran out)."
 
@@ -129,19 +131,12 @@ def test_a_debt_that_was_passed_on_is_in_the_mail_and_the_news(three: list[User]
     ]
 
 
-def test_a_race_for_a_buzzer_writes_no_notice(three: list[User]) -> None:
+def test_a_race_for_a_buzzer_writes_no_notice_and_its_player_reads_how_the_clock_ended_it(three: list[User]) -> None:
     hands = [["BZ", "r4", "r5"], ["r1", "g2"], ["b4", "b3"]]
     table = table_at({**BEFORE_THE_RACE, "hands": hands}, three, **RACING, deadline=NOON + 20 * SECOND)
     move(table, three[0], "play BZ")
     move(table, three[2], "buzz", at=NOON + SECOND)
     assert told() == []
-
-
-def test_the_player_of_a_buzzer_reads_how_the_clock_ended_the_race(three: list[User]) -> None:
-    hands = [["BZ", "r4", "r5"], ["r1", "g2"], ["b4", "b3"]]
-    table = table_at({**BEFORE_THE_RACE, "hands": hands}, three, **RACING, deadline=NOON + 20 * SECOND)
-    move(table, three[0], "play BZ")
-    move(table, three[2], "buzz", at=NOON + SECOND)
     swept(NOON + 9 * SECOND)
     assert told() == []
     over = "bob is the slowest to press. bob draws 2 cards for the buzzer."
@@ -197,9 +192,7 @@ def test_who_is_out_of_a_round_reads_that_its_points_decided_the_match(alice: Us
     }
     table = table_at(position, [alice, bob], preset="playroom-no-mercy", target=200, deadline=NOON + DAY)
     move(table, alice, "play r+2")
-    deadline = now_of(table).game.deadline
-    assert deadline is not None
-    swept(deadline)
+    time_runs_out(table)
     assert [seat.score for seat in now_of(table).seats] == [0, 250]
     assert told(user=bob) == [
         ("bob", OUT, 2, "You reach the mercy limit and are out of the round."),

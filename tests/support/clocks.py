@@ -13,7 +13,7 @@ from accounts.models import User
 from games import queries
 from games.actions import sweep
 from games.actions.play import play_move
-from games.clocks import quiet_hours, vacations
+from games.clocks import pausing, quiet_hours, vacations
 from games.locks import lock_game
 from games.models import Heartbeat
 from games.queries import Table, Viewer
@@ -61,6 +61,14 @@ def end_vacation(*, user: User, now: datetime) -> int:
 def locked(table: Table, act: Callable[[Table], Any]) -> Any:
     with transaction.atomic():
         return act(queries.load(lock_game(pk=table.game.pk)))
+
+
+def paused(table: Table, reason: str = "staff", *, at: datetime = NOON) -> None:
+    locked(table, lambda here: pausing.pause(here, reason=reason, now=at))
+
+
+def resumed(table: Table, reason: str = "staff", *, at: datetime = NOON) -> None:
+    locked(table, lambda here: pausing.resume(here, reason=reason, now=at))
 
 
 def refused(act: Callable[[], object]) -> tuple[str, int]:
