@@ -19,21 +19,36 @@ from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.rules import parse_move
 from tests.conftest import person
-from tests.games.test_races import at_once, mover
-from tests.support.clocks import move
+from tests.support.clocks import move, refused
 from tests.support.races import INTERCEPTION, RACE, RACING, STRAIGHT
 from tests.support.tables import NOON, log_of, now_of, table_at
+from tests.support.threads import outcomes
 
 pytestmark = pytest.mark.django_db
 
 SLOW = [pace for pace in PACES if pace != "live"]
 
 
+@pytest.fixture
+def three(alice: User, bob: User, charlie: User) -> list[User]:
+    return [alice, bob, charlie]
+
+
+@pytest.fixture
+def live(three: list[User]) -> Table:
+    """Return a live table where Bob and Charlie can intercept."""
+    return table_at(INTERCEPTION, three, **RACING)
+
+
+def play(table: Table, user: User, text: str, version: int | None) -> Table:
+    return play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=NOON)
+
+
 def refusal_of(table: Table, user: User, text: str, version: int | None = 0) -> str:
     """Send a move that must be refused, and return the code. Nothing may have changed."""
     before = now_of(table)
     with pytest.raises(Denied) as caught:
-        play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=NOON)
+        play(table, user, text, version)
     after = now_of(table)
     assert (after.game.version, after.started.position) == (before.game.version, before.started.position)
     return caught.value.code
@@ -47,18 +62,16 @@ def test_a_pace_races_if_players_stay_at_the_table() -> None:
     assert [name for name, pace in PACES.items() if pace.races] == ["live"]
 
 
-def test_an_interception_is_listed_and_accepted_at_a_live_table(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
-    assert legal_for(table, bob) == ["play g3"]
-    move(table, bob, "play g3")
-    assert now_of(table).started.position.turn == 1  # a whole turn more (INT-3)
+def test_an_interception_is_listed_and_accepted_at_a_live_table(live: Table, bob: User) -> None:
+    assert legal_for(live, bob) == ["play g3"]
+    move(live, bob, "play g3")
+    assert now_of(live).started.position.turn == 1  # a whole turn more (INT-3)
 
 
 @pytest.mark.parametrize("pace", SLOW)
-def test_an_interception_is_neither_listed_nor_accepted_at_other_paces(
-    alice: User, bob: User, charlie: User, pace: str
-) -> None:
-    table = table_at(INTERCEPTION, [alice, bob, charlie], preset="house-party", pace=pace)
+def test_an_interception_is_neither_listed_nor_accepted_at_other_paces(three: list[User], pace: str) -> None:
+    alice, bob, _ = three
+    table = table_at(INTERCEPTION, three, preset="house-party", pace=pace)
     assert legal_for(table, bob) == []
     assert refusal_of(table, bob, "play g3") == "not_your_turn"
     assert refusal_of(table, bob, "play y5") == "not_your_turn"  # no fine either (INT-4)
@@ -66,9 +79,9 @@ def test_an_interception_is_neither_listed_nor_accepted_at_other_paces(
     assert "play r4" in legal_for(table, alice)
 
 
-def test_a_step_sent_alone_needs_a_live_table(alice: User, bob: User, charlie: User) -> None:
-    people = [alice, bob, charlie]
-    live, slow = table_at(STRAIGHT, people, **RACING), table_at(STRAIGHT, people, preset="house-party")
+def test_a_step_sent_alone_needs_a_live_table(three: list[User]) -> None:
+    alice = three[0]
+    live, slow = table_at(STRAIGHT, three, **RACING), table_at(STRAIGHT, three, preset="house-party")
     for table in (live, slow):
         move(table, alice, "play r4")
     assert legal_for(live, alice) == ["play r5"]
@@ -80,60 +93,54 @@ def test_a_step_sent_alone_needs_a_live_table(alice: User, bob: User, charlie: U
 def test_bots_play_out_of_turn_only_at_live_tables(alice: User) -> None:
     people: list[User | str] = [alice, "careful", "careful"]
     step = partial(play_seat, seat=1, move=parse_move("play g3"), version=0, now=NOON)
-    with pytest.raises(Denied) as caught:
-        step(game_id=table_at(INTERCEPTION, people, preset="house-party").game.pk)
-    assert caught.value.code == "not_your_turn"
-    assert step(game_id=table_at(INTERCEPTION, people, **RACING).game.pk).game.version == 1
+    slow, live = (table_at(INTERCEPTION, people, **fields).game for fields in ({"preset": "house-party"}, RACING))
+    assert refused(lambda: step(game_id=slow.pk))[0] == "not_your_turn"
+    assert step(game_id=live.pk).game.version == 1
 
 
 # Nobody is fined for being late (INT-5).
 
 
 @pytest.mark.parametrize("text", ["play g3", "play y5", "challenge"])
-def test_a_play_out_of_turn_and_a_challenge_need_a_version(alice: User, bob: User, charlie: User, text: str) -> None:
-    table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
-    assert refusal_of(table, bob, text, version=None) == "malformed"
+def test_a_play_out_of_turn_and_a_challenge_need_a_version(live: Table, bob: User, text: str) -> None:
+    assert refusal_of(live, bob, text, version=None) == "malformed"
 
 
-def test_a_late_interception_is_stale_and_costs_nothing(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
-    move(table, alice, "play r5")
-    assert refusal_of(table, bob, "play g3", version=0) == "stale"
-    assert now_of(table).started.position.extra.fines == ()
-    move(table, charlie, "play b3", version=1)  # chosen on the new card, so it is a miss (INT-4)
-    assert now_of(table).started.position.extra.fines == (0, 0, 3)
+def test_a_late_interception_is_stale_and_costs_nothing(live: Table, three: list[User]) -> None:
+    alice, bob, charlie = three
+    move(live, alice, "play r5")
+    assert refusal_of(live, bob, "play g3", version=0) == "stale"
+    assert now_of(live).started.position.extra.fines == ()
+    move(live, charlie, "play b3", version=1)  # chosen on the new card, so it is a miss (INT-4)
+    assert now_of(live).started.position.extra.fines == (0, 0, 3)
 
 
 MISSING = {**STRAIGHT, "hands": [["r4", "r5", "g6", "b9"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
 """Seat 0 is on turn on a red 3, and no card of seat 1 intercepts it."""
 
 
-def test_misses_and_false_catches_of_another_do_not_make_a_move_stale(alice: User, bob: User, charlie: User) -> None:
+def test_misses_and_false_catches_of_another_do_not_make_a_move_stale(three: list[User]) -> None:
+    alice, bob, charlie = three
     options = {"buzzers": "race", "false_catch_penalty": 2}
-    table = table_at(MISSING, [alice, bob, charlie], **{**RACING, "options": options})
+    table = table_at(MISSING, three, **{**RACING, "options": options})
     for text in ("play g2", "catch 0", "catch 2"):
-        play_move(code=table.game.code, viewer=Viewer(bob), text=text, version=now_of(table).game.version, now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
+        move(table, bob, text)
+    move(table, alice, "play r4", version=0)
     assert log_of(table) == ["1 play g2", "1 catch 0", "1 catch 2", "0 play r4"]
     assert refusal_of(table, charlie, "play b4", version=3) == "stale"  # a card was played since
 
 
-def test_a_false_catch_that_empties_the_piles_makes_no_move_stale(alice: User, bob: User, charlie: User) -> None:
-    table = few_cards_to_draw([alice, bob, charlie])
+def test_false_catches_draw_what_is_left_and_are_then_refused(three: list[User]) -> None:
+    alice, bob, _ = three
+    table = few_cards_to_draw(three)
     for _ in range(2):  # the second draws one card where two are due
-        play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=None, now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
-    assert log_of(table)[-1] == "0 play r4"
-
-
-def test_a_false_catch_that_could_draw_nothing_is_refused_and_not_listed(alice: User, bob: User, charlie: User) -> None:
-    table = few_cards_to_draw([alice, bob, charlie])
-    for _ in range(2):
         assert "catch 0" in legal_for(table, bob)
-        play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=None, now=NOON)
+        play(table, bob, "catch 0", None)
     assert not now_of(table).started.position.draw_pile
     assert refusal_of(table, bob, "catch 0") == "nobody_to_catch"
-    assert not [move for move in legal_for(table, bob) if move.startswith("catch")]
+    assert not [text for text in legal_for(table, bob) if text.startswith("catch")]
+    play(table, alice, "play r4", 0)  # is not stale
+    assert log_of(table)[-1] == "0 play r4"
 
 
 def few_cards_to_draw(people: Sequence[User]) -> Table:
@@ -144,26 +151,28 @@ def few_cards_to_draw(people: Sequence[User]) -> Table:
 
 
 @pytest.mark.parametrize("version", [-1, 6, 10**9])
-def test_a_version_that_was_never_there_is_stale(alice: User, bob: User, charlie: User, version: int) -> None:
-    table = table_at(MISSING, [alice, bob, charlie], **RACING)
-    play_move(code=table.game.code, viewer=Viewer(bob), text="play g2", version=0, now=NOON)
-    assert refusal_of(table, alice, "play r4", version=version) == "stale"
+def test_a_version_that_was_never_there_is_stale(three: list[User], version: int) -> None:
+    table = table_at(MISSING, three, **RACING)
+    play(table, three[1], "play g2", 0)
+    assert refusal_of(table, three[0], "play r4", version=version) == "stale"
 
 
-def test_too_many_false_catches_make_a_version_stale(
-    alice: User, bob: User, charlie: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_false_catches_make_a_version_stale(three: list[User], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(penalties, "MOST_PENALTIES", 2)
-    table = table_at(MISSING, [alice, bob, charlie], preset="classic", options={"false_catch_penalty": 1})
+    table = table_at(MISSING, three, preset="classic", options={"false_catch_penalty": 1})
     for _ in range(3):
-        play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=None, now=NOON)
-    assert refusal_of(table, alice, "play r4", version=0) == "stale"
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=1, now=NOON)
+        play(table, three[1], "catch 0", None)
+    assert refusal_of(table, three[0], "play r4", version=0) == "stale"
+    play(table, three[0], "play r4", 1)
 
 
-def test_a_seat_can_miss_once_until_another_card_is_played(alice: User, bob: User, charlie: User) -> None:
-    position = {**MISSING, "hands": [*MISSING["hands"][:2], ["b5", "g8", "y1"]]}
-    table = table_at(position, [alice, bob, charlie], **RACING)
+TWO_MISSES = {**MISSING, "hands": [*MISSING["hands"][:2], ["b5", "g8", "y1"]]}
+"""Seat 2 has two cards that miss, too."""
+
+
+def test_a_seat_can_miss_once_until_another_card_is_played(three: list[User]) -> None:
+    alice, bob, charlie = three
+    table = table_at(TWO_MISSES, three, **RACING)
     move(table, bob, "play g2")
     assert refusal_of(table, bob, "play g2", version=1) == "not_your_turn"
     assert refusal_of(table, bob, "play y5", version=1) == "not_your_turn"
@@ -174,12 +183,11 @@ def test_a_seat_can_miss_once_until_another_card_is_played(alice: User, bob: Use
     assert now_of(table).started.position.extra.fines == (0, 3, 6)
 
 
-def test_a_draw_allows_no_second_miss(alice: User, bob: User, charlie: User) -> None:
-    position = {**MISSING, "hands": [*MISSING["hands"][:2], ["b5", "g8", "y1"]]}
-    table = table_at(position, [alice, bob, charlie], **RACING)
-    move(table, charlie, "play g8")
-    move(table, alice, "draw", version=1)  # and now it is Bob's turn
-    assert refusal_of(table, charlie, "play y1", version=2) == "not_your_turn"
+def test_a_draw_allows_no_second_miss(three: list[User]) -> None:
+    table = table_at(TWO_MISSES, three, **RACING)
+    move(table, three[2], "play g8")
+    move(table, three[0], "draw", version=1)  # and now it is Bob's turn
+    assert refusal_of(table, three[2], "play y1", version=2) == "not_your_turn"
 
 
 @pytest.mark.parametrize("text", ["play g2", "catch 0"])
@@ -197,37 +205,31 @@ def test_a_penalty_does_not_put_off_a_bots_move(alice: User, bob: User, text: st
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_interceptions_at_one_instant_one_wins_and_the_other_is_not_fined(
-    alice: User, bob: User, charlie: User
+@pytest.mark.parametrize(
+    ("first", "second", "logs"),
+    [((1, "play g3"), (2, "play b3"), (["1 play g3"], ["2 play b3"])), ((0, "play r4"), (2, "play b3"), None)],
+    ids=["two interceptions", "a play and an interception"],
+)
+def test_of_two_plays_at_one_instant_one_wins_and_the_other_is_not_fined(
+    three: list[User], first: tuple[int, str], second: tuple[int, str], logs: tuple[list[str], ...] | None
 ) -> None:
     for _ in range(5):
-        table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
-        code = table.game.code
-        answers = at_once([mover(code, bob, "play g3", 0), mover(code, charlie, "play b3", 0)])
+        table = table_at(INTERCEPTION, three, **RACING)
+        answers = outcomes([partial(play, table, three[seat], text, 0) for seat, text in (first, second)])
         assert answers == {"ok": 1, "stale": 1}
-        after = now_of(table)
-        assert log_of(table) in (["1 play g3"], ["2 play b3"])
-        assert (after.game.version, after.started.position.extra.fines) == (1, ())
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_a_play_and_an_interception_at_one_instant_one_wins(alice: User, bob: User, charlie: User) -> None:
-    for _ in range(5):
-        table = table_at(INTERCEPTION, [alice, bob, charlie], **RACING)
-        code = table.game.code
-        answers = at_once([mover(code, alice, "play r4", 0), mover(code, charlie, "play b3", 0)])
-        assert answers == {"ok": 1, "stale": 1}
+        assert logs is None or log_of(table) in logs
         assert now_of(table).started.position.extra.fines == ()
 
 
 # The buzzer
 
 
-def test_a_press_needs_no_version_and_counts_once(alice: User, bob: User, charlie: User) -> None:
-    table = table_at(RACE, [alice, bob, charlie], **RACING)
-    play_move(code=table.game.code, viewer=Viewer(bob), text="buzz", version=None, now=NOON)
+def test_a_press_needs_no_version_and_counts_once(three: list[User]) -> None:
+    alice, bob, charlie = three
+    table = table_at(RACE, three, **RACING)
+    play(table, bob, "buzz", None)
     assert refusal_of(table, bob, "buzz", version=None) == "already_pressed"
-    play_move(code=table.game.code, viewer=Viewer(alice), text="buzz", version=None, now=NOON)
+    play(table, alice, "buzz", None)
     after = now_of(table).started.position
     assert (after.phase, len(after.hands[2]), after.turn) == ("play", 4, 1)
     assert refusal_of(table, charlie, "buzz", version=None) == "no_buzz"  # too late, and no fine
@@ -243,38 +245,21 @@ def test_only_players_still_in_press(alice: User, bob: User, charlie: User) -> N
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_presses_at_one_instant_leave_one_slowest(alice: User, bob: User, charlie: User) -> None:
+def test_presses_at_one_instant_leave_one_slowest(three: list[User]) -> None:
     for _ in range(5):
-        table = table_at(RACE, [alice, bob, charlie], **RACING)
-        code = table.game.code
-        answers = at_once(
-            [
-                partial(play_move, code=code, viewer=Viewer(user), text="buzz", version=None, now=NOON)
-                for user in (alice, bob, charlie)
-            ]
-        )
-        assert answers == {"ok": 2, "no_buzz": 1}
-        after = now_of(table).started.position
-        assert sorted(len(hand) for hand in after.hands) == [2, 2, 4]
+        table = table_at(RACE, three, **RACING)
+        assert outcomes([partial(play, table, user, "buzz", None) for user in three]) == {"ok": 2, "no_buzz": 1}
+        assert sorted(len(hand) for hand in now_of(table).started.position.hands) == [2, 2, 4]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_the_last_press_and_the_end_of_the_race_at_one_instant_one_wins(
-    alice: User, bob: User, charlie: User
-) -> None:
+def test_of_the_last_press_and_the_end_of_the_race_at_one_instant_one_wins(three: list[User]) -> None:
     Heartbeat.objects.update_or_create(pk=1, defaults={"at": NOON})
     for _ in range(5):
-        position = {**RACE, "buzz": {"by": 0, "pressed": [0]}}
-        table = table_at(position, [alice, bob, charlie], **RACING, deadline=NOON)
-        press = partial(
-            play_move,
-            code=table.game.code,
-            viewer=Viewer(bob),
-            text="buzz",
-            version=None,
-            now=NOON - timedelta(milliseconds=1),
-        )
-        answers = at_once([press, partial(timeouts.run_out, game_id=table.game.pk, now=NOON)])
+        table = table_at({**RACE, "buzz": {"by": 0, "pressed": [0]}}, three, **RACING, deadline=NOON)
+        just_in_time = NOON - timedelta(milliseconds=1)
+        press = partial(move, table, three[1], "buzz", version=0, at=just_in_time)
+        answers = outcomes([press, partial(timeouts.run_out, game_id=table.game.pk, now=NOON)])
         assert answers in ({"ok": 2}, {"ok": 1, "no_buzz": 1})
         assert log_of(table) == (["1 buzz"] if answers["ok"] == 2 else ["0 clock buzz"])
         assert [len(hand) for hand in now_of(table).started.position.hands] == [2, 2, 4]
@@ -292,26 +277,29 @@ def test_a_race_needs_the_pace_live(alice: User) -> None:
     assert not Game.objects.filter(options__buzzers="race").exclude(pace="live").exists()
 
 
-def test_a_late_catch_is_not_fined(alice: User, bob: User, charlie: User) -> None:
-    position = {**MISSING, "hands": [["r4", "r5"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
-    table = table_at(position, [alice, bob, charlie], preset="classic", options={"false_catch_penalty": 2})
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(bob), text="catch 0", version=1, now=NOON)
-    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
-    assert log_of(table) == ["0 play r4", "1 catch 0"]
-    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
+CATCHES = {**MISSING, "hands": [["r4", "r5"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
+
+
+def test_a_late_catch_is_not_fined(three: list[User]) -> None:
+    alice, bob, charlie = three
+    table = table_at(CATCHES, three, preset="classic", options={"false_catch_penalty": 2})
+    play(table, alice, "play r4", 0)
+    play(table, bob, "catch 0", 1)
+    for _ in range(2):
+        assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
+        assert log_of(table) == ["0 play r4", "1 catch 0"]
     for version in (0, 2):  # nobody had to call UNO then
-        play_move(code=table.game.code, viewer=Viewer(charlie), text="catch 0", version=version, now=NOON)
+        play(table, charlie, "catch 0", version)
         assert log_of(table)[-1] == "2 catch 0"
     assert len(now_of(table).started.position.hands[2]) == 7
 
 
-def test_a_catch_of_somebody_who_has_called_uno_meanwhile_is_not_fined(alice: User, bob: User, charlie: User) -> None:
-    position = {**MISSING, "hands": [["r4", "r5"], ["g8", "g2", "y5"], ["b4", "b3", "g8"]]}
-    table = table_at(position, [alice, bob, charlie], preset="classic", options={"false_catch_penalty": 2})
-    play_move(code=table.game.code, viewer=Viewer(alice), text="play r4", version=0, now=NOON)
-    play_move(code=table.game.code, viewer=Viewer(alice), text="uno", version=None, now=NOON)
-    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
-    assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
-    play_move(code=table.game.code, viewer=Viewer(charlie), text="catch 1", version=1, now=NOON)
+def test_a_catch_of_somebody_who_has_called_uno_meanwhile_is_not_fined(three: list[User]) -> None:
+    alice, _, charlie = three
+    table = table_at(CATCHES, three, preset="classic", options={"false_catch_penalty": 2})
+    play(table, alice, "play r4", 0)
+    play(table, alice, "uno", None)
+    for _ in range(2):
+        assert refusal_of(table, charlie, "catch 0", version=1) == "stale"
+    play(table, charlie, "catch 1", 1)
     assert log_of(table)[-1] == "2 catch 1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,7 +20,10 @@ from games.models.positions import position_of
 from games.queries import Table, Viewer, front_page, lists
 from games.queries.records import record_of
 from games.refusals import Denied
+from tests.support.clocks import move
+from tests.support.pages import open_table
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
+from tests.support.threads import own_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -109,14 +113,11 @@ def test_nobody_must_move_in_a_finished_round(alice: User, bob: User) -> None:
 
 
 def test_open_tables_have_a_free_seat_for_the_reader(alice: User, bob: User) -> None:
-    def make(user: User, **options: object) -> queries.Table:
-        return lobby.create_table(user=user, options=lobby.TableOptions(**options), now=NOON)  # type: ignore[arg-type]  # test data
-
-    make(bob, players=2)
-    free = make(alice, players=3)
-    make(alice, players=3, public=False)
-    make(alice, players=2, bots=1)
-    assert codes(front_page.open_tables(bob)) == [free.game.code]
+    open_table(bob, players=2)
+    free = open_table(alice, players=3)
+    open_table(alice, players=3, public=False)
+    open_table(alice, players=2, bots=1)
+    assert codes(front_page.open_tables(bob)) == [free.code]
 
 
 def test_a_list_of_tables_takes_one_query_for_any_length(
@@ -135,11 +136,7 @@ def test_a_list_shows_one_moment_even_if_a_move_is_made_meanwhile(alice: User, b
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     asked = 0
 
-    def play() -> None:
-        play_move(
-            code=table.game.code, viewer=Viewer(alice), text="play r5", version=0, now=NOON
-        )  # ends her missed turns
-        connection.close()
+    play = partial(own_connection, lambda: move(table, alice, "play r5", version=0))  # ends her missed turns
 
     def play_first(execute: Callable[..., Any], *statement: Any) -> Any:
         nonlocal asked
@@ -168,13 +165,13 @@ def test_a_list_and_a_page_read_the_same_table(alice: User, bob: User, moves: in
 
 
 def test_a_list_can_have_open_tables_and_tables_without_people(alice: User, bob: User) -> None:
-    waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, bots=1), now=NOON)
-    closed = lobby.create_table(user=bob, options=lobby.TableOptions(), now=NOON)
-    lobby.leave_table(code=closed.game.code, viewer=Viewer(bob), now=NOON)
+    waiting, closed = open_table(alice, players=3, bots=1), open_table(bob)
+    lobby.leave_table(code=closed.code, viewer=Viewer(bob), now=NOON)
     listed = queries.with_tables(Game.objects.order_by("pk"))
-    assert codes(listed) == codes([waiting, closed])
+    assert codes(listed) == [waiting.code, closed.code]
     assert [len(table.seats) for table in listed] == [2, 0]
-    for table, page in zip(listed, (queries.find(waiting.game.pk), queries.find(closed.game.pk)), strict=True):
+    for table in listed:
+        page = queries.find(table.game.pk)
         assert page is not None
         assert queries.view_of(table, alice) == queries.view_of(page, alice)
     assert queries.with_tables(Game.objects.filter(pk__in=[])) == []
