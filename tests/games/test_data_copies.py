@@ -23,19 +23,18 @@ from games import tasks
 from games.actions import data_copies, deletion
 from games.models import Case, DataCopy, Notice
 from games.notices import outbox, player_notices
-from games.queries import Viewer, my_data
+from games.queries import my_data
 from games.staff import cases, people, tables
 from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON, act
+from tests.support.staff import REASON, act, report_seat
 from tests.support.swaps import everything
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
 PAGE, FILE = "/accounts/me/data/", "/accounts/me/data/download/"
-REPORT = "He wrote a rude word as his name, twice."
 
 SHOWN = {
     "account.EmailAddress": "email_addresses", "mfa.Authenticator": "second_factors", "accounts.Session": "log_ins",
@@ -206,28 +205,17 @@ def test_each_task_makes_one_and_asks_for_the_next(
     sent: list[str] = []
     monkeypatch.setattr("games.announce.current_app.send_task", lambda name, **_: sent.append(name))
     for who in (alice, bob):
-        data_copies.ask(user=who, now=NOON)
-    for waiting in (1, 0):
+        with django_capture_on_commit_callbacks(execute=True):
+            data_copies.ask(user=who, now=NOON)
+            before = list(sent)
+        assert sent == [*before, tasks.copy_data.name]  # after the commit
+    sent.clear()
+    for waiting in (1, 0, 0):
         with django_capture_on_commit_callbacks(execute=True):
             data_copies.wake_worker(now=NOON)
             data_copies.make_next(now=NOON)
         assert DataCopy.objects.filter(expires_at=None).count() == waiting
-    assert len(sent) == 3  # one from each hourly task, and one from the first copy
-    with django_capture_on_commit_callbacks(execute=True):
-        data_copies.wake_worker(now=NOON)
-        data_copies.make_next(now=NOON)
-    assert len(sent) == 3
-
-
-def test_the_worker_is_asked_after_the_commit(
-    alice: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
-) -> None:
-    sent: list[str] = []
-    monkeypatch.setattr("games.announce.current_app.send_task", lambda name, **_: sent.append(name))
-    with django_capture_on_commit_callbacks(execute=True):
-        data_copies.ask(user=alice, now=NOON)
-        assert not sent
-    assert sent == [tasks.copy_data.name]
+    assert len(sent) == 3  # one from each hourly task while a copy waited, and one from the first copy
 
 
 def test_a_guest_fetches_a_copy() -> None:
@@ -269,27 +257,27 @@ def test_it_has_own_moves_only(alice: User, bob: User, ann: User) -> None:
     assert after["seat"]["number"] == 1
 
 
-def test_a_copy_of_many_moves_has_the_newest(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_of_many_moves_or_notices_has_the_newest(
+    alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     older, newer = (table_after([alice, bob], 20, seed=seed) for seed in (4, 5))
     monkeypatch.setattr(my_data, "MOST_MOVES", 3)
-    games = {game["code"]: len(game["moves"]) for game in copied(alice)["games"]}
-    assert games == {newer.game.code: 3, older.game.code: 0}
-
-
-def test_a_copy_of_many_notices_has_the_newest(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(my_data, "MOST_ROWS", 2)
     for days in range(3):
         player_notices.day_taken(alice, until=NOON, left=3 - days, now=NOON + timedelta(days=days))
     made = list(Notice.objects.filter(user=alice).order_by("pk"))
     assert len(made) > 2
+    copy = copied(alice)
+    assert {game["code"]: len(game["moves"]) for game in copy["games"]} == {newer.game.code: 3, older.game.code: 0}
     newest = [(one.kind, one.channel, one.text) for one in made[-2:]]
-    assert [(row["kind"], row["channel"], row["text"]) for row in copied(alice)["notices"]] == newest
+    assert [(row["kind"], row["channel"], row["text"]) for row in copy["notices"]] == newest
 
 
 @pytest.mark.long
 def test_it_has_nothing_private_of_others(alice: User, bob: User, mo: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    about = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=REPORT, now=NOON).case
+    report = report_seat(game, by=alice, seat=1)
+    about = report.case
     people.warn(person_id=bob.pk, by=mo, reason="You wrote a rude word.", now=NOON)
     people.note(person_id=bob.pk, by=mo, reason="Watch him, says carl.", now=NOON)
     cases.note(case_id=about.pk, by=mo, reason="He is known for this, says carl.", now=NOON)
@@ -303,7 +291,7 @@ def test_it_has_nothing_private_of_others(alice: User, bob: User, mo: User) -> N
     assert [row["text"] for row in of_bob["warnings"]] == ["You wrote a rude word."]
     assert [row["act"] for row in of_bob["acts_of_staff"]] == ["warn"]
     of_alice = copied(alice)
-    assert [(row["text"], row["case_outcome"]) for row in of_alice["reports"]] == [(REPORT, "acted")]
+    assert [(row["text"], row["case_outcome"]) for row in of_alice["reports"]] == [(report.text, "acted")]
     of_mo = copied(mo)
     assert "rude word" not in json.dumps(of_mo)
     assert [row["act"] for row in of_mo["acts_as_staff"]] == ["warn", "note_person", "note_case", "close_case"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -30,7 +30,7 @@ from games.staff import cases, people, tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import show_factor, staff_browser
 from tests.support.pages import text_of
-from tests.support.staff import REASON, act
+from tests.support.staff import REASON, act, report_seat
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +70,11 @@ def hits(words: tuple[str, ...]) -> list[tuple[str, str, str]]:
     ]
 
 
+def delete(who: User, now: datetime) -> None:
+    deletion.ask(user=User.objects.get(pk=who.pk), now=now)
+    assert deletion.delete(user_id=who.pk, now=now + timedelta(days=14))
+
+
 def with_everything(alice: User, bob: User, mo: User, ann: User) -> tuple[User, list[Table]]:
     """Return Zelda, about whom every table has something, and the tables that she played to the end."""
     zelda = person("zelda_first")
@@ -98,9 +103,8 @@ def with_everything(alice: User, bob: User, mo: User, ann: User) -> tuple[User, 
     tables.remove(**act(removed, ann, seat=1, bot=True))
     tables.move_seat(**act(removed, ann, seat=1, username="zelda_second"))
     tables.remove(**act(removed, ann, seat=1, bot=True, now=NOON + timedelta(minutes=1)))
-    text = "She said rude words, and I am annoyed."
-    about = cases.report(code=ended[0].game.code, viewer=Viewer(alice), seat=0, kind="name", text=text, now=now).case
-    cases.report(code=ended[0].game.code, viewer=Viewer(zelda), seat=1, kind="name", text=text, now=now)
+    about = report_seat(ended[0].game, by=alice, seat=0, now=now).case
+    report_seat(ended[0].game, by=zelda, seat=1, now=now)
     cases.close_case(case_id=about.pk, by=mo, outcome="acted", answer="", reason=REASON, now=now)
     rematch.ask_rematch(code=ended[0].game.code, viewer=Viewer(zelda), now=now)
     waiting = lobby.create_table(user=zelda, options=lobby.TableOptions(players=4), now=now)
@@ -129,74 +133,56 @@ def with_everything(alice: User, bob: User, mo: User, ann: User) -> tuple[User, 
 
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-def test_a_dump_has_no_name_or_address(alice: User, bob: User, mo: User, ann: User) -> None:
+def test_no_dump_record_or_page_has_a_name_or_address(alice: User, bob: User, mo: User, ann: User) -> None:
     zelda, ended = with_everything(alice, bob, mo, ann)
     before = hits((*NAMES, *ADDRESSES))
     assert {word for _, _, word in before} == {*NAMES, *ADDRESSES}
-    now = timezone.now()
-    deletion.ask(user=User.objects.get(pk=zelda.pk), now=now)
-    assert deletion.delete(user_id=zelda.pk, now=now + timedelta(days=14))
+    delete(zelda, timezone.now())
     assert hits((*NAMES, *ADDRESSES)) == []
-    name = deleted_name(zelda.pk)
+    name, by_alice = deleted_name(zelda.pk), logged_in(alice)
     for table in ended:
-        after = now_of(table)
-        record = records.record_of(after)
+        record = records.record_of(now_of(table))
         assert record.players[0] == name
         printed = rules.print_record(record)
         assert f'"{name}"' in printed
         assert list(rules.replay_record(rules.parse_record(printed)))
         assert not faults_of(table.game.pk)
         for page in ("", "log/", "replay/", "record/"):
-            answer = logged_in(alice).get(f"/games/{table.game.code}/{page}")
+            answer = by_alice.get(f"/games/{table.game.code}/{page}")
             assert answer.status_code == 200
             assert name in answer.content.decode()
+    # Pages of staff show what is left.
+    browser, entries = staff_browser(ann), AuditEntry.objects.filter(person_id=zelda.pk)
+    assert {entry.person_name for entry in entries} == {name}
+    assert name in text_of(browser.get("/admin/games/auditentry/"))
+    for model in (AuditEntry, Case, Game):
+        for row in model._default_manager.all():
+            assert browser.get(f"/admin/games/{model._meta.model_name}/{row.pk}/change/").status_code == 200
+    for game in Game.objects.all():
+        assert by_alice.get(f"/games/{game.code}/").status_code in (200, 404)
+    assert browser.get(f"/admin/accounts/user/{zelda.pk}/change/").status_code in (302, 404)
+    assert by_alice.get("/people/zelda_second/").status_code == 404
 
 
 def test_colleagues_of_staff_keep_no_name(alice: User, bob: User, mo: User, ann: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    text = "He wrote a rude word as his name, twice."
-    case = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=text, now=NOON).case
+    case = report_seat(game, by=alice, seat=1).case
     people.warn(person_id=bob.pk, by=mo, reason=REASON, now=NOON)
     cases.hand_over(case_id=case.pk, by=mo, colleague=ann.pk, reason=REASON, now=NOON)
     assert Notice.objects.filter(user=ann, kind="case_handed_over").exists()
-    deletion.ask(user=User.objects.get(pk=mo.pk), now=NOON)
-    assert deletion.delete(user_id=mo.pk, now=NOON + timedelta(days=14))
+    delete(mo, NOON)
     assert not Notice.objects.filter(text__regex=r"\mmo\M").exists()
     assert {entry.actor_name for entry in AuditEntry.objects.all()} == {deleted_name(mo.pk)}
     assert "Deleted player" in text_of(staff_browser(ann).get(f"/admin/games/case/{case.pk}/change/"))
 
 
 @pytest.mark.long
-def test_staff_pages_show_what_is_left(alice: User, bob: User, mo: User, ann: User) -> None:
-    zelda, _ = with_everything(alice, bob, mo, ann)
-    now = timezone.now()
-    deletion.ask(user=User.objects.get(pk=zelda.pk), now=now)
-    assert deletion.delete(user_id=zelda.pk, now=now + timedelta(days=14))
-    browser, name = staff_browser(ann), deleted_name(zelda.pk)
-    entries = AuditEntry.objects.filter(person_id=zelda.pk)
-    assert {entry.person_name for entry in entries} == {name}
-    assert name in text_of(browser.get("/admin/games/auditentry/"))
-    for entry in AuditEntry.objects.all():
-        assert browser.get(f"/admin/games/auditentry/{entry.pk}/change/").status_code == 200
-    for case in Case.objects.all():
-        assert browser.get(f"/admin/games/case/{case.pk}/change/").status_code == 200
-    for game in Game.objects.all():
-        assert browser.get(f"/admin/games/game/{game.pk}/change/").status_code == 200
-        page = logged_in(alice).get(f"/games/{game.code}/")
-        assert page.status_code in (200, 404)
-    assert browser.get(f"/admin/accounts/user/{zelda.pk}/change/").status_code in (302, 404)
-    assert logged_in(alice).get("/people/zelda_second/").status_code == 404
-
-
-@pytest.mark.long
 def test_a_name_that_is_a_word_changes_no_notice_of_others(alice: User, bob: User, mo: User, ann: User) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    text = "He wrote a rude word as his name, twice."
-    case = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=text, now=NOON).case
+    case = report_seat(game, by=alice, seat=1).case
     cases.hand_over(case_id=case.pk, by=mo, colleague=ann.pk, reason=REASON, now=NOON)
     before = list(Notice.objects.order_by("pk").values_list("text", flat=True))
     stranger = User.objects.create_user("the", former_names=["a", "to", "over", "you"])
-    deletion.ask(user=stranger, now=NOON)
-    assert deletion.delete(user_id=stranger.pk, now=NOON + timedelta(days=14))
+    delete(stranger, NOON)
     assert any(" over to you" in text for text in before)
     assert list(Notice.objects.order_by("pk").values_list("text", flat=True)) == before

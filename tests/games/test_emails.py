@@ -45,6 +45,17 @@ def test_the_scan_finds_a_card() -> None:
     assert cards_in("play r5 uno") == ["play r5"]
 
 
+def mails_about(view: queries.GameView, to: Reader) -> list[Any]:
+    """Return all kinds of mails that say until when a turn is."""
+    news = [EmailItem("Bob wins the game.", view)]
+    return [
+        emails.turn_mail(to, KINDS[TURN], [view], now=NOON, unique="1"),
+        emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, unique="1"),
+        emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, unique="1"),
+        emails.digest_mail(to, [view], news, now=NOON, unique="1"),
+    ]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) -> None:
@@ -52,13 +63,8 @@ def test_no_mail_names_a_card(alice: User, bob: User, charlie: User, seed: int) 
     table = table_after(people, 5 + 9 * seed, seed, deadline=NOON + DAY)
     for user in people:
         view, to = queries.view_of(table, user), reader(user)
-        for mail in (
-            emails.turn_mail(to, KINDS[TURN], [view], now=NOON, unique="1"),
-            emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, unique="1"),
-            emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, unique="1"),
-            emails.news_mail(to, KINDS[GAME_OVER], [EmailItem("Bob wins the game.", view)], now=NOON, unique="1"),
-            emails.digest_mail(to, [view], [EmailItem("Bob wins the game.", view)], now=NOON, unique="1"),
-        ):
+        over = emails.news_mail(to, KINDS[GAME_OVER], [EmailItem("Bob wins the game.", view)], now=NOON, unique="1")
+        for mail in (*mails_about(view, to), over):
             assert cards_in(everything_in(mail)) == []
 
 
@@ -92,13 +98,7 @@ def test_times_have_the_day_and_the_reader_s_time_zone(alice: User, bob: User, z
 def test_no_mail_says_a_time_without_its_day_and_zone(alice: User, bob: User, left: timedelta) -> None:
     """A mail may be read a day later."""
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + left), alice)
-    to, news = reader(alice, "Europe/Helsinki"), [EmailItem("Bob wins the game.", view)]
-    for mail in (
-        emails.turn_mail(to, KINDS[TURN], [view], now=NOON, unique="1"),
-        emails.turn_mail(to, KINDS[TURN], [view, view], now=NOON, unique="1"),
-        emails.turn_mail(to, KINDS[DEADLINE], [view], now=NOON, unique="1"),
-        emails.digest_mail(to, [view], news, now=NOON, unique="1"),
-    ):
+    for mail in mails_about(view, reader(alice, "Europe/Helsinki")):
         text = everything_in(mail)
         times = re.findall(r"(?<!:)\b\d?\d:\d\d\b(?!:)", text)
         whole = re.findall(r"[SMTWF]\w+day \d+ \w+, \d\d:\d\d \(Europe/Helsinki\)", text)

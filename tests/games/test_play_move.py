@@ -18,6 +18,10 @@ from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 pytestmark = pytest.mark.django_db
 
 
+LAST_CARD = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}
+"""Alice wins the round with her next card, and scores 57."""
+
+
 def move(table: Table, user: User, text: str, **given: Any) -> Table:
     version = given.pop("version", now_of(table).game.version)
     return play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=NOON, **given)
@@ -25,18 +29,22 @@ def move(table: Table, user: User, text: str, **given: Any) -> Table:
 
 @pytest.fixture
 def table(alice: User, bob: User) -> Table:
-    return table_at(TWO_HANDS, [alice, bob])
+    return table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(hours=5))
 
 
-def test_a_move_saves_its_log_line_the_version_and_the_position(table: Table, alice: User) -> None:
-    move(table, alice, "play r5")
+def test_a_move_saves_its_log_line_the_position_and_the_clock(table: Table, alice: User) -> None:
+    returned = move(table, alice, "play r5")
     after = now_of(table)
     assert log_of(table) == ["0 play r5"]
-    assert after.game.version == 1
+    assert after.game.version == returned.game.version == 1
     round_, position = after.started.round, after.started.position
     assert position.hands == (("b1", "b2"), ("r4", "g3", "W6"))
     assert (position.turn, position.discard_pile, position.color) == (1, ("r3", "r5"), "r")
+    assert position == returned.started.position
     assert round_.ended_at is None
+    # A turn starts with the time of the pace, and banks what the last one left.
+    assert after.seats[0].bank == 5 * 3600
+    assert after.game.deadline == returned.game.deadline == NOON + timedelta(hours=48)
 
 
 def test_a_move_that_cannot_be_saved_changes_nothing(table: Table, alice: User) -> None:
@@ -45,24 +53,6 @@ def test_a_move_that_cannot_be_saved_changes_nothing(table: Table, alice: User) 
         move(table, alice, "play r5")
     after = now_of(table)
     assert (after.game.version, after.started.position) == (0, table.started.position)
-
-
-def test_a_move_returns_the_table_as_stored(table: Table, alice: User) -> None:
-    returned = move(table, alice, "play r5")
-    stored = now_of(table)
-    assert returned.started.position == stored.started.position
-    assert returned.game.version == stored.game.version
-    assert returned.game.deadline == stored.game.deadline
-
-
-def test_a_turn_starts_with_the_pace_s_time_and_banks_what_the_last_one_left(
-    table: Table, alice: User, bob: User
-) -> None:
-    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + timedelta(hours=5))
-    move(table, alice, "play r5")
-    after = now_of(table)
-    assert after.seats[0].bank == 5 * 3600
-    assert after.game.deadline == NOON + timedelta(hours=48)
 
 
 def test_playing_the_drawn_card_keeps_the_deadline(alice: User, bob: User) -> None:
@@ -118,9 +108,9 @@ def test_a_token_of_a_refused_move_can_be_used_again(table: Table, alice: User) 
 
 
 def test_repeating_the_token_of_the_last_move_still_answers(alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob])
-    move(table, alice, "play r5", version=0, token="last")
-    assert move(table, alice, "play r5", version=0, token="last").game.status == Game.Status.OVER
+    table = table_at(LAST_CARD, [alice, bob])
+    for _ in range(2):
+        assert move(table, alice, "play r5", version=0, token="last").game.status == Game.Status.OVER
 
 
 def refusal(table: Table, user: User, text: str, **given: Any) -> tuple[str, int, str | None]:
@@ -173,22 +163,18 @@ def test_a_token_used_for_another_move_is_refused(table: Table, alice: User) -> 
     assert refusal(table, alice, "draw", token="once") == ("token_reused", 422, None)
 
 
-def test_a_finished_game_refuses_moves(alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3"]]}, [alice, bob])
-    move(table, alice, "play r5")
-    assert refusal(table, bob, "draw") == ("over", 409, "END-1")
-
-
-def test_the_last_card_ends_a_single_round(alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob])
+@pytest.mark.parametrize("target", [0, 50])
+def test_the_last_card_ends_a_single_round_or_a_match_at_its_target(alice: User, bob: User, target: int) -> None:
+    table = table_at(LAST_CARD, [alice, bob], target=target)
     move(table, alice, "play r5")
     after = now_of(table)
     assert (after.game.status, after.game.winner, after.game.deadline) == (Game.Status.OVER, 0, None)
     assert [seat.score for seat in after.seats] == [57, 0]
+    assert refusal(table, bob, "draw") == ("over", 409, "END-1")
 
 
 def test_a_match_goes_on_with_the_next_round_and_the_next_dealer(alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
+    table = table_at(LAST_CARD, [alice, bob], target=1000)
     after = move(table, alice, "play r5")
     assert after.game.status == Game.Status.PLAYING
     round_, position = after.started.round, after.started.position
@@ -196,13 +182,6 @@ def test_a_match_goes_on_with_the_next_round_and_the_next_dealer(alice: User, bo
     assert [len(hand) for hand in position.hands] == [7, 7]
     assert position.turn == 1
     assert [seat.score for seat in now_of(table).seats] == [57, 0]
-
-
-def test_a_match_ends_at_its_target(alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=50)
-    move(table, alice, "play r5")
-    after = now_of(table)
-    assert (after.game.status, after.game.winner) == (Game.Status.OVER, 0)
 
 
 def test_a_player_who_leaves_is_out_of_later_rounds(alice: User, bob: User, charlie: User) -> None:

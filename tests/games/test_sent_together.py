@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -101,9 +102,9 @@ def test_an_interception_or_a_miss_cannot_follow_a_play(alice: User, bob: User, 
 
 
 UNKNOWN_AFTER = {
-    "a swap": ("play r7 swap 1", {"hands": [["r7", "b9", "y1"], ["r1", "g2", "y3"], ["b4", "b3", "g8"]]}),
-    "a pass": ("play r0", {"hands": [["r0", "b9", "y1"], ["r1", "g2", "y3"], ["b4", "b3", "g8"]]}),
-    "cards drawn": ("play BZ", {"hands": [["BZ", "b9", "y1"], ["r1", "g2", "y3"], ["b4", "b3", "g8"]]}),
+    "a swap": ("play r7 swap 1", ["r7", "b9", "y1"]),
+    "a pass": ("play r0", ["r0", "b9", "y1"]),
+    "cards drawn": ("play BZ", ["BZ", "b9", "y1"]),
 }
 
 
@@ -113,22 +114,21 @@ UNKNOWN_AFTER = {
 def test_a_refusal_does_not_tell_which_cards_the_first_play_brings(
     alice: User, bob: User, charlie: User, first: str, pace: str
 ) -> None:
-    move, shown = UNKNOWN_AFTER[first]
-    table = table_at({**STRAIGHT, **shown}, [alice, bob, charlie], preset="house-party", pace=pace)
+    """Neither to people nor to bots."""
+    text, hand = UNKNOWN_AFTER[first]
+    position = {**STRAIGHT, "hands": [hand, ["r1", "g2", "y3"], ["b4", "b3", "g8"]]}
+    table, of_bot = (
+        table_at(position, [seat, bob, charlie], preset="house-party", pace=pace) for seat in (alice, "careful")
+    )
     for card in dict.fromkeys(table.options.rules.deck.cards):
-        denied = refused(table, alice, move, f"play {card}", "play o5")
-        assert (denied.code, denied.message[:6]) == ("not_your_turn", "Card 2"), card
-
-
-@pytest.mark.parametrize("first", UNKNOWN_AFTER)
-def test_what_a_bot_sends_is_checked_in_the_same_way(bob: User, charlie: User, first: str) -> None:
-    move, shown = UNKNOWN_AFTER[first]
-    table = table_at({**STRAIGHT, **shown}, ["careful", bob, charlie], preset="house-party")
-    for card in dict.fromkeys(table.options.rules.deck.cards):
-        then = [parse_move(f"play {card}"), parse_move("play o5")]
-        with pytest.raises(Denied) as caught:
-            play_seat(game_id=table.game.pk, seat=0, move=parse_move(move), then=then, version=0, now=LATER)
-        assert (caught.value.code, caught.value.message[:6]) == ("not_your_turn", "Card 2"), card
+        first_play, *then = map(parse_move, (text, f"play {card}", "play o5"))
+        by_bot = partial(play_seat, game_id=of_bot.game.pk, seat=0, move=first_play, then=then, version=0, now=LATER)
+        for call in (partial(send, table, alice, text, f"play {card}", "play o5", version=0), by_bot):
+            with pytest.raises(Denied) as caught:
+                call()
+            assert (caught.value.code, caught.value.message[:6]) == ("not_your_turn", "Card 2"), card
+    for here in (table, of_bot):
+        assert now_of(here).started.position == here.started.position
 
 
 def test_cards_after_the_end_of_the_turn_or_the_round_are_refused(alice: User, bob: User, charlie: User) -> None:

@@ -17,7 +17,7 @@ from games.models.orders import Orders, parse_orders
 from games.queries import Table, Viewer
 from games.rules import options_from
 from tests.conftest import api_token, logged_in
-from tests.support.pages import text_of
+from tests.support.pages import open_table, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -49,31 +49,31 @@ def view(user: User, table: Table) -> Any:
     return program(user).get(f"/api/v1/games/{table.game.code}").json()
 
 
+def page_of(table: Table, reader: User | None) -> Any:
+    return (logged_in(reader) if reader else Client()).get(table.game.get_absolute_url())
+
+
+def boxes(page: Any, name: str) -> list[tuple[str, bool]]:
+    """Return the values of the form's boxes with this name, and which are checked."""
+    found = re.findall(rf'name="{name}" id="{name}-\w+"\s+value="(\w+)"( checked)?', page.content.decode())
+    return [(value, bool(checked)) for value, checked in found]
+
+
 def refused(response: Any) -> tuple[int, str]:
     return response.status_code, response.json()["error"]
 
 
-def test_orders_are_read_as_they_were_set(table: Table, alice: User) -> None:
+def test_orders_are_read_as_they_were_set_by_their_owner_alone(table: Table, alice: User, bob: User) -> None:
     assert get(alice, table).json() == UNSET
     for _ in range(2):
         response = put(alice, table, SET)
         assert (response.status_code, response.json()) == (200, SET)
     assert get(alice, table).json() == SET
     assert program(alice).head(f"/api/v1/games/{table.game.code}/orders").status_code == 200
+    assert (view(alice, table)["orders"], view(bob, table)["orders"]) == (SET, UNSET)
+    assert view(alice, table)["version"] == 0  # no line of the log
+    assert "orders" not in program(alice).get("/api/v1/games", {"mine": "1"}).json()["items"][0]
     assert put(alice, table, {}).json() == UNSET
-
-
-def test_the_view_has_the_viewer_s_own_orders_alone(table: Table, alice: User, bob: User) -> None:
-    put(alice, table, SET)
-    assert view(alice, table)["orders"] == SET
-    assert view(bob, table)["orders"] == UNSET
-    listed = program(alice).get("/api/v1/games", {"mine": "1"}).json()["items"][0]
-    assert "orders" not in listed
-
-
-def test_setting_orders_adds_no_line_to_the_log(table: Table, alice: User) -> None:
-    put(alice, table, SET)
-    assert view(alice, table)["version"] == 0
 
 
 @pytest.mark.parametrize(
@@ -148,17 +148,7 @@ def test_a_table_without_standing_orders_says_so(
     for response in (put(alice, table, SET), get(alice, table)):
         assert (*refused(response), response.json()["message"]) == (403, "forbidden", says)
     assert "orders" not in view(alice, table)
-    page = logged_in(alice).get(table.game.get_absolute_url())
-    assert "Standing orders" not in text_of(page)
-
-
-def test_orders_can_be_set_before_the_start(alice: User, bob: User) -> None:
-    options = lobby.TableOptions(preset="house-party", players=2, target=500)
-    waiting = lobby.create_table(user=alice, options=options, now=NOON)
-    assert put(alice, waiting, SET).status_code == 200
-    lobby.join(code=waiting.game.code, viewer=Viewer(bob), now=NOON)
-    assert get(alice, waiting).json() == SET
-    assert get(bob, waiting).json() == UNSET
+    assert "Standing orders" not in text_of(page_of(table, alice))
 
 
 @pytest.fixture
@@ -168,41 +158,43 @@ def waiting(alice: User) -> Table:
     return lobby.create_table(user=alice, options=options, now=NOON)
 
 
+def test_orders_can_be_set_before_the_start(waiting: Table, alice: User, bob: User, charlie: User) -> None:
+    assert put(alice, waiting, SET).status_code == 200
+    for user in (bob, charlie):
+        lobby.join(code=waiting.game.code, viewer=Viewer(user), now=NOON)
+    assert (get(alice, waiting).json(), get(bob, waiting).json()) == (SET, UNSET)
+
+
 def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table, alice: User, bob: User) -> None:
     browser, url = logged_in(alice), waiting.game.get_absolute_url()
-    page = browser.get(url)
-    assert "Standing orders: none" in text_of(page)
-    assert "Once the cards are dealt, you can also choose cards here" in text_of(page)
-    assert "Others can play out of turn here. Leave orders, and you do so too." in text_of(page)
+    page = text_of(browser.get(url))
+    assert "Standing orders: none" in page
+    assert "Once the cards are dealt, you can also choose cards here" in page
+    assert "Others can play out of turn here. Leave orders, and you do so too." in page
     answer = browser.post(f"{url}orders/", {"intercept": "face", "call_uno": "1"})
     assert (answer.status_code, answer["Location"]) == (303, url)
     assert get(alice, waiting).json() == {**UNSET, "intercept": "face"}
     assert "Standing orders: play the same face in any colour" in text_of(browser.get(url))
     refusal = browser.post(f"{url}orders/", {"intercept": "all"})
     assert (refusal.status_code, "Set intercept to never, card or face." in text_of(refusal)) == (400, True)
-    for reader in (logged_in(bob), Client()):
-        assert "Standing orders" not in text_of(reader.get(url))
+    for reader in (bob, None):
+        assert "Standing orders" not in text_of(page_of(waiting, reader))
+    Game.objects.filter(pk=waiting.game.pk).update(status=Game.Status.VOID, finished_at=NOON)
+    assert "Standing orders" not in text_of(browser.get(url))
+    assert refused(put(alice, waiting, SET)) == (409, "over")
 
 
 @pytest.mark.parametrize("fields", [{"preset": "no-mercy"}, {"preset": "house-party", "pace": "live"}])
 def test_a_table_that_waits_has_no_form_where_orders_do_nothing(alice: User, fields: dict[str, Any]) -> None:
-    waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, **fields), now=NOON)
-    page = logged_in(alice).get(waiting.game.get_absolute_url())
+    page = logged_in(alice).get(open_table(alice, players=3, **fields).get_absolute_url())
     assert (page.status_code, "Standing orders" in text_of(page)) == (200, False)
-
-
-def test_a_table_that_closed_before_the_start_has_no_form(waiting: Table, alice: User) -> None:
-    Game.objects.filter(pk=waiting.game.pk).update(status=Game.Status.VOID, finished_at=NOON)
-    assert "Standing orders" not in text_of(logged_in(alice).get(waiting.game.get_absolute_url()))
-    assert refused(put(alice, waiting, SET)) == (409, "over")
 
 
 def test_the_form_stays_until_the_next_deal(alice: User, bob: User) -> None:
     over = {**POSITION, "hands": [[], ["r4", "g3"]], "phase": "over", "winner": 0, "points": [0, 7]}
     table = table_at(over, [alice, bob], preset="house-party", target=500)
-    browser = logged_in(bob)
-    assert "Standing orders: none" in text_of(browser.get(table.game.get_absolute_url()))
-    browser.post(f"{table.game.get_absolute_url()}orders/", {"intercept": "card"})
+    assert "Standing orders: none" in text_of(page_of(table, bob))
+    logged_in(bob).post(f"{table.game.get_absolute_url()}orders/", {"intercept": "card"})
     assert get(bob, table).json()["intercept"] == "card"
 
 
@@ -213,14 +205,12 @@ def test_a_free_seat_between_players_mixes_no_orders_up(waiting: Table, alice: U
         lobby.join(code=waiting.game.code, viewer=Viewer(user), now=NOON)
     put(charlie, waiting, SET)
     lobby.leave_table(code=waiting.game.code, viewer=Viewer(bob), now=NOON)
-    assert logged_in(charlie).get(waiting.game.get_absolute_url()).status_code == 200
+    assert page_of(waiting, charlie).status_code == 200
     assert (get(charlie, waiting).json(), get(alice, waiting).json()) == (SET, UNSET)
     again = {**SET, "intercept": "card"}
     assert put(charlie, waiting, again).json() == again
-    assert list(Seat.objects.filter(game=waiting.game).order_by("index").values_list("orders", flat=True)) == [
-        None,
-        again,
-    ]
+    orders = Seat.objects.filter(game=waiting.game).order_by("index").values_list("orders", flat=True)
+    assert list(orders) == [None, again]
 
 
 def test_orders_end_with_the_game_and_with_leaving(table: Table, alice: User) -> None:
@@ -261,10 +251,9 @@ def test_no_answer_to_others_depends_on_a_player_s_orders(table: Table, alice: U
 def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> None:
     browser = logged_in(alice)
     page = browser.get(table.game.get_absolute_url())
-    html = page.content.decode()
     assert "Standing orders: none" in text_of(page)
-    assert re.search(r'id="intercept-never"\s+value="never" checked', html)
-    assert re.findall(r'name="keep" id="keep-\w+"\s+value="(\w+)"', html) == ["r5", "b1", "b2"]
+    assert ("never", True) in boxes(page, "intercept")
+    assert boxes(page, "keep") == [("r5", False), ("b1", False), ("b2", False)]
     fields = {"intercept": "face", "keep": ["r5", "b2"], "call_uno": "1"}
     for _ in range(2):
         answer = browser.post(f"/games/{table.game.code}/orders/", fields)
@@ -277,12 +266,9 @@ def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> 
 
 def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User) -> None:
     def link(game: Game) -> list[str]:
-        return re.findall(r'<a href="#orders-form" id="to-orders">([^<]*)', page_of(game))
-
-    def page_of(game: Game) -> str:
         html = logged_in(alice).get(game.get_absolute_url()).content.decode()
         assert ('id="orders-form"' in html) == ('id="to-orders"' in html)
-        return html
+        return re.findall(r'<a href="#orders-form" id="to-orders">([^<]*)', html)
 
     assert link(table.game) == ["Orders: none."]
     put(alice, table, {"intercept": "face"})
@@ -297,12 +283,7 @@ def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User
 
 def test_the_form_has_kept_cards_that_are_not_in_the_hand_and_no_wilds(table: Table, alice: User, bob: User) -> None:
     put(bob, table, {"keep": ["y9"]})
-    html = logged_in(bob).get(table.game.get_absolute_url()).content.decode()
-    assert re.findall(r'name="keep" id="keep-\w+"\s+value="(\w+)"( checked)?', html) == [
-        ("r4", ""),
-        ("y9", " checked"),
-        ("g3", ""),
-    ]
+    assert boxes(page_of(table, bob), "keep") == [("r4", False), ("y9", True), ("g3", False)]
 
 
 def test_where_only_the_same_card_intercepts_the_form_offers_no_face(alice: User, bob: User) -> None:
@@ -310,11 +291,7 @@ def test_where_only_the_same_card_intercepts_the_form_offers_no_face(alice: User
     position = {**POSITION, "hands": [["r5", "b1"], ["r4", "g3"]]}
     table = table_at(position, [alice, bob], preset="classic", options=options)
     put(alice, table, {"intercept": "face"})
-    html = logged_in(alice).get(table.game.get_absolute_url()).content.decode()
-    assert re.findall(r'name="intercept" id="intercept-(\w+)"\s+value="\w+"( checked)?', html) == [
-        ("never", ""),
-        ("card", " checked"),
-    ]
+    assert boxes(page_of(table, alice), "intercept") == [("never", False), ("card", True)]
 
 
 def test_the_page_shows_why_a_form_is_refused(table: Table, alice: User) -> None:
@@ -323,9 +300,6 @@ def test_the_page_shows_why_a_form_is_refused(table: Table, alice: User) -> None
     assert answer.status_code == 400
     assert "'rE' is not a card of this table’s deck" in text_of(answer).replace("&#x27;", "'")
     assert get(alice, table).json() == UNSET
+    assert "Standing orders" not in text_of(page_of(table, None))
     anonymous = Client().post(f"/games/{table.game.code}/orders/", {"intercept": "card"})
     assert (anonymous.status_code, "/accounts/login/" in anonymous["Location"]) == (302, True)
-
-
-def test_a_spectator_sees_no_form(table: Table) -> None:
-    assert "Standing orders" not in text_of(Client().get(table.game.get_absolute_url()))
