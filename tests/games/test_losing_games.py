@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +13,6 @@ from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings as site
 from django.contrib.auth import get_user
 from django.contrib.auth.hashers import make_password
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -23,17 +21,19 @@ from accounts.actions import create_guest
 from accounts.adapter import LEFT_GUEST
 from accounts.models import Session, User
 from accounts.reset_tokens import ResetTokens
-from games.actions import guests, lobby, table_limits
+from games.actions import guests, table_limits
 from games.models import Game, Seat
 from tests.conftest import logged_in, person
 from tests.support.codes import confirmed_browser
-from tests.support.pages import text_of
+from tests.support.pages import open_table, text_of
 from tests.support.tables import TWO_HANDS, table_at
+from tests.support.web import at_once
 
 pytestmark = pytest.mark.django_db
 
 LOG_OUT, MOVE = "/accounts/logout/", "/move-seats/"
 WORD = "a long enough pass-phrase"
+NEW_PASSWORD = {"password1": WORD, "password2": WORD}
 
 
 @pytest.fixture
@@ -61,11 +61,12 @@ def log_in(browser: Client, name: str) -> Any:
     return browser.post("/accounts/login/", {"login": name, "password": name})
 
 
-def reset_link(user: User) -> str:
-    """Return the path of the link that resets this person's password by mail."""
+def reset_password(browser: Client, user: User) -> None:
+    """Choose a new password by a link as in the mail that resets it."""
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
     token = ResetTokens(user.email).make_token(User.objects.get(pk=user.pk))
-    return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{token}/"
+    link = f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{token}/"
+    browser.post(browser.get(link, follow=True).redirect_chain[-1][0], NEW_PASSWORD)
 
 
 def buttons(page: Any) -> list[tuple[str, str]]:
@@ -85,14 +86,11 @@ def test_games_that_the_account_plays_too_are_told_and_asked_about(as_guest: Cli
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_presses_at_once_that_move_the_games_the_second_moves_none(guest: User, alice: User) -> None:
-    def move(_: int) -> int:
-        try:
-            return guests.move_seats(guest=guest, user=alice, now=timezone.now()).games
-        finally:
-            connection.close()
+    def move(ready: Callable[[], object]) -> int:
+        ready()
+        return guests.move_seats(guest=guest, user=alice, now=timezone.now()).games
 
-    with ThreadPoolExecutor(3) as presses:
-        assert sorted(presses.map(move, range(3))) == [0, 0, 2]
+    assert sorted(at_once([move] * 3)) == [0, 0, 2]
 
 
 def test_a_control_character_gives_no_game_up(as_guest: Client) -> None:
@@ -126,18 +124,14 @@ def test_no_other_form_logs_a_guest_with_games_out(as_guest: Client, guest: User
     assert get_user(as_guest) == guest
 
 
-def test_a_guest_without_games_logs_out_with_one_press(client: Client, db: None) -> None:
-    browser = logged_in(create_guest())
+def test_a_guest_without_games_logs_out_with_one_press(db: None) -> None:
+    guest = create_guest()
+    browser = logged_in(guest)
+    closed = open_table(guest)  # one that never started is no game to lose
+    Game.objects.filter(pk=closed.pk).update(status=Game.Status.VOID)
     assert "You are a guest without games, so you lose nothing." in text_of(browser.get(LOG_OUT))
     browser.post(LOG_OUT)
     assert not get_user(browser).is_authenticated
-
-
-def test_a_table_that_closed_before_it_started_is_no_game_to_lose(db: None) -> None:
-    guest = create_guest()
-    table = lobby.create_table(user=guest, options=lobby.TableOptions(), now=timezone.now())
-    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.VOID)
-    assert "without games" in text_of(logged_in(guest).get(LOG_OUT))
 
 
 @pytest.mark.parametrize(
@@ -214,24 +208,13 @@ def test_games_that_are_over_a_limit_can_be_moved_later(
     assert Seat.objects.filter(user=alice).count() == 3
 
 
-def to_another_account(browser: Client) -> None:
-    person("zoe")
-    log_in(browser, "zoe")
-
-
-def to_a_new_account(browser: Client) -> None:
-    browser.post("/accounts/signup/", {"username": "dana", "password1": WORD, "password2": WORD})
-
-
-def to_the_same_account(browser: Client) -> None:
-    log_in(browser, "alice")
-
-
-@pytest.mark.parametrize("log_in_again", [to_another_account, to_a_new_account, to_the_same_account])
-def test_logging_in_once_more_keeps_the_guest(
-    after_log_in: Client, guest: User, log_in_again: Callable[[Client], None]
-) -> None:
-    log_in_again(after_log_in)
+@pytest.mark.parametrize("log_in_again", ["zoe", "dana", "alice"], ids=["another", "a new account", "the same"])
+def test_logging_in_once_more_keeps_the_guest(after_log_in: Client, guest: User, log_in_again: str) -> None:
+    if log_in_again == "dana":
+        after_log_in.post("/accounts/signup/", {"username": "dana", **NEW_PASSWORD})
+    else:
+        person("zoe")
+        log_in(after_log_in, log_in_again)
     assert get_user(after_log_in).is_authenticated
     assert after_log_in.session[LEFT_GUEST] == guest.pk
 
@@ -267,9 +250,8 @@ def by_another_password(browser: Client, alice: User) -> None:
 
 
 def by_a_reset_link_in_the_same_browser(browser: Client, alice: User) -> None:
-    form = browser.get(reset_link(alice), follow=True).redirect_chain[-1][0]
-    browser.post(form, {"password1": WORD, "password2": WORD})
-    User.objects.filter(pk=alice.pk).update(password=make_password("alice"))
+    reset_password(browser, alice)
+    by_another_password(browser, alice)
 
 
 def end_session(browser: Client) -> None:
@@ -334,8 +316,8 @@ def test_no_log_in_finds_a_guest_whose_games_were_brought_along_or_lost(
         ("/admin/logout/", {}),
         ("/accounts/me/sessions/", {"end": "others"}),
         ("/accounts/me/delete/", {}),
-        ("/accounts/password/change/", {"password1": WORD, "password2": WORD}),
-        ("/accounts/password/set/", {"password1": WORD, "password2": WORD}),
+        ("/accounts/password/change/", NEW_PASSWORD),
+        ("/accounts/password/set/", NEW_PASSWORD),
     ],
 )
 def test_nothing_else_logs_a_guest_out(as_guest: Client, guest: User, url: str, form: dict[str, str]) -> None:
@@ -344,8 +326,7 @@ def test_nothing_else_logs_a_guest_out(as_guest: Client, guest: User, url: str, 
 
 
 def test_a_reset_link_of_an_account_leaves_the_guest_logged_in(as_guest: Client, guest: User, alice: User) -> None:
-    form = as_guest.get(reset_link(alice), follow=True).redirect_chain[-1][0]
-    as_guest.post(form, {"password1": WORD, "password2": WORD})
+    reset_password(as_guest, alice)
     assert User.objects.get(pk=alice.pk).check_password(WORD)
     assert get_user(as_guest) == guest
 
@@ -353,34 +334,25 @@ def test_a_reset_link_of_an_account_leaves_the_guest_logged_in(as_guest: Client,
 # The end of a session
 
 
-def ends_in(user: User, left: timedelta, **fields: object) -> None:
-    Session.objects.filter(user=user).update(expire_date=timezone.now() + left, **fields)
-
-
-def days_left(user: User) -> int:
-    return round((Session.objects.get(user=user).expire_date - timezone.now()) / timedelta(days=1))
-
-
-def test_the_session_of_a_guest_who_keeps_playing_does_not_end(as_guest: Client, guest: User) -> None:
-    ends_in(guest, timedelta(days=3))
-    answer = as_guest.get("/")
-    assert days_left(guest) == 60
-    assert answer.cookies[site.SESSION_COOKIE_NAME]["max-age"] == 60 * 24 * 60 * 60
-
-
-def test_a_session_is_not_stored_again_at_every_page(as_guest: Client, guest: User) -> None:
-    ends_in(guest, timedelta(days=40))
-    assert site.SESSION_COOKIE_NAME not in as_guest.get("/").cookies
-    assert days_left(guest) == 40
-
-
-def test_a_session_with_a_new_key_still_ends_under_the_old_one(as_guest: Client, guest: User) -> None:
-    ends_in(guest, timedelta(seconds=9), ending=True)
-    assert site.SESSION_COOKIE_NAME not in as_guest.get("/").cookies
-    assert days_left(guest) == 0
-
-
-def test_the_session_of_an_account_ends_as_before(as_alice: Client, alice: User) -> None:
-    ends_in(alice, timedelta(days=3))
-    as_alice.get("/")
-    assert days_left(alice) == 3
+@pytest.mark.parametrize(
+    ("kind", "left", "ending", "days"),
+    [
+        ("guest", timedelta(days=3), False, 60),
+        ("guest", timedelta(days=40), False, 40),  # it is not stored again at every page
+        ("guest", timedelta(seconds=9), True, 0),  # one with a new key still ends under the old one
+        ("alice", timedelta(days=3), False, 3),
+    ],
+)
+def test_the_session_of_a_guest_who_keeps_playing_does_not_end(
+    guest: User, alice: User, kind: str, left: timedelta, ending: bool, days: int
+) -> None:
+    user = guest if kind == "guest" else alice
+    browser = logged_in(user)
+    own = Session.objects.filter(user=user)
+    own.update(expire_date=timezone.now() + left, ending=ending)
+    cookies = browser.get("/").cookies
+    assert round((own.get().expire_date - timezone.now()) / timedelta(days=1)) == days
+    if days == 60:
+        assert cookies[site.SESSION_COOKIE_NAME]["max-age"] == 60 * 24 * 60 * 60
+    elif kind == "guest":
+        assert site.SESSION_COOKIE_NAME not in cookies

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -22,12 +23,16 @@ from games.refusals import Denied
 from games.staff import tables
 from tests.conftest import api_token, logged_in
 from tests.support.codes import confirmed_browser
-from tests.support.pages import text_of
+from tests.support.pages import CHOICES, open_table, text_of
+from tests.support.staff import act
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
 
-WITHOUT = lobby.TableOptions(players=3, programs=False)
+
+def without(host: User, **options: Any) -> Game:
+    """Make a table without programs that waits for players."""
+    return open_table(host, players=3, programs=False, **options)
 
 
 @pytest.fixture
@@ -36,12 +41,16 @@ def program(bob: User) -> User:
     return User.objects.get(pk=bob.pk)
 
 
+def by_token(user: User) -> Client:
+    return Client(headers={"authorization": f"Bearer {api_token(user)}"})
+
+
 def join(code: str, user: User) -> queries.Table:
     return lobby.join(code=code, viewer=Viewer(user), now=timezone.now())
 
 
 def test_a_program_cannot_sit_down_where_none_may(alice: User, program: User, charlie: User) -> None:
-    code = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now()).game.code
+    code = without(alice).code
     with pytest.raises(Denied, match="No programs play at this table") as denied:
         join(code, program)
     assert denied.value.code == "forbidden"
@@ -50,7 +59,7 @@ def test_a_program_cannot_sit_down_where_none_may(alice: User, program: User, ch
 
 def test_a_program_cannot_make_a_table_without_programs(program: User) -> None:
     with pytest.raises(Denied, match="No programs play at this table"):
-        lobby.create_table(user=program, options=WITHOUT, now=timezone.now())
+        without(program)
     assert not Game.objects.exists()
 
 
@@ -82,31 +91,30 @@ def test_the_table_of_acts_has_every_call_that_writes_at_a_table() -> None:
     assert writes == set(ACTS)
 
 
-@pytest.mark.parametrize("act", ACTS)
-def test_no_api_token_plays_at_a_table_without_programs(alice: User, bob: User, act: str) -> None:
-    method, call, body = ACTS[act]
-    options = {"interceptions": "exact"} if act == "orders" else {}
+@pytest.mark.parametrize("call_name", ACTS)
+def test_no_api_token_plays_at_a_table_without_programs(alice: User, bob: User, call_name: str) -> None:
+    method, call, body = ACTS[call_name]
+    options = {"interceptions": "exact"} if call_name == "orders" else {}
     table = table_at(TWO_HANDS, [alice, bob], options=options, programs=False)
     url = f"/api/v1/games/{table.game.code}/{call}"
-    by_token = Client(headers={"authorization": f"Bearer {api_token(alice)}"})
-    answer = getattr(by_token, method)(url, json.dumps(body), content_type="application/json")
+    program = by_token(alice)
+    answer = getattr(program, method)(url, json.dumps(body), content_type="application/json")
     assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
     assert answer.json()["message"] == queries.NO_TOKENS
     answer = getattr(logged_in(alice), method)(url, json.dumps(body), content_type="application/json")
     assert answer.json().get("message") != queries.NO_TOKENS
-    assert by_token.get(f"/api/v1/games/{table.game.code}").status_code == 200
+    assert program.get(f"/api/v1/games/{table.game.code}").status_code == 200
 
 
 def test_no_api_token_sits_down_at_a_table_without_programs(alice: User, bob: User) -> None:
-    by_token = Client(headers={"authorization": f"Bearer {api_token(bob)}"})
-    game = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now()).game
+    program = by_token(bob)
+    game = without(alice)
     for url, body in ((f"games/{game.code}/join", {}), (f"join/{game.invite_key}", {}), ("games", {"programs": False})):
-        answer = by_token.post(f"/api/v1/{url}", json.dumps(body), content_type="application/json")
+        answer = program.post(f"/api/v1/{url}", json.dumps(body), content_type="application/json")
         assert (answer.status_code, answer.json()["message"]) == (403, queries.NO_TOKENS), url
     assert not Seat.objects.filter(user=bob).exists()
-    private = lobby.TableOptions(players=3, programs=False, public=False)
-    hidden = lobby.create_table(user=alice, options=private, now=timezone.now()).game
-    assert by_token.post(f"/api/v1/games/{hidden.code}/join", "{}", content_type="application/json").status_code == 404
+    hidden = without(alice, public=False)
+    assert program.post(f"/api/v1/games/{hidden.code}/join", "{}", content_type="application/json").status_code == 404
     browser = logged_in(bob)
     assert browser.post(f"/api/v1/games/{game.code}/join", "{}", content_type="application/json").status_code == 200
 
@@ -115,24 +123,21 @@ def test_everybody_sees_the_sign(alice: User, program: User) -> None:
     table = table_at(TWO_HANDS, [alice, program])
     page = logged_in(alice).get(table.game.get_absolute_url())
     assert "program" in text_of(page)
-    seats = Client(headers={"authorization": f"Bearer {api_token(alice)}"}).get(f"/api/v1/games/{table.game.code}")
+    seats = by_token(alice).get(f"/api/v1/games/{table.game.code}")
     assert [seat["program"] for seat in seats.json()["seats"]] == [False, True]
-    waiting = lobby.create_table(user=program, options=lobby.TableOptions(), now=timezone.now())
-    assert "program" in text_of(logged_in(alice).get(waiting.game.get_absolute_url()))
+    waiting = open_table(program)
+    assert "program" in text_of(logged_in(alice).get(waiting.get_absolute_url()))
 
 
 def test_a_program_sees_its_own_sign_when_it_sits_down(alice: User, program: User) -> None:
-    client = Client(headers={"authorization": f"Bearer {api_token(program)}"})
-    made = client.post("/api/v1/games", {}, content_type="application/json").json()
-    assert [seat["program"] for seat in made["seats"]] == [True]
-    code = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game.code
-    joined = client.post(f"/api/v1/games/{code}/join", {}, content_type="application/json").json()
-    assert [seat["program"] for seat in joined["seats"]] == [False, True]
+    client, code = by_token(program), open_table(alice).code
+    for url, signs in (("", [True]), (f"/{code}/join", [False, True])):
+        answer = client.post(f"/api/v1/games{url}", {}, content_type="application/json").json()
+        assert [seat["program"] for seat in answer["seats"]] == signs
 
 
 def test_a_table_says_that_it_is_without_programs(alice: User) -> None:
-    table = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
-    assert "No programs play here" in text_of(logged_in(alice).get(table.game.get_absolute_url()))
+    assert "No programs play here" in text_of(logged_in(alice).get(without(alice).get_absolute_url()))
 
 
 def test_the_page_gives_the_sign_for_good(alice: User) -> None:
@@ -155,7 +160,7 @@ def test_the_sign_needs_the_password(alice: User) -> None:
 
 
 def test_nobody_becomes_a_program_at_a_table_without_programs(alice: User) -> None:
-    lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
+    without(alice)
     refused = confirmed_browser(alice).post("/accounts/me/program/")
     assert refused.status_code == 403
     assert "Finish that game first, or leave it." in text_of(refused)
@@ -174,16 +179,15 @@ def test_the_form_and_the_api_make_such_tables(alice: User, allowed: bool) -> No
     body = json.dumps({"programs": allowed})
     answer = logged_in(alice).post("/api/v1/games", body, content_type="application/json")
     assert answer.json()["programs"] is allowed
-    form = {"way": "friends", "preset": "no-mercy", "players": "3", "bots": "0", "bot": "careful", "pace": "standard",
-            "target": "0", "bot_pause": "1", "programs": "1" if allowed else "0"}  # fmt: skip
+    form = CHOICES | {"way": "friends", "programs": "1" if allowed else "0"}
     assert logged_in(alice).post("/tables/new/", form).status_code == 303
     assert [game.programs for game in Game.objects.all()] == [allowed, allowed]
 
 
 def test_a_guest_s_seat_at_a_table_without_programs_stays_with_the_guest(alice: User, program: User) -> None:
     guest = create_guest()
-    table = lobby.create_table(user=alice, options=WITHOUT, now=timezone.now())
-    join(table.game.code, guest)
+    waiting = without(alice)
+    join(waiting.code, guest)
     other, over = (table_at(TWO_HANDS, [alice, guest], programs=programs) for programs in (True, False))
     Game.objects.filter(pk=over.game.pk).update(status=Game.Status.OVER, winner=0)
     browser = logged_in(guest)
@@ -191,7 +195,7 @@ def test_a_guest_s_seat_at_a_table_without_programs_stays_with_the_guest(alice: 
     answer = text_of(browser.post("/move-seats/", {"answer": "move"}, follow=True))
     assert f"2 games of {guest.name} moved to your account." in answer
     assert f"1 game of {guest.name} stayed behind: no programs play there" in answer
-    owners = [Seat.objects.get(game=one.game, index=1).user for one in (table, other, over)]
+    owners = [Seat.objects.get(game=one, index=1).user for one in (waiting, other.game, over.game)]
     assert owners == [guest, program, program]
 
 
@@ -201,8 +205,6 @@ def test_staff_cannot_give_a_program_a_seat_where_none_may_sit(
     table = table_at(TWO_HANDS, [alice, charlie], programs=False)
     declare_program(user=bob)
     with pytest.raises(Denied, match=r"^A program plays for bob, and no programs play at this table\.") as denied:
-        tables.move_seat(
-            game_id=table.game.pk, by=ann, seat=1, username="bob", reason="They asked for it", now=timezone.now()
-        )
+        tables.move_seat(**act(table, ann, seat=1, username="bob"))
     assert denied.value.code == "forbidden"
     assert not AuditEntry.objects.exists()

@@ -22,6 +22,7 @@ from games.refusals import Denied
 from games.staff import tables as staff_tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.pages import CHOICES
+from tests.support.staff import act
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 from tests.support.web import at_once
 
@@ -137,9 +138,7 @@ def test_staff_cannot_give_a_seat_to_a_person_at_the_limit(
 ) -> None:
     table = table_at(TWO_HANDS, [bob, charlie])
     with pytest.raises(Denied, match="alice has the maximum number of tables") as refused:
-        staff_tables.move_seat(
-            game_id=table.game.pk, seat=0, username="alice", by=ann, reason="They ask for it.", now=NOON
-        )
+        staff_tables.move_seat(**act(table, ann, seat=0, username="alice"))
     assert refused.value.code == "forbidden"
     assert now_of(table).seats[0].user == bob
 
@@ -150,7 +149,7 @@ def test_a_guest_s_tables_over_the_limit_stay_with_the_guest(alice: User, bob: U
     table_at(TWO_HANDS, [alice, charlie])
     moved = guests.move_seats(guest=bob, user=alice, now=NOON)
     assert moved == (2, 0, 0, 1)
-    assert [now_of(table).seats[0].user for table in (over, *going)] == [alice, alice, bob]
+    assert owners(over, *going) == [alice, alice, bob]
 
 
 @pytest.fixture
@@ -163,32 +162,36 @@ def two_of_each_kind(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Non
 OPEN, AGAINST_BOTS = {"players": 3}, {"players": 2, "bots": 1}
 
 
-def hosts_of(tables: list[Table]) -> list[User | None]:
-    return [now_of(table).game.host for table in tables]
+@pytest.fixture
+def guest(db: None) -> User:
+    return create_guest()
+
+
+def owners(*tables: Table) -> list[User | None]:
+    """Return who has seat 0 of each table."""
+    return [now_of(table).seats[0].user for table in tables]
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("two_of_each_kind")
 @pytest.mark.parametrize("kind", [OPEN, AGAINST_BOTS], ids=["open", "against bots"])
-def test_an_account_cannot_exceed_a_limit_with_tables_of_guests(kind: dict[str, object], alice: User) -> None:
-    own = new_table(alice, **kind)
-    guest, another = create_guest(), create_guest()
-    tables = [new_table(guest, **kind) for _ in range(2)]
-    tables.append(new_table(another, **kind))
+def test_an_account_cannot_exceed_a_limit_with_tables_of_guests(
+    kind: dict[str, object], alice: User, guest: User
+) -> None:
+    own, another = new_table(alice, **kind), create_guest()
+    tables = [own, *(new_table(host, **kind) for host in (guest, guest, another))]
     assert guests.move_seats(guest=guest, user=alice, now=NOON) == (1, 0, 0, 1)
     assert guests.move_seats(guest=another, user=alice, now=NOON) == (0, 0, 0, 1)
-    assert hosts_of([own, *tables]) == [alice, alice, guest, another]
+    assert [now_of(table).game.host for table in tables] == [alice, alice, guest, another]
     with pytest.raises(Denied, match="You have 2 tables"):
         new_table(alice, **kind)
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("two_of_each_kind")
-def test_each_kind_of_a_guest_s_tables_has_its_own_limit(alice: User, charlie: User) -> None:
-    guest = create_guest()
-    for kind in (OPEN, AGAINST_BOTS):
-        for _ in range(2):
-            new_table(guest, **kind)
+def test_each_kind_of_a_guest_s_tables_has_its_own_limit(alice: User, charlie: User, guest: User) -> None:
+    for kind in (OPEN, OPEN, AGAINST_BOTS, AGAINST_BOTS):
+        new_table(guest, **kind)
     for _ in range(3):
         table_at(TWO_HANDS, [guest, charlie])
     ended_table(guest, charlie)
@@ -196,22 +199,18 @@ def test_each_kind_of_a_guest_s_tables_has_its_own_limit(alice: User, charlie: U
 
 
 @pytest.mark.usefixtures("two_of_each_kind")
-def test_a_guest_s_table_that_all_others_left_counts_as_against_bots(alice: User, charlie: User) -> None:
-    guest = create_guest()
-    tables = [table_at(TWO_HANDS, [guest, "careful"]) for _ in range(3)]
-    left = table_at(TWO_HANDS, [guest, charlie])
-    Seat.objects.filter(game=left.game, user=charlie).update(left=True)
+def test_a_guest_s_table_that_all_others_left_counts_as_against_bots(alice: User, charlie: User, guest: User) -> None:
+    tables = [table_at(TWO_HANDS, [guest, other]) for other in ("careful", "careful", "careful", charlie)]
+    Seat.objects.filter(game=tables[3].game, user=charlie).update(left=True)
     assert guests.move_seats(guest=guest, user=alice, now=NOON) == (2, 0, 0, 2)
-    assert [now_of(table).seats[0].user for table in (*tables, left)] == [alice, alice, guest, guest]
+    assert owners(*tables) == [alice, alice, guest, guest]
 
 
-def test_tables_over_one_limit_do_not_count_for_another(alice: User, charlie: User) -> None:
+def test_tables_over_one_limit_do_not_count_for_another(alice: User, charlie: User, guest: User) -> None:
     """The limits are one table against bots and two in all. Of three tables, the second one against bots stays."""
-    guest = create_guest()
-    others: list[User | str] = ["careful", "careful", charlie]
-    tables = [table_at(TWO_HANDS, [guest, other]) for other in others]
+    tables = [table_at(TWO_HANDS, [guest, other]) for other in ("careful", "careful", charlie)]
     assert guests.move_seats(guest=guest, user=alice, now=NOON) == (2, 0, 0, 1)
-    assert [now_of(table).seats[0].user for table in tables] == [alice, guest, alice]
+    assert owners(*tables) == [alice, guest, alice]
 
 
 @pytest.mark.long
@@ -242,15 +241,13 @@ def test_a_start_locks_the_person_before_it_changes_seats(alice: User, bob: User
 
 
 def test_the_page_says_which_tables_stayed_with_the_guest(full: list[Table], alice: User, charlie: User) -> None:
-    browser = logged_in(alice)
-    guest = person("guest")
-    User.objects.filter(pk=guest.pk).update(is_guest=True)
+    browser, guest = logged_in(alice), create_guest()
     table_at(TWO_HANDS, [guest, charlie])
     session = browser.session
     session["left_guest"] = guest.pk
     session.save()
     text = browser.post("/move-seats/", {"answer": "move"}, follow=True).content.decode()
-    assert "1 game of guest stayed behind: you would have too many tables." in text
+    assert f"1 game of {guest.name} stayed behind: you would have too many tables." in text
 
 
 @pytest.mark.long

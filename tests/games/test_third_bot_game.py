@@ -74,6 +74,10 @@ def test_the_third_leads_to_the_newest_and_offers_to_give_up_the_oldest(
 ) -> None:
     page = browser.post(url, form)
     assert page.status_code == 403
+    said = "2 bot games are open, the most for a guest. Go on with one, or give up the oldest, with Bot 1, and start a"
+    assert said in text_of(page)
+    assert "the maximum" not in text_of(page)
+    assert "bot games are open" not in text_of(browser.get("/"))
     assert f'href="/games/{two[1].code}/">Go on with the newest</a>' in page.content.decode()
     assert offers(page) == [two[0].code]
     assert running(guest) == {game.code for game in two}
@@ -82,15 +86,6 @@ def test_the_third_leads_to_the_newest_and_offers_to_give_up_the_oldest(
     new = done.headers["Location"].split("/")[2]
     assert running(guest) == {two[1].code, new}
     assert left(two[0])
-
-
-@pytest.mark.parametrize(("url", "form"), [(PLAY_NOW, {}), (NEW_TABLE, BOTS)])
-def test_the_page_says_how_it_is_without_red(browser: Client, two: list[Game], url: str, form: dict[str, str]) -> None:
-    page = browser.post(url, form)
-    said = "2 bot games are open, the most for a guest. Go on with one, or give up the oldest, with Bot 1, and start a"
-    assert said in text_of(page)
-    assert "the maximum" not in text_of(page)
-    assert "bot games are open" not in text_of(browser.get("/"))
 
 
 def test_an_account_at_its_limit_is_offered_the_same(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
