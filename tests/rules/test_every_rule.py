@@ -17,22 +17,23 @@ DOCS = HERE.parent.parent / "docs"
 
 
 def named_rules(source: str) -> set[str]:
-    """Return the rules that are named in the first argument of a `case(...)` or a `...mark.rule(...)`."""
+    """Return the rules that are named in the first argument of `case(...)`, `..._case(...)` or `...mark.rule(...)`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and node.args:
             called = node.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
             first = node.args[0]
-            if name in ("case", "rule") and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            names_rules = name in ("case", "rule") or name.endswith("_case")
+            if names_rules and isinstance(first, ast.Constant) and isinstance(first.value, str):
                 found.update(first.value.split())
     return found
 
 
 def test_the_search_finds_named_rules_only() -> None:
-    good = '@pytest.mark.rule("TURN-1")\ndef test(): case("UNO-1 UNO-2", "a name")'
+    good = '@pytest.mark.rule("TURN-1")\ndef test(): case("UNO-1 UNO-2", "a name"), some_case("UNO-3")'
     bad = '# TURN-1\ndef test(): other("UNO-1"); text = "TURN-2"'
-    assert named_rules(good) == {"TURN-1", "UNO-1", "UNO-2"}
+    assert named_rules(good) == {"TURN-1", "UNO-1", "UNO-2", "UNO-3"}
     assert named_rules(bad) == set()
 
 

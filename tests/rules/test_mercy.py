@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tests.rules.tables import Case, Json, case, cases, check
 
 FULL = "y1 y3 y4 y5 y6 y8 y9 b5 b6 b8 b9 g3 g5 g6 g8 g9 b1 b2 b3 b4 g4 yS"
 """22 cards, none of which matches a red card or answers a Draw Four."""
 TEN: Json = {"mercy_limit": 10, "callout_penalty": 10}
+ten_case = partial(case, options=TEN)
 NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
 
 
@@ -45,58 +48,53 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
         {"out": [0], "turn": 1, "phase": "play", "drawn": None, "draw_pile": "g1"},
         draw_pile="r5 g1",
     ),
-    case(
+    ten_case(
         "MERCY-1",
         "knocked out by a catch: the turn stays",
         "b1 b2 / g1 / y1 y2",
         "0 catch 1",
         {"hands": "b1 b2 / - / y1 y2", "out": [1], "turn": 0, "draw_pile": "-", "exposed": []},
-        options=TEN,
         exposed=[1],
         draw_pile="b1 b2 b3 b4 b5 b6 b8 b9 yS",
     ),
-    case(
+    ten_case(
         "MERCY-1",
         "knocked out on turn by a catch: the turn passes",
         "b1 / g1 g2 / y1 y2",
         "1 catch 0",
         {"out": [0], "turn": 1},
-        options=TEN,
         exposed=[0],
         draw_pile=NINE,
     ),
-    case(
+    ten_case(
         "MERCY-1 END-3",
         "a player who went out on a stack owed by a player knocked out wins",
         "b1 / - / y1 y2",
         "1 catch 0",
         {"out": [0], "winner": 1, "points": 253, "pending": None, "going_out": []},
-        options=TEN,
         exposed=[0],
         draw_pile=NINE,
         discard_pile="r+4",
         pending=(4, 4),
         going_out=[1],
     ),
-    case(
+    ten_case(
         "MERCY-1",
         "a stack owed by a player knocked out is cancelled",
         "b1 / g1 g2 / y1 y2",
         "1 catch 0",
         {"out": [0], "turn": 1, "pending": None},
-        options=TEN,
         exposed=[0],
         draw_pile=NINE,
         discard_pile="r+4",
         pending=(4, 4),
     ),
-    case(
+    ten_case(
         "MERCY-1 ROUL-2",
         "a colour owed is named as the clock would",
         "b1 / g1 g2 / y1 y2",
         "1 catch 0",
         {"out": [0], "turn": 1, "phase": "play", "color": "b"},
-        options=TEN,
         exposed=[0],
         draw_pile=NINE,
         discard_pile="WC",
@@ -121,13 +119,12 @@ NINE = "b1 b2 b3 b4 b5 b6 b8 b9 yS"
         discard_pile="r+2",
         pending=(2, 2),
     ),
-    case(
+    ten_case(
         "MERCY-2 TURN-5",
         "the hand set aside comes back within the same draw",
         "b1 / g1 g2 / y1 y2",
         "1 catch 0; 1 draw",
         {"reshuffles": 1, "set_aside": "-", "out": [0]},
-        options=TEN,
         exposed=[0],
         draw_pile=NINE,
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from games.rules import (
@@ -18,28 +20,28 @@ from games.rules import (
 from tests.rules.tables import Case, Json, answer, case, cases, check
 
 CLASSIC = {"preset": "classic"}
+classic_case = partial(case, options=CLASSIC)
 PARTY = {"preset": "house-party", "interceptions": "off"}
+party_case = partial(case, options=PARTY)
 DARK: Json = {"options": {"preset": "flip"}, "side": "dark", "discard_pile": "r9/o9"}
 OWED: Json = {"discard_pile": "r3 W4", "color": "y", "pending": (4, 4), "turn": 1}
 CLAIM: Json = {"challenge": {"seat": 0, "bluff": False}}
 
 
 @cases(
-    case(
+    classic_case(
         "BLUFF-1 BLUFF-2",
         "the player who owes may challenge",
         "W4 r1 b2 / g2 g3 W4 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": True}, "pending": (4, 4), "turn": 1},
-        options=CLASSIC,
         legal={0: "", 1: "challenge; take", 2: ""},
     ),
-    case(
+    party_case(
         "BLUFF-1",
         "instead of answering",
         "W4 r1 b2 / g2 g3 W4 / y1 y2",
         "0 play W4 color y",
-        options=PARTY,
         legal={1: "challenge; play W4 color b; play W4 color g; play W4 color r; play W4 color y; take"},
     ),
     case(
@@ -50,38 +52,34 @@ CLAIM: Json = {"challenge": {"seat": 0, "bluff": False}}
         refused="malformed",
         options={"preset": "playroom"},
     ),
-    case(
+    classic_case(
         "BLUFF-1",
         "no other seat may",
         "W4 r1 b2 / g2 g3 / y1 y2",
         "0 play W4 color y; 2 challenge",
         refused="not_your_turn",
-        options=CLASSIC,
     ),
-    case(
+    party_case(
         "BLUFF-1",
         "a Draw Two gives no right",
         "r+2 r1 b2 / g2 g3 / y1 y2",
         "0 play r+2; 1 challenge",
         refused="nothing_to_challenge",
-        options=PARTY,
     ),
-    case(
+    party_case(
         "BLUFF-1 END-2",
         "a last card gives no right",
         "W4 / g2 g3 / y1 y2",
         "0 play W4 color y; 1 challenge",
         {"challenge": None, "going_out": [0]},
         refused="nothing_to_challenge",
-        options=PARTY,
     ),
-    case(
+    classic_case(
         "BLUFF-1 LEAVE-1",
         "the right ends when its seat leaves, the debt stays",
         "W4 r1 b2 / g2 g3 / y1 y2",
         "0 play W4 color y; 0 leave",
         {"challenge": None, "pending": (4, 4), "turn": 1},
-        options=CLASSIC,
     ),
     case(
         "BLUFF-1 MERCY-1",
@@ -91,115 +89,102 @@ CLAIM: Json = {"challenge": {"seat": 0, "bluff": False}}
         {"challenge": None, "pending": (4, 4), "out": [0], "turn": 1},
         options={**CLASSIC, "mercy_limit": 10, "callout_penalty": 10},
     ),
-    case(
+    party_case(
         "BLUFF-1 END-2",
         "a stack that goes back to a player who went out gives none",
         "- / W4 r1 y2",
         "1 play W4 color y",
         {"challenge": None, "pending": None, "turn": 1, "going_out": []},
-        options=PARTY,
         going_out=[0],
         draw_pile="b1 b2 y3 g4 r5 b6 y8 g9 r2",
         **{**OWED, "turn": 1},
     ),
-    case(
+    classic_case(
         "BLUFF-2",
         "official: no card of the colour, no bluff",
         "W4 b2 W / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": False}},
-        options=CLASSIC,
     ),
-    case(
+    classic_case(
         "BLUFF-2",
         "official: another card with the symbol on top is no bluff",
         "W4 b3 W / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": False}},
-        options=CLASSIC,
     ),
-    case(
+    classic_case(
         "BLUFF-2 TURN-8",
         "official: with no colour in force, no bluff",
         "W4 r1 b2 / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": False}},
-        options=CLASSIC,
         discard_pile="W",
     ),
-    case(
+    classic_case(
         "BLUFF-2",
         "official: the colour in force before counts, not the one named",
         "W4 y1 b2 / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": False}},
-        options=CLASSIC,
     ),
-    case(
+    party_case(
         "BLUFF-2",
         "playroom: a card that matches by symbol",
         "W4 b3 b2 / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": True}},
-        options=PARTY,
     ),
-    case(
+    party_case(
         "BLUFF-2",
         "playroom: a plain Wild",
         "W4 W b2 / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": True}},
-        options=PARTY,
     ),
-    case(
+    party_case(
         "BLUFF-2",
         "playroom: a buzzer",
         "W4 BZ b2 / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": True}},
-        options=PARTY,
     ),
-    case(
+    party_case(
         "BLUFF-2",
         "playroom: a card of the same symbol is none",
         "W4 W4 b2 / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": False}},
-        options=PARTY,
     ),
-    case(
+    party_case(
         "BLUFF-2",
         "playroom: with no colour in force any card is",
         "W4 b9 b2 / g2 g3 / y1 y2",
         "0 play W4 color y",
         {"challenge": {"seat": 0, "bluff": True}},
-        options=PARTY,
         discard_pile="BZ",
     ),
-    case(
+    party_case(
         "BLUFF-2",
         "playroom: debts are not considered",
         "W4 y1 b2 / g2 g3 / y1 y2",
         "0 play W4 color g",
         {"challenge": {"seat": 0, "bluff": True}, "pending": (8, 4)},
-        options=PARTY,
         **{**OWED, "turn": 0},
     ),
-    case(
+    classic_case(
         "BLUFF-3",
         "official: the player who bluffed draws the debt, and the challenger's turn goes on",
         "W4 r1 b2 / g2 g3 y9 / y1 y2",
         "0 play W4 color y; 1 challenge; 1 play y9",
         {"hands": "b1 b2 b2 g4 r1 y3 / g2 g3 / y1 y2", "turn": 2, "pending": None, "color": "y"},
-        options=CLASSIC,
     ),
-    case(
+    party_case(
         "BLUFF-3",
         "playroom: two cards more",
         "W4 r1 b4 / g2 g3 / y1 y2",
         "0 play W4 color y; 1 challenge",
         {"hands": "b1 b2 b4 b6 g4 r1 r5 y3 / g2 g3 / y1 y2", "turn": 1, "pending": None},
-        options=PARTY,
     ),
     case(
         "BLUFF-3 MERCY-1",
@@ -209,32 +194,29 @@ CLAIM: Json = {"challenge": {"seat": 0, "bluff": False}}
         {"out": [0], "turn": 1, "pending": None, "challenge": None},
         options={**CLASSIC, "mercy_limit": 10},
     ),
-    case(
+    party_case(
         "BLUFF-3 END-3",
         "the first player who went out on the debt wins",
         "- / W4 y1 b2 / g2 g3",
         "1 play W4 color b; 2 challenge",
         {"winner": 0, "points": [0, 41, 5]},
-        options=PARTY,
         going_out=[0],
         draw_pile="b1 b2 y3 g4 r5 b6 y8 g9 r0 y0 b9",
         **OWED,
     ),
-    case(
+    classic_case(
         "BLUFF-4 PAY-2",
         "wrongly: the challenger draws two more and loses the turn",
         "W4 b2 b4 / g2 g3 / y1 y2",
         "0 play W4 color y; 1 challenge",
         {"hands": "b2 b4 / b1 b2 b6 g2 g3 g4 r5 y3 / y1 y2", "turn": 2, "pending": None, "challenge": None},
-        options=CLASSIC,
     ),
-    case(
+    party_case(
         "BLUFF-4 PAY-2",
         "wrongly, without skip_after_draw: the challenger has a turn",
         "W4 b2 b4 / g2 g3 / y1 y2",
         "0 play W4 color y; 1 challenge",
         {"turn": 1, "phase": "play"},
-        options=PARTY,
     ),
     case(
         "BLUFF-5",
@@ -269,41 +251,37 @@ CLAIM: Json = {"challenge": {"seat": 0, "bluff": False}}
         {"turn": 2, "hands": "b1/p4 r2/t3 / b1/o1 b2/o2 b6/o6 g1/u1 g2/t2 g4/u4 r5/t5 y3/p3 / y1/p1 y2/p2"},
         **DARK,
     ),
-    case(
+    party_case(
         "BLUFF-6",
         "an answer gives the right up",
         "W4 r1 b2 / g2 yS y4 / y1 y2",
         "0 play W4 color y; 1 play yS; 2 challenge",
         {"challenge": None, "pending": (4, 4, "W4")},
         refused="nothing_to_challenge",
-        options=PARTY,
     ),
-    case(
+    party_case(
         "BLUFF-6",
         "calls and catches do not",
         "W4 r1 / g2 g3 / y1",
         "0 play W4 color y; 1 catch 0; 2 uno; 1 challenge",
         {"turn": 1, "pending": None},
-        options=PARTY,
         exposed=[2],
     ),
-    case(
+    classic_case(
         "BLUFF-6 CLOCK-1",
         "the clock never challenges",
         "r1 b2 / g2 g3 / y1 y2",
         "1 clock challenge",
         refused="not_the_clocks_move",
-        options=CLASSIC,
         **OWED,
         **CLAIM,
     ),
-    case(
+    classic_case(
         "BLUFF-6 CLOCK-1",
         "it takes",
         "r1 b2 / g2 g3 / y1 y2",
         "1 clock take",
         {"turn": 2, "challenge": None},
-        options=CLASSIC,
         **OWED,
         **CLAIM,
     ),

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from games.rules import Shuffler, key_from_seed
 from tests.rules.tables import Case, Json, answer, case, cases, check
 
 RACE = {"preset": "classic", "buzzers": "race"}
+race_case = partial(case, options=RACE)
 LOTTERY = {"preset": "classic", "buzzers": "lottery"}
 OPEN: Json = {"options": RACE, "discard_pile": "r3 BZ", "phase": "buzz"}
 BY_0: Json = {"buzz": {"by": 0, "pressed": []}}
 
 
 @cases(
-    case(
+    race_case(
         "BUZZ-1 BUZZ-2",
         "a buzzer may be played on anything and opens a race",
         "BZ b1 b2 / g2 g3 / y1 y2",
         "0 play BZ",
         {"color": None, "phase": "buzz", "buzz": {"by": 0, "pressed": []}, "turn": 0},
-        options=RACE,
         legal={0: "buzz", 1: "buzz", 2: "buzz"},
     ),
     case(
         "BUZZ-1", "it asks for no colour", "BZ b1 / g2 g3", "0 play BZ color r", refused="color_not_asked", options=RACE
     ),
-    case(
+    race_case(
         "BUZZ-1 TURN-8",
         "it leaves no colour in force",
         "b1 b2 / g2 g3 BZ / y1 y2",
         "",
         {"color": None},
-        options=RACE,
         turn=1,
         discard_pile="BZ",
         legal={1: "draw; play BZ; play g2; play g3"},
@@ -46,21 +47,19 @@ BY_0: Json = {"buzz": {"by": 0, "pressed": []}}
         options={"preset": "classic"},
     ),
     case("BUZZ-1", "a lottery has no pressing", "r1 b1 / g2 g3", "0 buzz", refused="malformed", options=LOTTERY),
-    case(
+    race_case(
         "BUZZ-2 BUZZ-4",
         "the last to press is the slowest",
         "BZ b1 b2 / g2 g3 / y1 y2",
         "0 play BZ; 2 buzz; 0 buzz",
         {"hands": "b1 b2 / b1 b2 g2 g3 / y1 y2", "phase": "play", "turn": 1, "buzz": None},
-        options=RACE,
     ),
-    case(
+    race_case(
         "BUZZ-2",
         "the buzzer's player may be the slowest",
         "BZ b4 b5 / g2 g3 / y1 y2",
         "0 play BZ; 2 buzz; 1 buzz",
         {"hands": "b1 b2 b4 b5 / g2 g3 / y1 y2", "phase": "play", "turn": 1},
-        options=RACE,
     ),
     case(
         "BUZZ-2",
@@ -120,7 +119,7 @@ BY_0: Json = {"buzz": {"by": 0, "pressed": []}}
         **OPEN,
         **BY_0,
     ),
-    case("BUZZ-2", "no race, no press", "b1 b2 / g2 g3 / y1", "0 clock buzz", refused="no_buzz", options=RACE),
+    race_case("BUZZ-2", "no race, no press", "b1 b2 / g2 g3 / y1", "0 clock buzz", refused="no_buzz"),
     case(
         "BUZZ-2 LEAVE-1",
         "a seat that leaves no longer counts",
@@ -159,21 +158,19 @@ BY_0: Json = {"buzz": {"by": 0, "pressed": []}}
         buzz={"by": 0, "pressed": [2]},
         **OPEN,
     ),
-    case(
+    race_case(
         "BUZZ-4 END-1",
         "a last buzzer wins once the slowest has drawn",
         "BZ / g2 g3 / y1 y2",
         "0 play BZ; 0 buzz; 1 buzz",
         {"hands": "- / g2 g3 / b1 b2 y1 y2", "winner": 0, "points": 11},
-        options=RACE,
     ),
-    case(
+    race_case(
         "BUZZ-4",
         "but not if its player is the slowest",
         "BZ / g2 g3 / y1 y2",
         "0 play BZ; 2 buzz; 1 buzz",
         {"hands": "b1 b2 / g2 g3 / y1 y2", "winner": None, "turn": 1},
-        options=RACE,
     ),
     case(
         "BUZZ-4 MERCY-1",
@@ -191,13 +188,12 @@ BY_0: Json = {"buzz": {"by": 0, "pressed": []}}
         {"out": [1], "winner": 0, "points": 250},
         options={**RACE, "mercy_limit": 10},
     ),
-    case(
+    race_case(
         "BUZZ-4 UNO-1",
         "its player owes a call while the race runs",
         "BZ b4 / g2 g3 / y1 y2",
         "0 play BZ; 1 catch 0",
         {"hands": "b1 b2 b4 / g2 g3 / y1 y2", "phase": "buzz"},
-        options=RACE,
     ),
 )
 def test_races(row: Case) -> None:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from games.rules import (
-    Match,
-    Outcome,
-    Position,
-    Shuffler,
-    apply,
-    key_from_seed,
-    options_from,
-    outcome,
-    parse_move,
-)
+from games.rules import Match, Outcome, Position, Shuffler, apply, key_from_seed, options_from, outcome, parse_move
 from games.rules.position import Extra
 from tests.rules.tables import Case, Json, answer, case, cases, check
 
 PNM = {"preset": "playroom-no-mercy", "mercy_limit": 10, "skip_after_draw": True, "stacking": "any"}
 PARTY = {"preset": "house-party"}
+party_case = partial(case, options=PARTY)
 CLASSIC = {"preset": "classic"}
 EIGHT = "b1 b2 b3 b4 b5 b6 b8 b9"
 KNOCKED_OUT: Json = {"discard_pile": "r+4", "pending": (4, 4), "turn": 1}
@@ -46,21 +39,19 @@ def test_the_hand_of_a_player_who_is_out_is_shuffled_into_the_draw_pile() -> Non
         draw_pile="r5 r6 y3 g4 g8",
         **KNOCKED_OUT,
     ),
-    case(
+    party_case(
         "ELIM-1 LEAVE-1",
         "a leaver's hand goes there too, also when the round ends with it",
         "y1 y2 / b1 b2",
         "0 leave",
         {"winner": 1, "set_aside": "-", "reshuffles": 1},
-        options=PARTY,
     ),
-    case(
+    party_case(
         "ELIM-1 END-2",
         "an empty hand shuffles nothing",
         "- / b1 b2 / y1 y2",
         "0 leave",
         {"draw_pile": "r1 r2", "reshuffles": 0, "out": [0], "going_out": []},
-        options=PARTY,
         discard_pile="r+2",
         pending=(2, 2),
         turn=1,
@@ -149,23 +140,17 @@ def test_the_hand_of_a_player_who_is_out_is_shuffled_into_the_draw_pile() -> Non
         options={**CLASSIC, "interceptions": "exact"},
         fines=[3, 1, 0],
     ),
-    case(
+    party_case(
         "SCORE-4",
         "penalty: everybody's own fines, the winner's too",
         "r5 / g9 gS / - / W",
         "0 play r5",
         {"points": [3, 29, 256, 50]},
-        options=PARTY,
         out=[2],
         fines=[3, 0, 6, 0],
     ),
-    case(
-        "SCORE-4 END-4",
-        "the winner's own cards never count",
-        "b9 W / g9",
-        "1 leave",
-        {"winner": 0, "points": [0, 250]},
-        options=PARTY,
+    party_case(
+        "SCORE-4 END-4", "the winner's own cards never count", "b9 W / g9", "1 leave", {"winner": 0, "points": [0, 250]}
     ),
 )
 def test_elimination(row: Case) -> None:

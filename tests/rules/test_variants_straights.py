@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from games.rules import Refused, Shuffler, key_from_seed, options_from, parse_move, position_from_json, replay
 from tests.rules.tables import Case, Json, case, cases, check
 
 PLAYROOM = {"preset": "playroom"}
+playroom_case = partial(case, options=PLAYROOM)
 CLASSIC = {"preset": "classic"}
 RACE = {"preset": "classic", "buzzers": "race"}
 OPEN_RACE: Json = {"options": RACE, "discard_pile": "BZ", "phase": "buzz"}
 RUNS = {"preset": "classic", "straights": True}
+runs_case = partial(case, options=RUNS)
 RUNS_07 = {**RUNS, "zero_seven": True}
+runs_07_case = partial(case, options=RUNS_07)
 
 
 @cases(
-    case(
+    playroom_case(
         "CALL-1",
         "an open window stays open for turns of others",
         "r5 b1 / r6 b2 b4 / g1 g2",
         "0 play r5; 1 play r6; 2 catch 0",
         {"hands": "b1 b1 b2 g4 y3 / b2 b4 / g1 g2", "exposed": []},
-        options=PLAYROOM,
     ),
     case(
         "CALL-1 UNO-3",
@@ -32,13 +36,12 @@ RUNS_07 = {**RUNS, "zero_seven": True}
         refused="nobody_to_catch",
         options={**PLAYROOM, "uno_window": "turn"},
     ),
-    case(
+    playroom_case(
         "CALL-1",
         "it closes when its player holds another number of cards",
         "r5 b1 / r6 b2 b4 / g1 g2",
         "0 play r5; 1 play r6; 2 draw; 0 draw; 1 catch 0",
         refused="nobody_to_catch",
-        options=PLAYROOM,
     ),
     case(
         "CALL-1",
@@ -48,29 +51,26 @@ RUNS_07 = {**RUNS, "zero_seven": True}
         {"hands": "g4 / b1 / y1 y2", "exposed": []},
         options={**PLAYROOM, "zero_seven": True, "uno_on_received_hand": False},
     ),
-    case(
+    playroom_case(
         "CALL-1",
         "its player may call turns later",
         "r5 b1 / r6 b2 b4 / g1 g2",
         "0 play r5; 1 play r6; 0 uno",
         {"declared": [0], "exposed": []},
-        options=PLAYROOM,
     ),
-    case(
+    runs_case(
         "CALL-2 RUN-2",
         "a step that leaves one card owes a call",
         "r5 r6 b1 / g2 g3 / y1 y2",
         "0 play r5; 0 play r6",
         {"hands": "b1 / g2 g3 / y1 y2", "exposed": [0], "turn": 1},
-        options=RUNS,
     ),
-    case(
+    runs_case(
         "CALL-2",
         "a step may call UNO",
         "r5 r6 b1 / g2 g3 / y1 y2",
         "0 play r5; 0 play r6 uno",
         {"declared": [0], "exposed": []},
-        options=RUNS,
     ),
     case(
         "CALL-2 INT-1",
@@ -156,124 +156,88 @@ def test_calls(row: Case) -> None:
 
 
 @cases(
-    case(
+    runs_case(
         "RUN-1",
         "a number opens a straight",
         "r5 b1 b2 / g2 g3",
         "0 play r5",
         {"run": {"seat": 0, "card": "r5"}, "turn": 1},
-        options=RUNS,
     ),
-    case("RUN-1", "an action card opens none", "rR b1 b2 / g2 g3 / y1", "0 play rR", {"run": None}, options=RUNS),
-    case(
-        "RUN-1",
-        "a plain 7 opens one",
-        "r7 b1 b2 / g2 g3",
-        "0 play r7",
-        {"run": {"seat": 0, "card": "r7"}},
-        options=RUNS,
-    ),
-    case("RUN-1", "a 7 that swaps opens none", "r7 b1 b2 / g2 g3", "0 play r7 swap 1", {"run": None}, options=RUNS_07),
-    case("RUN-1", "a last card opens none", "r5 / g2 g3", "0 play r5", {"run": None, "winner": 0}, options=RUNS),
+    runs_case("RUN-1", "an action card opens none", "rR b1 b2 / g2 g3 / y1", "0 play rR", {"run": None}),
+    runs_case("RUN-1", "a plain 7 opens one", "r7 b1 b2 / g2 g3", "0 play r7", {"run": {"seat": 0, "card": "r7"}}),
+    runs_07_case("RUN-1", "a 7 that swaps opens none", "r7 b1 b2 / g2 g3", "0 play r7 swap 1", {"run": None}),
+    runs_case("RUN-1", "a last card opens none", "r5 / g2 g3", "0 play r5", {"run": None, "winner": 0}),
     case("RUN-1", "no straights, no run", "r5 b1 b2 / g2 g3", "0 play r5", {"run": None}, options=CLASSIC),
-    case(
+    runs_case(
         "RUN-2",
         "steps are the numbers next to it, of the same colour",
         "r5 r4 r6 b6 r8 / g2 g3",
         "0 play r5",
-        options=RUNS,
         legal={0: "play r4; play r6", 1: "draw"},
     ),
-    case(
+    runs_case(
         "RUN-2",
         "the way may turn round, and the turn does not move",
         "r5 r6 r5 r4 b1 b2 / g2 g3",
         "0 play r5; 0 play r6; 0 play r5; 0 play r4",
         {"hands": "b1 b2 / g2 g3", "turn": 1, "run": {"seat": 0, "card": "r4"}, "discard_pile": "r3 r5 r6 r5 r4"},
-        options=RUNS,
     ),
-    case(
+    runs_case(
         "RUN-2",
         "9 and 0 are neighbours",
         "r9 r0 r9 b1 b2 / g2 g3",
         "0 play r9; 0 play r0; 0 play r9",
         {"hands": "b1 b2 / g2 g3", "run": {"seat": 0, "card": "r9"}},
-        options=RUNS,
     ),
-    case("RUN-2", "no step of two", "r5 r7 b1 / g2 g3", "0 play r5; 0 play r7", refused="not_your_turn", options=RUNS),
-    case("RUN-2", "no other colour", "r5 g6 b1 / g2 g3", "0 play r5; 0 play g6", refused="not_your_turn", options=RUNS),
-    case(
-        "RUN-2",
-        "no step for another seat",
-        "r5 b1 b2 / g2 g3 / r6 y1",
-        "0 play r5; 2 play r6",
-        refused="not_your_turn",
-        options=RUNS,
+    runs_case("RUN-2", "no step of two", "r5 r7 b1 / g2 g3", "0 play r5; 0 play r7", refused="not_your_turn"),
+    runs_case("RUN-2", "no other colour", "r5 g6 b1 / g2 g3", "0 play r5; 0 play g6", refused="not_your_turn"),
+    runs_case(
+        "RUN-2", "no step for another seat", "r5 b1 b2 / g2 g3 / r6 y1", "0 play r5; 2 play r6", refused="not_your_turn"
     ),
-    case(
+    runs_case(
         "RUN-2 TURN-2",
         "the next player plays on the last card of the straight",
         "r5 r6 b1 b2 / g6 g3",
         "0 play r5; 0 play r6; 1 play g6",
         {"turn": 0, "run": {"seat": 1, "card": "g6"}},
-        options=RUNS,
     ),
-    case(
+    runs_07_case(
         "RUN-3 SEVEN-1",
         "a 7 swaps at once and closes the straight",
         "r6 r7 b1 b2 / g2 g3 / y1 y2",
         "0 play r6; 0 play r7 swap 2",
         {"hands": "y1 y2 / g2 g3 / b1 b2", "run": None, "turn": 1},
-        options=RUNS_07,
     ),
-    case(
-        "RUN-3",
-        "a 7 names its target",
-        "r6 r7 b1 b2 / g2 g3 / y1 y2",
-        "0 play r6; 0 play r7",
-        refused="swap_missing",
-        options=RUNS_07,
+    runs_07_case(
+        "RUN-3", "a 7 names its target", "r6 r7 b1 b2 / g2 g3 / y1 y2", "0 play r6; 0 play r7", refused="swap_missing"
     ),
-    case(
+    runs_07_case(
         "RUN-3 ZERO-1",
         "a 0 passes all hands at once",
         "r1 r0 b1 b2 / g2 g3 / y1 y2",
         "0 play r1; 0 play r0",
         {"hands": "y1 y2 / b1 b2 / g2 g3", "run": None, "turn": 1},
-        options=RUNS_07,
     ),
-    case(
-        "RUN-3 RUN-5",
-        "a last 7 names no target",
-        "r6 r7 / g2 g3",
-        "0 play r6; 0 play r7",
-        {"winner": 0, "points": 5},
-        options=RUNS_07,
+    runs_07_case(
+        "RUN-3 RUN-5", "a last 7 names no target", "r6 r7 / g2 g3", "0 play r6; 0 play r7", {"winner": 0, "points": 5}
     ),
-    case(
+    runs_case(
         "RUN-4",
         "a draw of the next player closes it, and a card played in turn opens another",
         "r5 r6 b1 / g2 g3",
         "0 play r5; 1 draw; 0 play r6",
         {"run": {"seat": 0, "card": "r6"}, "turn": 1, "hands": "b1 / b9 g2 g3"},
-        options=RUNS,
         draw_pile="b9 b8",
     ),
-    case(
+    runs_case(
         "RUN-4",
         "a straight does not outlive a draw of the player on turn",
         "r5 r6 b1 / g2 g3 / y1 y2",
         "0 play r5; 1 draw; 0 play r6",
         refused="not_your_turn",
-        options=RUNS,
     ),
-    case(
-        "RUN-4",
-        "it closes when its seat leaves",
-        "r5 r6 b1 / g2 g3 / y1 y2",
-        "0 play r5; 0 leave",
-        {"run": None},
-        options=RUNS,
+    runs_case(
+        "RUN-4", "it closes when its seat leaves", "r5 r6 b1 / g2 g3 / y1 y2", "0 play r5; 0 leave", {"run": None}
     ),
     case(
         "RUN-4 INT-2",
@@ -283,21 +247,13 @@ def test_calls(row: Case) -> None:
         {"run": None, "turn": 2},
         options={"preset": "house-party"},
     ),
-    case(
-        "RUN-5",
-        "a last card wins at once",
-        "r5 r6 / g2 g3",
-        "0 play r5; 0 play r6",
-        {"winner": 0, "points": 5},
-        options=RUNS,
-    ),
-    case(
+    runs_case("RUN-5", "a last card wins at once", "r5 r6 / g2 g3", "0 play r5; 0 play r6", {"winner": 0, "points": 5}),
+    runs_case(
         "RUN-5 UNO-3",
         "a step closes windows of others",
         "r6 b1 b2 / g2 g3 / y1",
         "0 play r6",
         {"exposed": [], "turn": 1},
-        options=RUNS,
         turn=1,
         discard_pile="r5",
         run={"seat": 0, "card": "r5"},
