@@ -294,8 +294,7 @@ def test_a_second_guest_in_that_browser_does_not_replace_the_first(after_log_in:
 
 
 @pytest.mark.parametrize(
-    ("url", "form"),
-    [(MOVE, {"answer": "move"}), (MOVE, {"answer": "leave", "lose": "2"}), (LOG_OUT, {"lose": "2"})],
+    ("url", "form"), [(MOVE, {"answer": "move"}), (MOVE, {"answer": "leave", "lose": "2"}), (LOG_OUT, {"lose": "2"})]
 )
 def test_no_log_in_finds_a_guest_whose_games_were_brought_along_or_lost(
     after_log_in: Client, guest: User, bob: User, url: str, form: dict[str, str]

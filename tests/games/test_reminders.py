@@ -72,8 +72,7 @@ def out_of_the_night(table: Table, bob: User) -> datetime:
 
 
 @pytest.mark.parametrize(
-    "moved",
-    [paused_for_a_week, extended, extended_a_little, through_an_outage, on_vacation, out_of_the_night],
+    "moved", [paused_for_a_week, extended, extended_a_little, through_an_outage, on_vacation, out_of_the_night]
 )
 def test_a_moved_deadline_gets_another_reminder(
     reminded: Table, bob: User, moved: Callable[[Table, User], datetime]
