@@ -15,7 +15,8 @@ from games.rules.record import parse_record, replay_record
 from games.rules.rulebook import events_markdown, presets_markdown, rulebook_markdown
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m games.rules", description="The rules of the game on the command line."
     )
@@ -76,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     The status of bad input is 2. Its message is one line on standard error.
     """
-    args = _parser().parse_args(argv)
+    args = parser().parse_args(argv)
     try:
         if args.command == "replay" and args.record is not None:
             _replay_record(args.record)

@@ -114,15 +114,10 @@ def test_a_game_is_unplayed_if_two_people_leave_before_any_move(alice: User, bob
     assert deleted(ended(pair)) == [True]
 
 
-def test_a_game_goes_on_while_a_bot_keeps_a_seat_for_its_owner(alice: User) -> None:
-    table = against_bots(alice)
-    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
-    assert abandoned.call_off_left_games(now=LATER) == 0
-
-
-def test_a_left_game_that_staff_paused_stays(alice: User, mo: User) -> None:
-    table = left_by(alice)
-    tables.pause(**act(table, mo))
+def test_a_game_goes_on_while_a_bot_keeps_a_seat_for_its_owner_or_staff_paused_it(alice: User, mo: User) -> None:
+    kept, paused = against_bots(alice), left_by(alice)
+    locked(kept, lambda here: seating.replace_by_bot(here, seat=0, now=NOON))
+    tables.pause(**act(paused, mo))
     assert abandoned.call_off_left_games(now=LATER) == 0
 
 
@@ -136,10 +131,12 @@ def test_a_game_whose_last_person_was_removed_by_staff_stays_a_week(alice: User,
     assert abandoned.call_off_left_games(now=removed + IDLE + timedelta(seconds=1)) == 1
 
 
-def test_a_left_game_goes_on_if_staff_seat_a_person(alice: User, bob: User, ann: User) -> None:
+def test_a_left_game_stays_if_staff_seat_a_person(alice: User, bob: User, ann: User) -> None:
     table = left_by(alice)
     give_seat(table, bob, ann)
     assert abandoned.call_off_left_games(now=LATER + IDLE) == 0
+    leave(table, bob)
+    assert deleted(ended(table)) == [False]
 
 
 def give_seat(table: Table, user: User, staff: User, *, at: datetime = NOON) -> None:
@@ -205,13 +202,6 @@ def test_a_game_played_by_a_deleted_guest_stays(alice: User, bot: str) -> None:
     assert housekeeping.forget_guests(now=NOON) == 1
     Seat.objects.filter(game=table.game, index=0).update(bot=bot)
     assert deleted(table) == [False]
-
-
-def test_a_game_with_a_person_seated_by_staff_stays(alice: User, bob: User, ann: User) -> None:
-    table = left_by(alice)
-    give_seat(table, bob, ann)
-    leave(table, bob)
-    assert deleted(ended(table)) == [False]
 
 
 def test_games_with_a_report_or_a_staff_act_stay(alice: User, bob: User, mo: User) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from games.rules import BadInput
-from games.rules.__main__ import _parser, main
+from games.rules.__main__ import main, parser
 from games.rules.console import replay_line
 
 ROOT = Path(__file__).parents[2]
@@ -245,7 +245,7 @@ def test_random_prints_no_speed_if_no_time_passed(
 
 
 def test_random_plays_1000_games_of_four_by_default() -> None:
-    asked = vars(_parser().parse_args(["random"]))
+    asked = vars(parser().parse_args(["random"]))
     assert asked == {"command": "random", "games": 1000, "players": 4, "seed": "", "preset": "no-mercy"}
 
 
