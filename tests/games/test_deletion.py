@@ -127,13 +127,9 @@ def test_the_address_is_told_when_it_is_asked_and_when_it_is_cancelled(dora: Use
     assert "cancelled" not in text_of(log_in()[1])
 
 
-def test_asking_again_changes_nothing(dora: User) -> None:
+def test_asking_again_changes_nothing_and_nothing_is_deleted_early(dora: User) -> None:
     assert ask(dora) == ask(dora, NOON + timedelta(days=3)) == NOON + FORTNIGHT
     assert AccountMail.objects.filter(kind=mails.DELETION_ASKED).count() == 1
-
-
-def test_nothing_is_deleted_early(dora: User) -> None:
-    ask(dora)
     deletion.delete_due(now=NOON + FORTNIGHT - timedelta(seconds=1))
     assert is_there(dora, is_active=True)
     deletion.delete_due(now=NOON + FORTNIGHT)

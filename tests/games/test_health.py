@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -135,27 +134,30 @@ def test_the_log_has_the_number_of_failing_games(alice: User, bob: User, caplog:
     assert [(one["event"], one["games"], one["seconds"]) for one in said] == [("games' clocks fail", 1, 40)]
 
 
-def test_other_processes_log_a_dead_worker(caplog: pytest.LogCaptureFixture) -> None:
+DAYS = 3 * 24 * 3600
+
+
+@pytest.mark.parametrize(
+    ("checks", "logged"),
+    [
+        (
+            [(1000, "away"), (1029, "away"), *((at, "away") for at in range(1030, 1330, 30)), (1330, "late"),
+             (1400, ""), (1401, "away")],
+            [("error", "away", 30), ("error", "late", 330)],
+        ),
+        ([(1000, "away"), (DAYS, "away"), (DAYS + 29, "away")], []),  # two short failures days apart
+        ([(1000, "away"), (1060, "away")], [("error", "away", 60)]),
+    ],
+)  # fmt: skip
+def test_other_processes_log_a_dead_worker(
+    caplog: pytest.LogCaptureFixture, checks: list[tuple[int, str]], logged: list[tuple[str, str, int]]
+) -> None:
     """It is not logged while a site starts, and not at every check."""
-    looks = [(1000, "away"), (1029, "away"), *((at, "away") for at in range(1030, 1330, 30)), (1330, "late")]
-    said = said_after([*looks, (1400, ""), (1401, "away")], caplog)
-    assert [(one["level"], one["sweep"], one["seconds"]) for one in said] == [
-        ("error", "away", 30),
-        ("error", "late", 330),
-    ]
-
-
-def said_after(looks: list[tuple[int, str]], caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
     seen = alarm.Alarm("the clocks do not act", "sweep")
-    for at, trouble in looks:
+    for at, trouble in checks:
         seen.note(trouble, at=float(at))
-    return [record.msg for record in caplog.records if isinstance(record.msg, dict)]
-
-
-def test_two_short_failures_days_apart_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    days = 3 * 24 * 3600
-    assert said_after([(1000, "away"), (days, "away"), (days + 29, "away")], caplog) == []
-    assert [one["seconds"] for one in said_after([(1000, "away"), (1060, "away")], caplog)] == [60]
+    said = [record.msg for record in caplog.records if isinstance(record.msg, dict)]
+    assert [(one["level"], one["sweep"], one["seconds"]) for one in said] == logged
 
 
 def test_a_request_of_readyz_updates_the_alarm(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

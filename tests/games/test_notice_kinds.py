@@ -26,6 +26,8 @@ NAMES = {
 def test_stored_names_do_not_change() -> None:
     assert set(KINDS) >= NAMES
     assert {"email", "site"} == set(CHANNELS)
+    assert [field.name for field in Notice._meta.fields if field.choices] == ["state"]  # titles need no migration
+    assert kinds.title_of("of_tomorrow") == kinds.sentence_of("of_tomorrow") == "of_tomorrow"
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
@@ -64,11 +66,3 @@ def test_the_list_of_staff_is_filtered_by_the_titles_of_kinds(mo: User, alice: U
     for address, found in (("kind__exact=out", {"out"}), ("channel__exact=email", set())):
         rows = browser.get(f"/admin/games/notice/?{address}").context["cl"].queryset
         assert {row.kind for row in rows} == found
-
-
-def test_unknown_names_are_shown_as_stored() -> None:
-    assert kinds.title_of("of_tomorrow") == kinds.sentence_of("of_tomorrow") == "of_tomorrow"
-
-
-def test_titles_need_no_migration() -> None:
-    assert [field.name for field in Notice._meta.fields if field.choices] == ["state"]

@@ -280,11 +280,20 @@ def quiet(user: User, until: time) -> None:
     User.objects.filter(pk=user.pk).update(quiet_from=time(11), quiet_to=until)
 
 
-def test_a_turn_mail_waits_for_the_end_of_quiet_hours(table: Table, alice: User) -> None:
-    quiet(alice, time(18))
+@pytest.mark.parametrize(
+    ("rest", "reason", "hours"),
+    [
+        ({"quiet_from": time(11), "quiet_to": time(18)}, "night", 6),
+        ({"vacation_until": NOON + 12 * HOUR}, "vacation", 12),
+    ],
+)
+def test_a_turn_mail_waits_for_the_end_of_quiet_hours_or_a_vacation(
+    table: Table, alice: User, rest: dict[str, object], reason: str, hours: int
+) -> None:
+    User.objects.filter(pk=alice.pk).update(**rest)
     assert deliver() == []
-    assert states() == {"site": ("sent", ""), "email": ("waiting", "night")}
-    assert len(deliver(NOON + 6 * HOUR)) == 1
+    assert states() == {"site": ("sent", ""), "email": ("waiting", reason)}
+    assert len(deliver(NOON + hours * HOUR)) == 1
 
 
 def test_waiting_mail_is_sent_when_quiet_hours_are_removed(alice: User, table: Table) -> None:
@@ -316,13 +325,6 @@ def test_a_reminder_waits_if_there_is_time_after_quiet_hours(table: Table, alice
     (sent,) = deliver(NOON + 6 * HOUR)  # in the morning the reminder replaces the turn mail
     assert sent["Subject"].startswith("Reminder. Your turn")
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
-
-
-def test_a_turn_mail_waits_for_the_end_of_the_vacation(table: Table, alice: User) -> None:
-    User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 12 * HOUR)
-    assert deliver() == []
-    assert states()["email"] == ("waiting", "vacation")
-    assert len(deliver(NOON + 12 * HOUR)) == 1
 
 
 def test_held_mail_is_checked_again_after_the_release(table: Table, alice: User, bob: User) -> None:

@@ -152,25 +152,15 @@ def test_the_page_gives_the_sign_for_good(alice: User) -> None:
     assert [mail.kind for mail in AccountMail.objects.all()] == [mails.PROGRAM_DECLARED]
 
 
-def test_the_sign_needs_the_password(alice: User) -> None:
-    answer = logged_in(alice).post("/accounts/me/program/")
-    assert answer.headers["Location"].startswith("/accounts/reauthenticate/")
-    alice.refresh_from_db()
-    assert not alice.is_program
-
-
-def test_nobody_becomes_a_program_at_a_table_without_programs(alice: User) -> None:
+def test_the_sign_needs_the_password_an_account_and_no_table_without_programs(alice: User, client: Client) -> None:
+    url = "/accounts/me/program/"
+    assert logged_in(alice).post(url).headers["Location"].startswith("/accounts/reauthenticate/")
     without(alice)
-    refused = confirmed_browser(alice).post("/accounts/me/program/")
+    refused = confirmed_browser(alice).post(url)
     assert refused.status_code == 403
     assert "Finish that game first, or leave it." in text_of(refused)
-    alice.refresh_from_db()
-    assert not alice.is_program
-
-
-def test_a_guest_is_no_program(client: Client) -> None:
-    client.post("/play-now/")
-    assert client.post("/accounts/me/program/").status_code == 403
+    client.post("/play-now/")  # a guest
+    assert client.post(url).status_code == 403
     assert not User.objects.filter(is_program=True).exists()
 
 

@@ -177,9 +177,9 @@ def test_one_token_stands_for_the_whole_list(table: Table, alice: User) -> None:
 
 
 def test_a_token_of_one_play_is_not_that_of_a_straight(table: Table, alice: User) -> None:
-    send(table, alice, "play r4", version=0, token="once")
-    assert refused(table, alice, "play r4", "play r5", version=0, token="once").code == "token_reused"
-    assert send(table, alice, "play r4", version=0, token="once").game.version == 1
+    for _ in range(2):
+        assert send(table, alice, "play r4", version=0, token="once").game.version == 1
+        assert refused(table, alice, "play r4", "play r5", version=0, token="once").code == "token_reused"
 
 
 @pytest.mark.parametrize(
