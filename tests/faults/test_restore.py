@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from html import unescape
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
-from psycopg import sql
 
 from accounts.models import User
 from common import schema
@@ -35,10 +33,11 @@ from games.models import Game, Heartbeat, Notice, Outbox, Round, Seat
 from games.notices.kinds import ROUND_CANCELLED
 from games.queries import Table, Viewer
 from games.refusals import Denied
-from nomercy.launcher.place import CHECKOUT, place_for
+from games.tasks import sweep
+from nomercy.launcher.place import place_for
 from nomercy.launcher.postgres import binaries_for
 from tests.conftest import logged_in
-from tests.support.database import drop_database
+from tests.support.database import empty_database
 from tests.support.pages import CHOICES
 from tests.support.stack import database_url
 from tests.support.tables import TWO_HANDS, table_at
@@ -62,44 +61,26 @@ def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any
     return Game.objects.get(code=code)
 
 
-@pytest.fixture
-def restored() -> Iterator[str]:
-    """Return the URL of an empty database beside the tests' own."""
-    name = f"{connection.settings_dict['NAME']}_restored"
-    drop_database(name)
-    with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    yield database_url().rsplit("/", 1)[0] + f"/{name}"
-    drop_database(name)
-
-
-def manage(url: str, *arguments: str) -> str:
-    environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "DATABASE_URL": url, "SECRET_KEY": settings.SECRET_KEY}
-    answer = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert answer.returncode == 0, answer.stderr
-    return answer.stdout
-
-
-def dump_and_restore(url: str, file: Path) -> None:
-    """Dump and restore the database as docs/operations.md says."""
-    programs = binaries_for(place_for())
-    subprocess.run([programs / "pg_dump", "-Fc", "-f", file, database_url()], check=True)
-    subprocess.run([programs / "pg_restore", "--no-owner", "-d", url, file], check=True)
+def manage(command: str, **options: bool) -> str:
+    """Return what a command prints."""
+    out = StringIO()
+    call_command(command, stdout=out, **options)
+    return out.getvalue()
 
 
 ROWS = (
     "SELECT game_id, n, seat, text, events::text FROM games_move ORDER BY game_id, n",
     "SELECT id, secret, deal, state::text, turn FROM games_round ORDER BY id",
 )
+HELD = "SELECT held_since IS NOT NULL FROM games_outbox"
 CLOCKS = "SELECT code, deadline, time_left, paused_reasons FROM games_game WHERE status = 'playing' ORDER BY code"
 
 
-def read(url: str, query: str) -> list[tuple[Any, ...]]:
-    with psycopg.connect(url) as there:
-        return there.execute(query.encode()).fetchall()
+def read(query: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
 
 
 @pytest.mark.parametrize("command", ["freeze", "release"])
@@ -124,42 +105,42 @@ def test_an_old_schema_is_refused_before_anything_is_done(
 
 @pytest.mark.long
 @pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="uses the programs of the embedded PostgreSQL")
-def test_a_restored_site_stands_still_until_it_is_released(
-    alice: User, bob: User, restored: str, tmp_path: Path
-) -> None:
+def test_a_restored_site_stands_still_until_it_is_released(alice: User, bob: User, tmp_path: Path) -> None:
     yesterday = timezone.now() - timedelta(days=1)
     games = [a_game_in_play([alice, bob], moves, yesterday, players=2, pace="fast") for moves in (0, 5, 9)]
     assert restore.freeze_if_restored(now=yesterday) is None
     Heartbeat.objects.update(at=yesterday + timedelta(hours=1))
     assert Notice.objects.filter(state="waiting", channel="email").exists()
     left = {game.code: game.deadline - yesterday - timedelta(hours=1) for game in games if game.deadline}
-    dump_and_restore(restored, tmp_path / "games.dump")
+    stopped = [(code, None, left[code], [Game.PAUSED_BY_RESTORE]) for code in sorted(left)]
+    rows = [read(query) for query in ROWS]
+    programs, file = binaries_for(place_for()), tmp_path / "games.dump"
+    subprocess.run([programs / "pg_dump", "-Fc", "-f", file, database_url()], check=True)
 
-    assert manage(restored, "freeze", "--if-restored").startswith(f"{len(left)} games are stopped and mail is held")
+    with empty_database("restored"):
+        subprocess.run([programs / "pg_restore", "--no-owner", "-d", database_url(), file], check=True)
+        assert manage("freeze", if_restored=True).startswith(f"{len(left)} games are stopped and mail is held")
+        assert [read(query) for query in ROWS] == rows
+        assert manage("check_games").endswith(", 0 with faults\n")
+        assert read(CLOCKS) == stopped
+        assert read(HELD) == [(True,)]
+        # Later starts check again and change nothing. Nor does a sweep.
+        manage("freeze", if_restored=True)
+        sweep()
+        assert read(CLOCKS) == stopped
 
-    assert [read(restored, query) for query in ROWS] == [read(database_url(), query) for query in ROWS]
-    assert manage(restored, "check_games").endswith(", 0 with faults\n")
-    assert read(restored, CLOCKS) == [(code, None, left[code], [Game.PAUSED_BY_RESTORE]) for code in sorted(left)]
-    held = "SELECT held_since IS NOT NULL FROM games_outbox"
-    assert read(restored, held) == [(True,)]
-    command, swept = "from django.core.management import call_command", "from games.tasks import sweep; sweep()"
-    # Later starts check again and change nothing. Nor does a sweep.
-    manage(restored, "shell", "-c", f"{command}; call_command('freeze', if_restored=True); {swept}")
-    assert read(restored, CLOCKS) == [(code, None, left[code], [Game.PAUSED_BY_RESTORE]) for code in sorted(left)]
-
-    before = timezone.now()
-    released, twice = manage(restored, "release").splitlines()
-    assert released == f"{len(left)} games run on; mail goes out again"
-    assert twice == "If this site was restored, mails sent after its backup was made may arrive twice."
-    after = timezone.now()
-
-    for code, deadline, time_left, reasons in read(restored, CLOCKS):
-        assert (time_left, reasons) == (None, [])
-        assert before + left[code] <= deadline <= after + left[code]
-    assert read(restored, held) == [(False,)]
-    checked = manage(restored, "shell", "-c", f"{swept}; {command}; call_command('check_games')")
-    assert read(restored, ROWS[0]) == read(database_url(), ROWS[0])  # no clock has acted
-    assert checked.endswith(", 0 with faults\n")
+        before = timezone.now()
+        released, twice = manage("release").splitlines()
+        after = timezone.now()
+        assert released == f"{len(left)} games run on; mail goes out again"
+        assert twice == "If this site was restored, mails sent after its backup was made may arrive twice."
+        for code, deadline, time_left, reasons in read(CLOCKS):
+            assert (time_left, reasons) == (None, [])
+            assert before + left[code] <= deadline <= after + left[code]
+        assert read(HELD) == [(False,)]
+        sweep()
+        assert [read(query) for query in ROWS] == rows  # no clock has acted
+        assert manage("check_games").endswith(", 0 with faults\n")
 
 
 def test_a_frozen_game_refuses_moves_until_the_release(alice: User, bob: User) -> None:

@@ -110,28 +110,20 @@ def test_bodies_that_never_arrive_do_not_stop_script_run(tmp_path: Path, figure:
 @pytest.mark.nginx
 @pytest.mark.redis
 @pytest.mark.django_db(transaction=True)
-def test_slow_bodies_and_readers_do_not_stop_script_stack(figure: Figure) -> None:
-    with stack(only=["web"], RATE_LIMITS="100") as running, ExitStack() as slow:
-        port = urlsplit(running.url).port or 0
-        for _ in range(50):
-            slow.enter_context(Line(port, ATTACKERS[0])).send(half_a_body("/accounts/login/"))
-            slow.enter_context(Line(port, ATTACKERS[1])).send(request(path="/rules/", Accept_Encoding="identity"))
-        waited = answered(port, PLAYER)
-    figure(f"50 slow bodies and 50 unread answers: another address waited {waited * 1000:.0f} ms")
-    assert waited < SOON
-
-
-@pytest.mark.long
-@pytest.mark.nginx
-@pytest.mark.redis
-@pytest.mark.django_db(transaction=True)
-def test_half_requests_do_not_stop_script_stack(figure: Figure) -> None:
+def test_slow_bodies_slow_readers_and_half_requests_do_not_stop_script_stack(figure: Figure) -> None:
     raise_file_limit()
     with stack(only=["web"], RATE_LIMITS="100") as running:
-        before = len(running.said)
-        times = answer_times_during_siege(urlsplit(running.url).port or 0)
+        port, before = urlsplit(running.url).port or 0, len(running.said)
+        with ExitStack() as slow:
+            for _ in range(50):
+                slow.enter_context(Line(port, ATTACKERS[0])).send(half_a_body("/accounts/login/"))
+                slow.enter_context(Line(port, ATTACKERS[1])).send(request(path="/rules/", Accept_Encoding="identity"))
+            waited = answered(port, PLAYER)
+        times = answer_times_during_siege(port)
         logged = "".join(running.said[before:])
-    figure(f"slowest of {len(times)} answers {max(times):.2f} s; {len(logged)} bytes logged")
+    figure(f"50 slow bodies and 50 unread answers: another address waited {waited * 1000:.0f} ms")
+    figure(f"half requests: slowest of {len(times)} answers {max(times):.2f} s; {len(logged)} bytes logged")
+    assert waited < SOON
     assert max(times) < SOON
     assert len(logged) < LOGGED + 300 * len(times), logged[-2000:]
     assert "Traceback" not in logged

@@ -50,7 +50,7 @@ BY_EVENT: Final = 5.0
 def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
     with (
         emptied_afterwards(django_db_blocker),
-        stack(only=["web", "ws"], RATE_LIMITS="100", LOG_LEVEL="WARNING") as running,
+        stack(only=["web", "ws"], RATE_LIMITS="100", LOG_LEVEL="WARNING", WEB_CONCURRENCY="1") as running,
     ):
         yield running
 
