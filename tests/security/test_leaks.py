@@ -26,7 +26,6 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from accounts.models import User
-from common.htmx import HtmxRequest
 from common.read_only_admin import ReadOnlyAdmin
 from games import announce, rules
 from games.actions.play import play_move, play_seat
@@ -36,9 +35,8 @@ from games.models import Game, Move, Round
 from games.queries import GameView, Table, Viewer
 from games.render import words
 from games.rules.cards import card_name
-from games.web import game as game_views
 from tests.conftest import staff
-from tests.support.leaks import leak_in_refusals
+from tests.support.leaks import leak_in_page, leak_in_refusals
 from tests.support.tables import NOON, now_of, table_after
 from tests.support.worlds import Postbox, Reader, Staff, differences
 
@@ -120,24 +118,15 @@ def _open_drawn(position: rules.Position, seat: int | None, options: rules.Optio
 
 
 def _header(patch: pytest.MonkeyPatch) -> None:
-    show = game_views._show
+    def tell(answer: HttpResponse, table: Table) -> None:
+        answer.headers["X-Next"] = table.started.position.draw_pile[0]
 
-    def leaky(request: HtmxRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
-        response = show(request, table, *args, **named)
-        response.headers["X-Next"] = table.started.position.draw_pile[0]
-        return response
-
-    patch.setattr(game_views, "_show", leaky)
+    leak_in_page(patch, tell)
 
 
 def _log_line(patch: pytest.MonkeyPatch) -> None:
-    show = game_views._show
-
-    def leaky(request: HtmxRequest, table: Table, *args: Any, **named: Any) -> HttpResponse:
-        structlog.get_logger("games").info("shown", hands=table.started.position.hands)
-        return show(request, table, *args, **named)
-
-    patch.setattr(game_views, "_show", leaky)
+    log = structlog.get_logger("games")
+    leak_in_page(patch, lambda _, table: log.info("shown", hands=table.started.position.hands))
 
 
 def _headline(patch: pytest.MonkeyPatch) -> None:

@@ -17,10 +17,9 @@ from games import queries, rules
 from games.admin.games import GameAdmin
 from games.models import Game, Move
 from games.queries import LogLine, Table
-from games.web import game as game_views
 from tests.security.viewers import KINDS, THE_GAME, Compared, Viewer, game_of, played_on
 from tests.security.world import World
-from tests.support.leaks import leak_in_refusals
+from tests.support.leaks import leak_in_page, leak_in_refusals
 from tests.support.swaps import BACKS, BLUFF, ORDERS, SWAPS
 from tests.support.tables import now_of
 from tests.support.worlds import another_world, undone
@@ -42,14 +41,7 @@ def _count_of_playable(patch: Patch) -> None:
 
 def _answer_with(change: Callable[[HttpResponse, rules.Position], None]) -> Callable[[Patch], None]:
     """Return a leak that puts something computed from the whole position into the answer with the game page."""
-    show = game_views._show
-
-    def leaky(request: Any, table: Table, *args: Any, **named: Any) -> HttpResponse:
-        answer = show(request, table, *args, **named)
-        change(answer, table.started.position)
-        return answer
-
-    return lambda patch: patch.setattr(game_views, "_show", leaky)
+    return lambda patch: leak_in_page(patch, lambda answer, table: change(answer, table.started.position))
 
 
 def _etag(answer: HttpResponse, position: rules.Position) -> None:

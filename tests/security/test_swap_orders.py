@@ -19,9 +19,9 @@ from games.admin.games import GameAdmin
 from games.models import Game
 from games.models.orders import orders_of
 from games.queries import GameView, Table
-from games.web import game as game_views
 from tests.security.viewers import ABOUT_GAMES, THE_GAME, Compared, Viewer
 from tests.security.world import ROLES, World
+from tests.support.leaks import leak_in_page
 from tests.support.swaps import ORDERS
 from tests.support.tables import now_of, table_at
 from tests.support.worlds import undone
@@ -75,14 +75,10 @@ def _orders_of_the_next_seat(patch: Patch) -> None:
 
 
 def _length_of_the_page(patch: Patch) -> None:
-    show = game_views._show
-
-    def leaky(request: Any, table: Table, *args: Any, **named: Any) -> HttpResponse:
-        answer = show(request, table, *args, **named)
+    def longer(answer: HttpResponse, table: Table) -> None:
         answer.content += b" " * len(str([seat.orders for seat in table.seats]))
-        return answer
 
-    patch.setattr(game_views, "_show", leaky)
+    leak_in_page(patch, longer)
 
 
 def _log_of_the_server(patch: Patch) -> None:

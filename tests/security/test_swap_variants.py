@@ -10,16 +10,14 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 import structlog
-from django.http import HttpResponse
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games import rules
 from games.queries import Table, records
-from games.web import game as game_views
 from tests.security.viewers import THE_GAME, Compared, Viewer
 from tests.security.world import ROLES, World
-from tests.support.leaks import leak_in_refusals
+from tests.support.leaks import leak_in_page, leak_in_refusals
 from tests.support.swaps import BACKS, BLUFF
 from tests.support.tables import now_of, table_at
 from tests.support.worlds import another_world, undone
@@ -132,13 +130,8 @@ def _record_of_a_running_game(patch: Patch) -> None:
 
 
 def _log_of_the_server(patch: Patch) -> None:
-    show = game_views._show
-
-    def leaky(request: Any, table: Table, *args: Any, **named: Any) -> HttpResponse:
-        structlog.get_logger("games").info("shown", challenge=str(table.started.position.extra.challenge))
-        return show(request, table, *args, **named)
-
-    patch.setattr(game_views, "_show", leaky)
+    log = structlog.get_logger("games")
+    leak_in_page(patch, lambda _, table: log.info("shown", challenge=str(table.started.position.extra.challenge)))
 
 
 def _refusal_names_the_back(patch: Patch) -> None:

@@ -6,8 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
 
 from games import rules
+from games.queries import Table
+from games.web import game as game_views
+
+
+def leak_in_page(patch: pytest.MonkeyPatch, leak: Callable[[HttpResponse, Table], object]) -> None:
+    """Call `leak` with each answer that shows a table, and with the table. It may change the answer, or log."""
+    show = game_views._show
+
+    def leaky(request: Any, table: Table, *args: Any, **named: Any) -> HttpResponse:
+        answer = show(request, table, *args, **named)
+        leak(answer, table)
+        return answer
+
+    patch.setattr(game_views, "_show", leaky)
 
 
 def leak_in_refusals(patch: pytest.MonkeyPatch, told: Callable[[rules.Position, int, rules.Options], str]) -> None:
