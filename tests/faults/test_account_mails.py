@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import mails
 from accounts.models import AccountMail, User
 from games.models import Notice, NoticeSettings
-from games.notices import account_mails, outbox, player_notices, sending
+from games.notices import account_mails, notice_mails, outbox, player_notices, sending
 from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -35,10 +35,11 @@ def deliver(minutes: int = 0) -> None:
     outbox.deliver(clock=lambda: NOON + minutes * MINUTE)
 
 
+@pytest.mark.parametrize("about", ["an account", "a turn"])
 @pytest.mark.parametrize(
     ("place", "name", "after", "sent", "state"),
     [
-        (account_mails, "compose", False, 1, "sent"),
+        (None, "compose", False, 1, "sent"),
         (EmailBackend, "open", False, 1, "sent"),
         (sending, "_hand_over", False, 1, "sent"),
         (EmailBackend, "send_messages", False, 0, "failed"),
@@ -48,8 +49,9 @@ def deliver(minutes: int = 0) -> None:
 )
 def test_a_sender_that_dies_sends_no_second_mail(
     server: MailServer, alice: User, monkeypatch: pytest.MonkeyPatch,
-    place: Any, name: str, after: bool, sent: int, state: str,
+    about: str, place: Any, name: str, after: bool, sent: int, state: str,
 ) -> None:  # fmt: skip
+    place = place or (account_mails if about == "an account" else notice_mails)
     real = getattr(place, name)
 
     def dies(*args: Any, **options: Any) -> None:
@@ -58,14 +60,19 @@ def test_a_sender_that_dies_sends_no_second_mail(
             real(*args, **options)
         raise Killed
 
-    ask(alice)
+    if about == "an account":
+        ask(alice)
+    else:
+        table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(days=1))
+        player_notices.deal(table, now=NOON - 5 * MINUTE)
     monkeypatch.setattr(place, name, dies)
     with pytest.raises(Killed):
         deliver()
-    for minutes in (1, 6, 60):
+    for minutes in (1, 6, 60):  # in the first minute its claim is valid, so no other sender takes it
         deliver(minutes)
     assert len(server.mails) == sent
-    assert AccountMail.objects.get().state == state
+    row = AccountMail.objects.get() if about == "an account" else Notice.objects.get(channel="email")
+    assert (row.state, row.reason) == (state, "unsure" if state == "failed" else row.reason)
 
 
 def test_a_retried_mail_is_the_same_mail_with_a_working_link(server: MailServer, alice: User) -> None:

@@ -1,4 +1,4 @@
-"""Test mail that goes wrong: hostile names, failing servers, senders that die, scanners that follow links.
+"""Test mail that goes wrong: failing servers, senders that die, scanners that follow links.
 
 Every mail goes over real SMTP to a server of the test. Figures are printed (`pytest -s`).
 """
@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from aiosmtpd.smtp import Envelope
-from django.core.mail.backends.smtp import EmailBackend
 from django.db import connection
 from django.test import Client, override_settings
 
@@ -32,10 +31,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.long]
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 DUE = NOON + 5 * MINUTE
 WRITES = re.compile(r"^\s*(WITH\b.*)?(INSERT|UPDATE|DELETE|TRUNCATE)\b", re.IGNORECASE | re.DOTALL)
-
-
-class Killed(BaseException):
-    """Stands for the death of the sender."""
 
 
 @pytest.fixture
@@ -58,108 +53,7 @@ def mail_states() -> Counter[str]:
     return Counter(Notice.objects.filter(channel="email").values_list("state", flat=True))
 
 
-# What a name can do to a header
-
-HOSTILE = (
-    "Eve\r\nBcc: victim@example.org",
-    "Eve\nX-Injected: yes\n\nA body of her own",
-    "Eve\rSubject: Another",
-    "Eve\u2028Bcc: victim@example.org",
-    "Eve\x0b\x0c\x1c\x85",
-    "\u202eevE \u2066",
-    "=?utf-8?q?Eve=0D=0ABcc:_victim@example.org?=",
-    '"Eve" <victim@example.org>, Mallory',
-    "Ève Ünïcødé 李雷 🃏 إيف",
-    "E" * 64,
-)
-HEADERS = {
-    "content-type", "mime-version", "subject", "from", "to", "date", "message-id", "auto-submitted",
-    "x-auto-response-suppress", "list-unsubscribe", "list-unsubscribe-post", "list-id",
-}  # fmt: skip
-
-
-def test_no_name_changes_or_adds_a_header(server: MailServer, alice: User, figure: Figure) -> None:
-    for n, name in enumerate(HOSTILE):
-        eve = person(f"eve{n}")
-        User.objects.filter(pk=eve.pk).update(username=name)
-        eve.username = name
-        for user, other in ((alice, eve), (eve, alice)):
-            table = on_turn(user, other)
-            texts = [(kind, f"{name} wins the game.") for kind in ("game_over", "table_full")]
-            player_notices.write(table.game, [player_notices.NewNotice(user.pk, *text) for text in texts], now=NOON)
-    for user in User.objects.all():
-        preferences.choose(user=user, choices={}, digest_hour=13, now=NOON)
-    deliver()
-    preferences.write_digests(now=NOON + HOUR)
-    deliver(NOON + HOUR)
-
-    for envelope, mail in zip(server.taken, server.mails, strict=True):
-        assert set(map(str.lower, mail.keys())) == HEADERS
-        assert len(mail.keys()) == len(HEADERS)
-        assert mail.defects == []
-        assert [mail["To"]] == envelope.rcpt_tos
-        assert not set(mail["Subject"]) & set("\r\n\u2028\u202e\x00")
-        head = re.split(rb"\r?\n\r?\n", envelope.original_content or b"")[0]
-        assert len(re.findall(rb"^[A-Za-z-]+:", head, re.MULTILINE)) == len(HEADERS)
-        assert re.search(rb"^List-Unsubscribe: <http\S+>\r?$", head, re.MULTILINE)
-        assert max(map(len, head.splitlines())) < 998
-    assert mail_states() == {"sent": mail_states()["sent"]}
-    figure(f"hostile names {len(HOSTILE)}, mails {len(server.mails)}, injected headers 0")
-
-
-# Senders that die
-
-
-def kill_at(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    """Let the next sender die at this point of its work."""
-
-    def dies(target: Any, name: str, *, after: bool = False) -> None:
-        real = getattr(target, name)
-
-        def once(*args: Any, **kwargs: Any) -> Any:
-            monkeypatch.setattr(target, name, real)
-            if after:
-                real(*args, **kwargs)
-            raise Killed
-
-        monkeypatch.setattr(target, name, once)
-
-    points: dict[str, Callable[[], None]] = {
-        "after the claim": lambda: dies(notice_mails, "compose"),
-        "while connecting": lambda: dies(EmailBackend, "open"),
-        "before the mark": lambda: dies(sending, "_hand_over"),
-        "after the mark": lambda: dies(EmailBackend, "send_messages"),
-        "after the server took it": lambda: dies(EmailBackend, "send_messages", after=True),
-        "while noting that it is sent": lambda: dies(sending, "_move"),
-    }
-    points[where]()
-
-
-@pytest.mark.parametrize(
-    ("where", "mails", "state"),
-    [
-        ("after the claim", 1, "sent"),
-        ("while connecting", 1, "sent"),
-        ("before the mark", 1, "sent"),
-        ("after the mark", 0, "failed"),
-        ("after the server took it", 1, "failed"),
-        ("while noting that it is sent", 1, "failed"),
-    ],
-)
-def test_a_sender_that_dies_sends_no_second_mail(
-    server: MailServer, table: Table, monkeypatch: pytest.MonkeyPatch, where: str, mails: int, state: str
-) -> None:
-    kill_at(monkeypatch, where)
-    with pytest.raises(Killed):
-        deliver()
-    deliver(DUE + MINUTE)  # its claim is still valid, so no other sender takes it
-    deliver(DUE + 6 * MINUTE)
-    deliver(DUE + HOUR)
-
-    assert len(server.mails) == mails
-    assert mail_states() == {state: 1}
-    if state == "failed":
-        assert Notice.objects.get(channel="email").reason == "unsure"
+# Senders that die (see also test_account_mails.py)
 
 
 def test_a_claim_that_was_taken_over_is_sent_once(server: MailServer, table: Table) -> None:
@@ -197,17 +91,6 @@ def test_a_failed_server_loses_nothing_and_the_backlog_is_sent_once_in_order(
     assert mail_states() == {"sent": 30}
     assert Outbox.objects.filter(retry_at=None, failures=0).exists()
     figure("an hour without a mail server: 30 mails waited, 30 went out once, in order, 0 lost")
-
-
-def test_an_unknown_recipient_does_not_stop_the_next_mail(server: MailServer, alice: User, bob: User) -> None:
-    on_turn(alice, bob)
-    on_turn(bob, alice)
-    server.refuses[alice.email] = "550 No such user"
-    deliver()
-
-    assert [mail["To"] for mail in server.mails] == [bob.email]
-    assert Notice.objects.get(user=alice, channel="email").reason == "refused"
-    assert NoticeSettings.objects.get(user=alice).bounced == alice.email
 
 
 @pytest.mark.parametrize("said", ["451 Try again later", "554 Not this one"])

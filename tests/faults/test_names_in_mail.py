@@ -40,6 +40,10 @@ HOSTILE = {
 }
 """Names of at most 64 characters. Of each, 30 are the name that is displayed."""
 PLAIN = "Eve"
+HEADERS = {
+    "content-type", "mime-version", "subject", "from", "to", "date", "message-id", "auto-submitted",
+    "x-auto-response-suppress", "list-unsubscribe", "list-unsubscribe-post", "list-id",
+}  # fmt: skip
 LATER, TOMORROW = NOON + timedelta(hours=1), NOON + timedelta(days=1)
 DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -82,7 +86,7 @@ def tables_of(alice: User, eve: User) -> Tables:
 
 
 def mails_of(server: MailServer, people: tuple[User, User], tables: Tables, name: str) -> dict[str, list[str]]:
-    """Return subject, text and HTML of a mail of every kind to and about a person with this name, by kind.
+    """Return subject, text, HTML and header names of a mail of every kind to and about a person with this name.
 
     All rows are rolled back: with those of every name, counting a person's turns would take seconds.
     """
@@ -93,7 +97,10 @@ def mails_of(server: MailServer, people: tuple[User, User], tables: Tables, name
     for envelope in server.taken:
         mail = parsed(envelope.original_content or b"")
         kind = (mail["List-Id"] or "<works.").strip("<").split(".")[0]
-        found[f"{kind} to {mail['To']}"] = [str(mail["Subject"]), text_of(mail), text_of(mail, "html")]
+        assert ([mail["To"]], mail.defects) == (envelope.rcpt_tos, []), name
+        assert max(map(len, (envelope.original_content or b"").split(b"\r\n\r\n")[0].splitlines())) < 998, name
+        headers = "\n".join(mail.keys())
+        found[f"{kind} to {mail['To']}"] = [str(mail["Subject"]), text_of(mail), text_of(mail, "html"), headers]
     return found
 
 
@@ -143,6 +150,7 @@ def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User
     plain = mails_of(server, people, tables, PLAIN)
     kinds = {name.split(" to ")[0].replace("-", "_") for name in plain}
     assert kinds == {*KINDS, "works"}  # so that no kind escapes this test
+    assert sorted(plain["turn to alice@example.org"][3].lower().splitlines()) == sorted(HEADERS)
     for what, name in HOSTILE.items():
         hostile = mails_of(server, people, tables, name)
         assert hostile.keys() == plain.keys(), what
@@ -152,8 +160,9 @@ def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User
 
 def differences(mail: list[str], plain: list[str]) -> list[str]:
     """Return what a name changes in a mail besides text."""
-    (subject, text, html), (_, plain_text, plain_html) = mail, plain
+    (subject, text, html, headers), (_, plain_text, plain_html, plain_headers) = mail, plain
     found = {
+        "a header": headers != plain_headers,
         "a line in the subject": "\n" in subject,
         "a line": len(text.splitlines()) != len(plain_text.splitlines()),
         "a tag": Outline(html).tags != Outline(plain_html).tags,
@@ -166,20 +175,21 @@ def differences(mail: list[str], plain: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("mail", "seen"),
     [
-        (["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>"], []),
-        (["&lt;b&gt; plays", "<b>\nplays", "<p class='a'>&lt;b&gt;</p>"], []),
-        (["Eve\nBcc: v", "Eve\nplays", "<p class='a'>Eve</p>"], ["a line in the subject"]),
-        (["Eve plays", "Eve\nStop: x\nplays", "<p class='a'>Eve</p>"], ["a line"]),
-        (["Eve plays", "Eve\u2028one\nplays", "<p class='a'>Eve</p>"], ["a line"]),
-        (["Eve plays", "Eve\nplays", "<p class='a'><b>Eve</b></p>"], ["a tag"]),
-        (["Eve plays", "Eve\nplays", "<p class='a' onclick='b'>Eve</p>"], ["a tag"]),
-        (["Eve plays", "Eve\nplays", "<p class='a'><!-- Eve --></p>"], ["a tag"]),
-        (["\u202eevE plays", "Eve\nplays", "<p class='a'>Eve</p>"], ["a direction"]),
-        (["Eve plays", "Eve\nplays", "<p class='a'>Eve\x07</p>"], ["a control"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>", "To"], []),
+        (["&lt;b&gt; plays", "<b>\nplays", "<p class='a'>&lt;b&gt;</p>", "To"], []),
+        (["Eve\nBcc: v", "Eve\nplays", "<p class='a'>Eve</p>", "To"], ["a line in the subject"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>", "To\nBcc"], ["a header"]),
+        (["Eve plays", "Eve\nStop: x\nplays", "<p class='a'>Eve</p>", "To"], ["a line"]),
+        (["Eve plays", "Eve\u2028one\nplays", "<p class='a'>Eve</p>", "To"], ["a line"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'><b>Eve</b></p>", "To"], ["a tag"]),
+        (["Eve plays", "Eve\nplays", "<p class='a' onclick='b'>Eve</p>", "To"], ["a tag"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'><!-- Eve --></p>", "To"], ["a tag"]),
+        (["\u202eevE plays", "Eve\nplays", "<p class='a'>Eve</p>", "To"], ["a direction"]),
+        (["Eve plays", "Eve\nplays", "<p class='a'>Eve\x07</p>", "To"], ["a control"]),
     ],
 )
 def test_the_comparison_finds_everything_that_a_name_can_inject(mail: list[str], seen: list[str]) -> None:
-    assert differences(mail, ["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>"]) == seen
+    assert differences(mail, ["Eve plays", "Eve\nplays", "<p class='a'>Eve</p>", "To"]) == seen
 
 
 LISTS = ("games_game", "games_round", "games_move", "games_notice", "games_report", "games_case", "accounts_user")
