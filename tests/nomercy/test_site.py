@@ -21,7 +21,6 @@ from django.db import InterfaceError, InternalError, OperationalError, connectio
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from django.http import HttpResponse
 from django.template import loader
 from django.test import Client, RequestFactory
 from django.utils import timezone
@@ -42,24 +41,10 @@ from nomercy.launcher.place import CHECKOUT
 from nomercy.log_throttle import ThrottleFilter
 from nomercy.mail import FolderAndConsole
 from nomercy.messages import MOST
-from nomercy.middleware import DatabaseUnavailable, try_again
+from nomercy.middleware import try_again
 from nomercy.sessions import SessionStore
 from tests.conftest import api_token, logged_in
 from tests.support.tables import TWO_HANDS, table_at
-
-POLICY = {
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "font-src 'self'",
-    "connect-src 'self'",
-    "manifest-src 'self'",
-    "worker-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-}
 
 
 def test_a_healthy_site_says_so_with_its_version(client: Client, db: None) -> None:
@@ -128,22 +113,6 @@ def test_a_site_without_its_database_is_not_healthy(client: Client, monkeypatch:
     assert b"nobody's business" not in answer.content
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/accounts/login/", "/accounts/signup/", "/no-such-page/"])
-def test_every_response_has_strict_headers(client: Client, db: None, path: str) -> None:
-    answer = client.get(path)
-
-    assert set(answer["Content-Security-Policy"].split("; ")) == POLICY
-    assert answer["X-Frame-Options"] == "DENY"
-    assert answer["X-Content-Type-Options"] == "nosniff"
-    assert answer["Referrer-Policy"] == "same-origin"
-    assert len(answer["X-Request-ID"]) == 32
-
-
-def test_pages_of_logged_in_users_are_not_cached(as_alice: Client) -> None:
-    for path in ("/accounts/me/", "/healthz", "/no-such-page/"):
-        assert as_alice.get(path)["Cache-Control"] == "no-store, private"
-
-
 def test_a_response_that_sets_a_cookie_is_not_cached(client: Client, db: None) -> None:
     """A shared cache would give one visitor's cookie and form to others."""
     first = client.get("/tables/new/")
@@ -197,14 +166,6 @@ def test_requests_are_logged_by_route_not_by_path(client: Client, db: None) -> N
     [line] = [line for line in lines if line["event"] == "request"]
     assert "reset/key" in line["route"]
     assert "canary" not in str(lines)
-
-
-def test_static_files_are_served_without_a_build_step(client: Client) -> None:
-    answer = client.get("/static/css/base.css")
-
-    assert answer.status_code == 200
-    assert answer["Content-Type"].startswith("text/css")
-    assert b"{" in answer.getvalue()
 
 
 def test_the_admin_uses_the_sites_log_in(client: Client, as_alice: Client) -> None:
@@ -432,18 +393,8 @@ def test_a_busy_database_gives_a_503_in_the_api(
 
     answer = as_alice.get("/api/v1/games")
 
-    assert (answer.status_code, answer["Retry-After"], answer.json()["error"]) == (503, "2", "busy")
-
-
-def test_a_busy_database_gives_an_error_object(rf: RequestFactory) -> None:
-    with pytest.raises(OperationalError) as caught:
-        waited_for_a_lock()
-
-    answer = DatabaseUnavailable(lambda request: HttpResponse()).process_exception(rf.get("/api/v1/me"), caught.value)
-
-    assert answer is not None
     assert (answer.status_code, answer["Retry-After"]) == (503, "2")
-    body = json.loads(answer.content)
+    body = answer.json()
     assert body.pop("message").endswith("Try again in a few seconds.")
     assert body == {"error": "busy", "rule": None, "version": None}
 

@@ -33,6 +33,8 @@ def faults(answer: HttpResponseBase) -> list[str]:
     ):
         if answer.get(name) != value:
             found.append(f"{name}: {answer.get(name)}")
+    if len(answer.get("X-Request-ID", "")) != 32:
+        found.append(f"X-Request-ID: {answer.get('X-Request-ID')}")
     kept = [cookie for cookie in answer.cookies.values() if cookie["max-age"] != 0]
     loose = [cookie for cookie in kept if cookie["samesite"] != "Lax" or not cookie["httponly"]]
     return [*found, *(f"cookie {cookie.OutputString()}" for cookie in loose)]
