@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ from games import announce
 from games.models import Game
 from nomercy.launcher import embedded
 from nomercy.layer import GroupLayer
+from tests.browser.game_page import TableForTwo
 from tests.browser.places import Cast
 from tests.conftest import logged_in
 from tests.support.database import emptied_afterwards
@@ -49,8 +50,8 @@ REFUSALS = tuple(
 """Errors that Chromium and HTMX log for refusals, which are expected."""
 COVERED = Path(__file__).with_name("test_smoke.py")
 """The module whose tests others contain. Only runs without these need it."""
-LASTING = ("add_init_script", "expose_function", "on", "route", "route_web_socket")
-"""Methods of a page whose effects stay with it."""
+LASTING = ("add_init_script", "expose_function", "route_web_socket")
+"""Methods of a page whose effects stay with it. Those of `on` and `route` end with the test."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -134,6 +135,9 @@ def _embedded() -> Iterator[Embedded]:
         listening = socket.create_server(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         patch.setattr(settings, "SITE_URL", url)
+        # Let browsers keep static files, which they ask for again on every page otherwise.
+        patch.setattr(settings, "WHITENOISE_MAX_AGE", 3600)
+        patch.setattr(settings, "WHITENOISE_AUTOREFRESH", False)
         ready = threading.Event()
 
         async def be_ready() -> None:
@@ -189,6 +193,7 @@ class Visitors:
         self._site = site
         self._open: list[tuple[Page, str]] = []
         self._changed: list[Page] = []
+        self._listeners: list[tuple[Page, Any, Callable[..., None]]] = []
         self._left: defaultdict[str, list[Page]] = defaultdict(list)
 
     def __call__(
@@ -197,11 +202,15 @@ class Visitors:
         *,
         viewport: ViewportSize = DESKTOP,
         reduced_motion: Literal["reduce", "no-preference"] = "no-preference",
+        script: str = "",
         **options: Any,
     ) -> Page:
-        """Return a page in a browser of its own, logged in as this user. Takes the options of a Playwright context."""
-        key = repr(sorted(options.items()))
-        page = self._left[key].pop() if self._left[key] else self._new_page(options)
+        """Return a page in a browser of its own, logged in as this user.
+
+        `script` runs first in each of its documents. `options` are those of a Playwright context.
+        """
+        key = repr((script, sorted(options.items())))
+        page = self._left[key].pop() if self._left[key] else self._new_page(script, options)
         self._open.append((page, key))
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme="light", reduced_motion=reduced_motion)
@@ -210,27 +219,31 @@ class Visitors:
             page.context.add_cookies([{"name": name, "value": logged_in(user).cookies[name].value, "url": self._site}])
         return page
 
-    def _new_page(self, options: dict[str, Any]) -> Page:
+    def _new_page(self, script: str, options: dict[str, Any]) -> Page:
         # A page's routes do not see what a service worker fetches, and its caches would outlive the test.
         context = self._browser.new_context(**{"base_url": self._site, "service_workers": "block", **options})
         context.set_default_timeout(60_000)
         context.on("console", self._console)
         context.on("weberror", lambda error: self.complaints.append(f"{error.error}"))
         page = context.new_page()
-        for method in LASTING:
-            self._watch(page, page, method)
-        self._watch(page, page.clock, "install")
+        if script:
+            # The empty page between two tests has no regions or cards to watch.
+            page.add_init_script(f"if (location.href !== 'about:blank') {{ {script} }}")
+        for owner, method in [*((page, method) for method in LASTING), (page.clock, "install")]:
+            self._watch(owner, method, lambda *_: self._changed.append(page))
+        self._watch(context, "new_cdp_session", lambda *_: self._changed.append(page))
+        self._watch(page, "on", lambda event, listener: self._listeners.append((page, event, listener)))
         return page
 
-    def _watch(self, page: Page, owner: object, method: str) -> None:
-        """Remember that a test changes a page for good when it calls this method."""
+    def _watch(self, owner: object, method: str, note: Callable[..., None]) -> None:
+        """Note each call of this method."""
         original = getattr(owner, method)
 
-        def change(*args: object, **kwargs: object) -> object:
-            self._changed.append(page)
+        def call(*args: object, **kwargs: object) -> object:
+            note(*args)
             return original(*args, **kwargs)
 
-        setattr(owner, method, change)
+        setattr(owner, method, call)
 
     def _console(self, message: ConsoleMessage) -> None:
         # Violations of the content security policy are logged as errors too.
@@ -240,7 +253,11 @@ class Visitors:
     def leave(self) -> list[str]:
         """Leave all pages, and return the errors that they logged."""
         pages, self._open = self._open, []
+        for page, event, listener in self._listeners:
+            page.remove_listener(event, listener)
+        self._listeners.clear()
         for page, _ in pages:
+            page.unroute_all()
             if page.url.startswith(self._site):
                 page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
         complaints, self.complaints = self.complaints, []
@@ -271,3 +288,8 @@ def new_page(visitors: Visitors, site: str) -> Iterator[Visitors]:
 @pytest.fixture
 def cast(alice: User, bob: User, charlie: User, mo: User) -> Cast:
     return Cast(alice, bob, charlie, mo)
+
+
+@pytest.fixture
+def open_table(new_page: Visitors, alice: User, bob: User) -> TableForTwo:
+    return TableForTwo(new_page, (alice, bob))

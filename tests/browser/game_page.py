@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils import timezone
@@ -13,7 +14,7 @@ from accounts.models import User
 from games.actions.play import play_move
 from games.models import Game
 from games.queries import Table, Viewer
-from tests.support.tables import now_of
+from tests.support.tables import TWO_HANDS, now_of, table_at
 
 NewPage = Callable[..., Page]
 """The type of the fixture `new_page`, which is called with a user and options of a Playwright context."""
@@ -42,8 +43,46 @@ def open_page(new_page: NewPage, user: User, table: Table, **options: Any) -> Pa
     return page
 
 
-def play(table: Table, user: User, text: str) -> None:
-    """Make a move of this user's without a browser, at the current version of the table."""
+@dataclass(frozen=True, slots=True)
+class TableForTwo:
+    """Opens tables of Alice, who is seat 0 and on turn, and Bob, in browsers. It is the fixture `open_table`."""
+
+    new_page: NewPage
+    people: tuple[User, User]
+
+    def __call__(
+        self,
+        *,
+        reader: int = 0,
+        page: Page | None = None,
+        rules: Mapping[str, Any] | None = None,
+        script: str = "",
+        browser: Mapping[str, Any] | None = None,
+        played: Sequence[tuple[int, str]] = (),
+        **position: Any,
+    ) -> tuple[Page, Table]:
+        """Return the loaded page of one of the two, and its table.
+
+        `position` differs from `TWO_HANDS`, and `rules` are other arguments of `table_at`. `played` are moves before
+        the page is opened. That is `page`, or a new one with the options `browser` and `script`.
+        """
+        table = table_at({**TWO_HANDS, **position}, self.people, **(rules or {}))
+        for seat, text in played:
+            play(table, seat, text)
+        page = page or self.new_page(self.people[reader], script=script, **(browser or {}))
+        load_game(page, table.game)
+        return page, table
+
+    def both(self, *, script: str = "", **more: Any) -> tuple[Page, Page, Table]:
+        """Return the loaded pages of Alice and of Bob, and their table."""
+        page, table = self(script=script, **more)
+        return page, open_page(self.new_page, self.people[1], table, script=script), table
+
+
+def play(table: Table, by: User | int, text: str) -> None:
+    """Make a move of this user's, or of this seat's, without a browser, at the current version of the table."""
+    user = table.seats[by].user if isinstance(by, int) else by
+    assert user is not None
     version = now_of(table).game.version
     play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=timezone.now())
 
