@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page
 
+from accounts.actions import create_token
 from accounts.models import User
 from games import queries
 from games.actions import lobby, pauses, seating
@@ -78,9 +79,6 @@ class Cast:
     charlie: User
     mo: User
 
-    def person(self, place: Place) -> User | None:
-        return self.alice if place.logged_in else None
-
     def table(self, position: Mapping[str, Any], **fields: Any) -> Table:
         """Return a table of four with Alice at seat 0 and hours left for her turn."""
         deadline = timezone.now() + timedelta(hours=14, minutes=5)
@@ -93,16 +91,9 @@ class Visitor(Protocol):
     def goto(self, url: str) -> object: ...
 
 
+Open = Callable[[Page, Cast], object]
+"""A function that opens a page."""
 Visit = Callable[[Visitor, Cast], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A page, and the function that opens it."""
-
-    name: str
-    open: Callable[[Page, Cast], object]
-    logged_in: bool = True
 
 
 def at(url: str) -> Visit:
@@ -192,7 +183,7 @@ def _as_guest(page: Page, cast: Cast) -> None:
     page.wait_for_url("**/games/*/")
 
 
-def _guest_logs_out(query: str) -> Callable[[Page, Cast], object]:
+def _guest_logs_out(query: str) -> Open:
     def log_out(page: Page, cast: Cast) -> None:
         _as_guest(page, cast)
         page.goto(f"/accounts/logout/{query}")
@@ -215,7 +206,7 @@ def _leave_seats_behind(page: Page, cast: Cast) -> None:
     page.wait_for_url("**/move-seats/?lose=1")
 
 
-def _confirmed(url: str) -> Callable[[Page, Cast], object]:
+def _confirmed(url: str) -> Open:
     """Open a page that asks for the password again first."""
 
     def confirm(page: Page, cast: Cast) -> None:
@@ -232,6 +223,12 @@ def _made_token(page: Page, cast: Cast) -> None:
     page.get_by_label("Name of the token").fill("my bot")
     page.get_by_role("button", name="Create the token").click()
     page.get_by_label("Copy it now: it will not be shown again.").wait_for()
+
+
+def _account(page: Page, cast: Cast) -> None:
+    for name in ("x" * 60, "my bot at home"):
+        create_token(user=cast.alice, name=name, now=timezone.now(), days=90)
+    page.goto("/accounts/me/")
 
 
 def _addresses(page: Page, cast: Cast) -> None:
@@ -317,7 +314,7 @@ def _reports(page: Page, cast: Cast) -> None:
     page.goto("/reports/")
 
 
-def _profile(rest: str) -> Callable[[Page, Cast], object]:
+def _profile(rest: str) -> Open:
     def profile(page: Page, cast: Cast) -> None:
         _home(page, cast)
         page.goto(f"/people/bob/{rest}")
@@ -353,70 +350,82 @@ def _warnings(page: Page, cast: Cast) -> None:
     page.goto("/warnings/")
 
 
-PLACES: Final = (
-    Place("landing", at("/"), logged_in=False),
-    Place("home", _home),
-    Place("home-20", _home_with_20_games),
-    Place("new-table", at("/tables/new/")),
-    Place("new-table-conflict", _conflict),
-    Place("lobby", _lobby),
-    Place("my-turn", game(MANY)),
-    Place("color-chooser", game(MANY, "?choose=W6")),
-    Place("swap-chooser", game(MANY, "?choose=r7")),
-    Place("straight-chooser", game(FOUR_HANDS_AND_A_STRAIGHT, "?choose=r4,r5", preset="house-party")),
-    Place("dark-side", game(DARK_SIDE, preset="flip")),
-    Place("dark-chooser", game(DARK_SIDE, "?choose=W", preset="flip")),
-    Place("no-color", game({**DARK_SIDE, "discard_pile": ["y4/W"]}, preset="flip")),
-    Place("stack", game(STACK, target=1000)),
-    Place("waiting", game({**MANY, "turn": 1})),
-    Place("paused", _paused),
-    Place("bot-plays", _bot_plays),
-    Place("standing-orders", _orders),
-    Place("orders-before-the-start", _orders_before_the_start),
-    Place("locked-cards", game({**FOUR_HANDS_AND_A_STRAIGHT, "turn": 1}, preset="house-party", pace="live")),
-    Place("over", _over),
-    Place("log", _log),
-    Place("replay", _replay("?n=20")),
-    Place("rules", at("/rules/"), logged_in=False),
-    Place("every-rule", at("/rules/?preset=all"), logged_in=False),
-    Place("about", at("/about/"), logged_in=False),
-    Place("notation", at("/notation/"), logged_in=False),
-    Place("privacy", at("/privacy/"), logged_in=False),
-    Place("api", at("/api/v1/docs"), logged_in=False),
-    Place("invitation", _invitation, logged_in=False),
-    Place("invited", _invited, logged_in=False),
-    Place("name-refused", _name_refused, logged_in=False),
-    Place("log-in", at("/accounts/login/"), logged_in=False),
-    Place("sign-up", at("/accounts/signup/"), logged_in=False),
-    Place("account", at("/accounts/me/")),
-    Place("time-off", at("/accounts/me/rest/")),
-    Place("sessions", at("/accounts/me/sessions/")),
-    Place("my-data", _confirmed("/accounts/me/data/")),
-    Place("program", at("/accounts/me/program/")),
-    Place("delete-account", _confirmed("/accounts/me/delete/")),
-    Place("confirm", at("/accounts/reauthenticate/?next=/accounts/email/")),
-    Place("addresses-to-change", _addresses_to_change),
-    Place("new-token", _confirmed("/accounts/me/tokens/")),
-    Place("made-token", _made_token),
-    Place("change-password", at("/accounts/password/change/")),
-    Place("notices", _notices),
-    Place("no-notices", at("/notices/")),
-    Place("notice-settings", at("/notices/settings/")),
-    Place("stop-mails", _stop_mails, logged_in=False),
-    Place("guest-logs-out", _guest_logs_out(""), logged_in=False),
-    Place("guest-is-asked-again", _guest_logs_out("?lose=1"), logged_in=False),
-    Place("move-seats", _move_seats, logged_in=False),
-    Place("leave-seats-behind", _leave_seats_behind, logged_in=False),
-    Place("report", _report),
-    Place("reports", _reports),
-    Place("profile", _profile("")),
-    Place("report-person", _profile("report/")),
-    Place("resign", _resign),
-    Place("suspended", _suspended),
-    Place("appeals", _appeals),
-    Place("warnings", _warnings),
-    Place("not-found", at("/games/nothere/")),
-)
+VISITORS: Final[Mapping[str, Open]] = {
+    "landing": at("/"),
+    "rules": at("/rules/"),
+    "every-rule": at("/rules/?preset=all"),
+    "about": at("/about/"),
+    "notation": at("/notation/"),
+    "privacy": at("/privacy/"),
+    "api": at("/api/v1/docs"),
+    "invitation": _invitation,
+    "invited": _invited,
+    "name-refused": _name_refused,
+    "log-in": at("/accounts/login/"),
+    "sign-up": at("/accounts/signup/"),
+    "stop-mails": _stop_mails,
+    "guest-logs-out": _guest_logs_out(""),
+    "guest-is-asked-again": _guest_logs_out("?lose=1"),
+    "move-seats": _move_seats,
+    "leave-seats-behind": _leave_seats_behind,
+}
+"""Pages without an account. The last four log the visitor in as a guest."""
+GAMES: Final[Mapping[str, Open]] = {
+    "home": _home,
+    "home-20": _home_with_20_games,
+    "new-table": at("/tables/new/"),
+    "new-table-conflict": _conflict,
+    "log": _log,
+    "replay": _replay("?n=20"),
+}
+TABLES: Final[Mapping[str, Open]] = {
+    "lobby": _lobby,
+    "orders-before-the-start": _orders_before_the_start,
+    "my-turn": game(MANY),
+    "color-chooser": game(MANY, "?choose=W6"),
+    "swap-chooser": game(MANY, "?choose=r7"),
+    "straight-chooser": game(FOUR_HANDS_AND_A_STRAIGHT, "?choose=r4,r5", preset="house-party"),
+    "dark-side": game(DARK_SIDE, preset="flip"),
+    "dark-chooser": game(DARK_SIDE, "?choose=W", preset="flip"),
+    "no-color": game({**DARK_SIDE, "discard_pile": ["y4/W"]}, preset="flip"),
+    "stack": game(STACK, target=1000),
+    "waiting": game({**MANY, "turn": 1}),
+    "paused": _paused,
+    "bot-plays": _bot_plays,
+    "standing-orders": _orders,
+    "locked-cards": game({**FOUR_HANDS_AND_A_STRAIGHT, "turn": 1}, preset="house-party", pace="live"),
+    "over": _over,
+}
+"""Pages of a table. `test_covered_controls.py` has more of its states."""
+ACCOUNT: Final[Mapping[str, Open]] = {
+    "account": _account,
+    "time-off": at("/accounts/me/rest/"),
+    "sessions": at("/accounts/me/sessions/"),
+    "program": at("/accounts/me/program/"),
+    "confirm": at("/accounts/reauthenticate/?next=/accounts/email/"),
+    "my-data": _confirmed("/accounts/me/data/"),
+    "delete-account": _confirmed("/accounts/me/delete/"),
+    "addresses-to-change": _addresses_to_change,
+    "new-token": _confirmed("/accounts/me/tokens/"),
+    "made-token": _made_token,
+    "change-password": at("/accounts/password/change/"),
+    "no-notices": at("/notices/"),
+    "notices": _notices,
+    "notice-settings": at("/notices/settings/"),
+    "report": _report,
+    "profile": _profile(""),
+    "report-person": _profile("report/"),
+    "resign": _resign,
+    "not-found": at("/games/nothere/"),
+    "appeals": _appeals,
+    "reports": _reports,
+    "warnings": _warnings,
+    "suspended": _suspended,
+}
+"""Pages of an account. The last three put a line on all pages or, while Alice is suspended, replace them."""
+PLACES: Final[Mapping[str, Mapping[str, Open]]] = {
+    "visitors": VISITORS, "games": GAMES, "tables": TABLES, "account": ACCOUNT,
+}  # fmt: skip
 
 IN_EVERY_BROWSER: Final[Mapping[str, Visit]] = {
     "home": _home,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -20,12 +20,12 @@ from games.models import Game
 from games.queries import Table, Viewer
 from tests.browser.checks import COVERED_CONTROLS, assert_nothing_is_covered
 from tests.browser.game_page import NewPage, play
-from tests.browser.places import DARK_SIDE, FOUR_HANDS_AND_A_STRAIGHT, MANY, STACK, Cast, game
+from tests.browser.places import DARK_SIDE, FOUR_HANDS_AND_A_STRAIGHT, MANY, STACK, Cast, Open, game
+from tests.browser.test_layout import PHONE
 from tests.browser.test_watching import OUT_AT, finish, stopped_at_first_step
 from tests.support.races import RACE, RACING
 from tests.support.tables import table_after, table_at
 
-Open = Callable[[Page, Cast], object]
 LONG_HAND: Final = [*MANY["hands"][0], *MANY["hands"][0][:8]]
 NEAR_MERCY: Final = [color + "7" for color in "rbgy"] * 5
 LAST_CARD: Final = {**MANY, "hands": [["r5"], *MANY["hands"][1:3], []], "out": [3]}
@@ -51,13 +51,13 @@ def ten_seats(position: Mapping[str, Any], query: str = "", *, bots: int = 0, **
 
     def open_ten(page: Page, cast: Cast) -> None:
         names = ["Wilhelmina", "Maximilian B", "Ann", "Sly Lemur 95 Junior", "Jo", "Konstantina"][bots:]
-        more = [User.objects.create_user(username=f"player{n}", display_name=name) for n, name in enumerate(names)]
+        more = [User.objects.get_or_create(username=name, display_name=name)[0] for name in names]
         people: list[User | str] = [cast.alice, cast.bob, cast.charlie, cast.mo, *more, *["careful"] * bots]
         hands = [position["hands"][0], *position["hands"][1:4] * 3]
         deadline = timezone.now() + timedelta(hours=14)
         table = table_at({**position, "hands": hands}, people, deadline=deadline, bot_pause=60.0, **fields)
         if position["hands"][0] == NEAR_MERCY:
-            play(table, cast.alice, "take")
+            play(table, 0, "take")
         page.goto(table.game.get_absolute_url() + query)
 
     return open_ten
@@ -87,20 +87,19 @@ def as_list(query: str = "") -> Open:
 
 def out(page: Page, cast: Cast) -> None:
     table = cast.table(with_hand(NEAR_MERCY, STACK))
-    play(table, cast.alice, "take")
+    play(table, 0, "take")
     page.goto(table.game.get_absolute_url())
 
 
 def with_moves_to_watch(page: Page, cast: Cast) -> None:
     table = table_after([cast.bob, cast.alice, cast.charlie], OUT_AT - 1, seed=3)
     page.goto(table.game.get_absolute_url())
-    stopped_at_first_step(page, lambda: finish(table, cast.bob, cast.alice, cast.charlie))
+    stopped_at_first_step(page, lambda: finish(table))
     page.locator("#skip-to-end").wait_for()
     expect(page.locator(".banner")).to_have_count(0)
 
 
 def at_round_end(page: Page, cast: Cast) -> None:
-    page.goto("/about/")
     page.evaluate("localStorage.setItem('round-end', 'stay')")
     table = cast.table(LAST_CARD, target=1000)
     page.goto(table.game.get_absolute_url())
@@ -115,13 +114,13 @@ def in_next_round(page: Page, cast: Cast) -> None:
 
 
 def end_round(table: Table, cast: Cast) -> None:
-    play(table, cast.alice, "play r5")
+    play(table, 0, "play r5")
     deal_next(game_id=table.game.pk, now=timezone.now())
 
 
 def after_a_match(page: Page, cast: Cast) -> None:
     table = cast.table(LAST_CARD, target=100)
-    play(table, cast.alice, "play r5")
+    play(table, 0, "play r5")
     page.goto(table.game.get_absolute_url())
     expect(page.locator("#over")).to_be_visible()
 
@@ -176,7 +175,6 @@ STATES: Final[Mapping[str, Open]] = {
     "news": news,
     "asked-to-pause": asked_to_pause,
     "watching": watching,
-    "long-names": with_long_names,
     "options": after(
         game(MANY, target=1000),
         "document.querySelectorAll('.table-options details').forEach((e) => { e.open = true; })",
@@ -202,13 +200,19 @@ OPENED: Final[Mapping[str, tuple[Open, str]]] = {
 """What lies over the table once it was opened. Of these states only the controls inside of it are asked."""
 
 
-@pytest.mark.parametrize("name", [*STATES, *OPENED])
-def test_no_control_and_no_player_is_covered(new_page: NewPage, cast: Cast, name: str) -> None:
-    page = new_page(cast.alice, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-    open_, within = OPENED.get(name) or (STATES[name], "body")
-    open_(page, cast)
-    expect(page.locator("h1").first).to_be_visible()
-    assert_nothing_is_covered(page, within)
+def test_no_control_and_no_player_is_covered(new_page: NewPage, cast: Cast, subtests: pytest.Subtests) -> None:
+    page = new_page(cast.alice, reduced_motion="reduce")
+    whole = {name: (state, "body") for name, state in STATES.items()}
+    for name, (open_, within) in {**whole, **OPENED, "long-names": (with_long_names, "body")}.items():
+        with subtests.test(name):
+            page.set_viewport_size(PHONE)
+            page.unroute_all()
+            page.goto("/about/")
+            page.evaluate("localStorage.clear()")
+            Game.objects.update(status=Game.Status.VOID, wake_at=None, deadline=None)
+            open_(page, cast)
+            expect(page.locator("h1").first).to_be_visible()
+            assert_nothing_is_covered(page, within)
 
 
 def test_the_check_finds_what_is_covered_or_cut_off(new_page: NewPage, cast: Cast) -> None:

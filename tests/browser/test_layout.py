@@ -18,7 +18,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.checks import TOO_WIDE, assert_nothing_is_covered
 from tests.browser.game_page import NewPage
-from tests.browser.places import MANY, PLACES, Cast, Place
+from tests.browser.places import MANY, PLACES, Cast
 from tests.browser.test_axe import violations
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
@@ -38,13 +38,7 @@ class Form(NamedTuple):
 ALL = (320, 390, 768, 1280, 1920)
 SHORT_FORMS = (Form((1280, 320), (("light", 320),)), Form((320, 1280), (("dark", 1280),)))
 FORMS = (Form(ALL, tuple(product(SCHEMES, ALL))),) if ALL_WIDTHS else SHORT_FORMS
-"""The pages of a list have these by turns."""
-
-OF_A_TABLE = {
-    "lobby", "orders-before-the-start", "my-turn", "color-chooser", "swap-chooser", "straight-chooser", "dark-side",
-    "dark-chooser", "no-color", "stack", "waiting", "paused", "bot-plays", "standing-orders", "locked-cards", "over",
-}  # fmt: skip
-"""The places where a control or a player may be covered. `test_covered_controls.py` has more states of a table."""
+"""The pages of a group have these by turns."""
 
 NAME_INSIDE = """(table) => {
     const [outer, name] = [table, table.querySelector("figcaption")].map((e) => e.getBoundingClientRect());
@@ -52,22 +46,19 @@ NAME_INSIDE = """(table) => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("place", "form"), [pytest.param(*pair, id=pair[0].name) for pair in zip(PLACES, cycle(FORMS))]
-)
-def test_a_page_fits_its_window_and_axe_finds_no_violations(
-    new_page: NewPage, cast: Cast, place: Place, form: Form
+@pytest.mark.parametrize("group", PLACES)
+def test_pages_fit_their_windows_and_axe_finds_no_violations(
+    new_page: NewPage, cast: Cast, group: str, subtests: pytest.Subtests
 ) -> None:
-    page = new_page(cast.person(place), viewport=window(form.widths[0]), reduced_motion="reduce")
-    place.open(page, cast)
-    expect(page.locator("h1").first).to_be_visible()
-    if place.name in OF_A_TABLE:
-        assert_nothing_is_covered(page)
-    assert_fits(page, place.name, form)
-
-
-def test_the_places_of_a_table_exist() -> None:
-    assert {place.name for place in PLACES} > OF_A_TABLE
+    page = new_page(None if group == "visitors" else cast.alice, reduced_motion="reduce")
+    for (name, open_place), form in zip(PLACES[group].items(), cycle(FORMS)):
+        with subtests.test(name):
+            page.set_viewport_size(window(form.widths[0]))
+            open_place(page, cast)
+            expect(page.locator("h1").first).to_be_visible()
+            if group == "tables":
+                assert_nothing_is_covered(page)
+            assert_fits(page, name, form)
 
 
 def assert_fits(page: Page, name: str, form: Form = SHORT_FORMS[0]) -> None:

@@ -51,20 +51,18 @@ def stopped_at_first_step(page: Page, finish_it: Callable[[], None]) -> None:
     shows(page, OUT_AT)
 
 
-def finish(table: Table, alice: User, bob: User, charlie: User) -> None:
+def finish(table: Table) -> None:
     """Make the moves that are left, one right after the other."""
-    whole = table_after([alice, bob, charlie], 10_000, seed=3)
+    whole = table_after([seat.user for seat in table.seats if seat.user], 10_000, seed=3)
     assert whole.game.version == LAST
-    people = (alice, bob, charlie)
     for seat, text in Move.objects.filter(game=whole.game, n__gte=OUT_AT).order_by("n").values_list("seat", "text"):
-        play(table, people[seat], text)
+        play(table, seat, text)
     assert now_of(table).game.status == Game.Status.OVER
 
 
 def recorded(new_page: NewPage, user: User, table: Table) -> Page:
     """Open the page of a game, which records each version that it shows, and when."""
-    page = new_page(user)
-    page.add_init_script(RECORD)
+    page = new_page(user, script=RECORD)
     load_game(page, table.game)
     return page
 
@@ -78,52 +76,26 @@ def one_a_second(page: Page, first: int, last: int) -> None:
     assert min(after - before for before, after in pairwise(times)) > 600  # a busy machine shows one later
 
 
-def test_the_rest_of_a_round_comes_at_a_move_each_second(
-    new_page: NewPage, table: Table, alice: User, bob: User, charlie: User
-) -> None:
+def test_the_rest_of_a_round_comes_at_a_move_each_second(new_page: NewPage, table: Table, bob: User) -> None:
     page = recorded(new_page, bob, table)
-    finish(table, alice, bob, charlie)
+    finish(table)
     one_a_second(page, OUT_AT, LAST)
     expect(page.locator("#over")).to_be_visible()
     expect(page.locator("#lost-hand")).to_have_count(0)
 
 
-def test_skip_to_the_end_shows_the_present_at_once(
-    new_page: NewPage, table: Table, alice: User, bob: User, charlie: User
-) -> None:
-    page = new_page(bob)
-    load_game(page, table.game)
-    stopped_at_first_step(page, lambda: finish(table, alice, bob, charlie))
-    page.locator("#skip-to-end").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#over")).to_be_visible(timeout=900)
-    page.wait_for_timeout(1500)
-    expect(page.locator("#over")).to_be_visible()
-    assert focused(page) == "headline", page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
-
-
-def test_a_reload_shows_the_present(new_page: NewPage, table: Table, alice: User, bob: User, charlie: User) -> None:
+def test_a_reload_shows_the_present(new_page: NewPage, table: Table, bob: User) -> None:
     page = open_page(new_page, bob, table)
-    finish(table, alice, bob, charlie)
+    finish(table)
     shows(page, OUT_AT)
     page.reload()
     expect(page.locator("#over")).to_be_visible()
 
 
-def test_without_scripts_the_lost_hand_is_on_the_page(
-    new_page: NewPage, site: str, alice: User, bob: User, charlie: User
-) -> None:
-    table = table_after([alice, bob, charlie], 23, seed=3)
-    page = new_page(bob, java_script_enabled=False)
-    page.goto(table.game.get_absolute_url())
-    expect(page.get_by_role("region", name="The hand you lost")).to_be_visible()
-    expect(page.locator("#lost-hand .card")).to_have_count(25)
-
-
 def test_bots_that_finish_without_a_pause_are_watched(new_page: NewPage, site: str, alice: User) -> None:
     table = table_after(["careful", alice, "careful"], OUT_AT - 1, seed=3, bot_pause=0.0)
     page = recorded(new_page, alice, table)
-    play(table, alice, "color y")  # she is out, and nobody but bots is left
+    play(table, 1, "color y")  # she is out, and nobody but bots is left
     until("the end", lambda: now_of(table).game.status == Game.Status.OVER)
     assert now_of(table).game.version > OUT_AT + 4
     one_a_second(page, OUT_AT, OUT_AT + 4)
@@ -132,27 +104,22 @@ def test_bots_that_finish_without_a_pause_are_watched(new_page: NewPage, site: s
     expect(page.locator("#over")).to_be_visible()
 
 
-def check_lost_hand_and_own_row(page: Page) -> None:
-    """Check that the lost hand has its title, and that the reader is in the row of the players, above the table."""
-    expect(page.locator("#lost-title")).to_be_in_viewport(ratio=1)
-    window = page.viewport_size
-    assert window is not None
-    if window["width"] < 800:
-        boxes = [page.locator(part).bounding_box() for part in (".you", ".stage")]
-        assert boxes[0] is not None
-        assert boxes[1] is not None
-        assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1
-
-
-def test_the_page_of_a_player_who_is_out_fits_and_axe_finds_no_violations(
-    new_page: NewPage, table: Table, alice: User, bob: User, charlie: User
-) -> None:
+def test_who_is_out_sees_the_lost_hand_and_skips_to_the_end(new_page: NewPage, table: Table, bob: User) -> None:
     page = new_page(bob, reduced_motion="reduce")
     load_game(page, table.game)
-    stopped_at_first_step(page, lambda: finish(table, alice, bob, charlie))
-    shows(page, OUT_AT)
+    stopped_at_first_step(page, lambda: finish(table))
     expect(page.locator(".banner")).to_have_count(0)
     for width in (390, 1280):
         have_width(page, width)
-        check_lost_hand_and_own_row(page)
+        expect(page.locator("#lost-title")).to_be_in_viewport(ratio=1)
+        you, stage = (page.locator(part).bounding_box() for part in (".you", ".stage"))
+        assert you is not None
+        assert stage is not None
+        assert width > 800 or you["y"] + you["height"] <= stage["y"] + 1  # in the row of the players, above the table
     assert_fits(page, "out")
+    page.locator("#skip-to-end").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#over")).to_be_visible(timeout=900)
+    page.wait_for_timeout(1500)
+    expect(page.locator("#over")).to_be_visible()
+    assert focused(page) == "headline", page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
