@@ -21,7 +21,7 @@ from typing import Any, Final
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.game_page import pause
-from tests.browser.speech import record_speech, spoken
+from tests.browser.speech import RECORD_SPEECH, spoken
 from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
 
 MOST_KEYS: Final = {"list": 2.0, "buttons": 2.5}
@@ -79,7 +79,7 @@ def play_game(browser: Browser, url: str, rendering: str, figures: Figures) -> N
     """Play one game against bots to its end."""
     context = browser.new_context(base_url=url)
     page = context.new_page()
-    record_speech(page)
+    page.add_init_script(RECORD_SPEECH)
     page.add_init_script(RECORD_EVENTS)
     page.goto("/")
     page.get_by_role("button", name="Play now").click()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 MOST_WAITING: Final = 60_000
 """Milliseconds within which a page must say or move what a test waits for."""
 
-_RECORD = """
+RECORD_SPEECH: Final = """
 window.spoken = [];
 document.addEventListener("DOMContentLoaded", () => {
   for (const id of ["live-polite", "live-assertive"]) {
@@ -19,11 +19,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 """
-
-
-def record_speech(page: Page) -> None:
-    """Record from the next page load on."""
-    page.add_init_script(_RECORD)
+"""A script that records from the beginning of each page what it says."""
 
 
 def spoken(page: Page) -> list[str]:

@@ -6,68 +6,18 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Route, expect
 
 from accounts.models import User
-from games import queries
-from games.actions import seating
-from games.locks import lock_game
-from games.models import Game
 from games.queries import Table
-from tests.browser.game_page import NewPage, pause
-from tests.support.tables import TWO_HANDS, now_of, table_at
+from tests.browser.game_page import NewPage
+from tests.support.tables import TWO_HANDS, table_at
 from tests.support.times_left import TIMES_LEFT
 
 
 def in_two_days(people: list[User | str]) -> Table:
     return table_at(TWO_HANDS, people, deadline=timezone.now() + timedelta(days=2))
-
-
-def test_two_players_pause_and_one_resumes(new_page: NewPage, alice: User, bob: User) -> None:
-    table = in_two_days([alice, bob])
-    one, other = new_page(alice), new_page(bob, java_script_enabled=False)
-    for page in (one, other):
-        page.goto(f"/games/{table.game.code}/")
-    one.locator("#pause > summary").click()
-    one.get_by_role("button", name="Ask for a pause").click()
-    expect(one.locator("#clock-note")).to_contain_text("bob has not agreed yet")
-    other.reload()
-    other.get_by_role("button", name="Agree to pause").click()
-    expect(other.get_by_role("heading", level=1)).to_have_text("Paused: alice’s turn.")
-    expect(one.get_by_role("heading", level=1)).to_have_text("Paused: your turn.")
-    pause(one)
-    one.get_by_role("button", name="Resume").click()
-    expect(one.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
-
-
-def test_resigning_asks_for_confirmation(new_page: NewPage, alice: User, bob: User) -> None:
-    table = in_two_days([alice, bob])
-    page = new_page(alice, java_script_enabled=False)
-    page.goto(f"/games/{table.game.code}/")
-    page.get_by_role("link", name="Resign").click()
-    expect(page.get_by_text("bob wins the game. You can’t come back.")).to_be_visible()
-    assert now_of(table).game.status == Game.Status.PLAYING
-    page.get_by_role("button", name="Resign").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("bob wins the game")
-    assert now_of(table).game.status == Game.Status.OVER
-
-
-def test_an_owner_takes_their_seat_back(new_page: NewPage, alice: User, bob: User) -> None:
-    table = in_two_days([alice, bob])
-    page = new_page(alice)
-    page.goto(f"/games/{table.game.code}/")
-    with transaction.atomic():
-        here = queries.load(lock_game(pk=table.game.pk))
-        here.game.bot_pause = 10.0  # it waits for the owner
-        here.game.save(update_fields=["bot_pause"])
-        seating.replace_by_bot(here, seat=0, now=timezone.now())
-    expect(page.locator("#clock-note")).to_contain_text("A bot plays for you.")
-    expect(page.get_by_text("bot plays for you", exact=True)).to_be_visible()
-    pause(page)
-    page.get_by_role("button", name="Take your seat back").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn: play a card or draw")
 
 
 def test_an_open_page_shows_the_clock_playing(new_page: NewPage, alice: User, bob: User) -> None:
@@ -113,8 +63,7 @@ def test_the_time_left_ignores_the_computers_clock(minutes: int, new_page: NewPa
 
 def test_a_page_is_fetched_again_after_the_computer_slept(new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
-    page = new_page(alice)
-    page.add_init_script(WRONG_CLOCK % 0)
+    page = new_page(alice, script=WRONG_CLOCK % 0)
     fetches = re.compile(r"[?&]since=")
     with page.expect_response(fetches):  # every page begins with a fetch; the next would come a minute later
         page.goto(f"/games/{table.game.code}/")
@@ -134,8 +83,7 @@ SLEEP = """
 
 def test_a_fetch_after_sleep_waits_for_the_running_request(new_page: NewPage, alice: User, bob: User) -> None:
     table = in_two_days([alice, bob])
-    page = new_page(alice)
-    page.add_init_script(WRONG_CLOCK % 0)
+    page = new_page(alice, script=WRONG_CLOCK % 0)
     fetches = re.compile(r"[?&]since=")
     with page.expect_response(fetches):
         page.goto(f"/games/{table.game.code}/")

@@ -52,8 +52,7 @@ def test_a_player_who_waits_is_told_of_a_lost_connection_after_three_seconds(
     visitors: Visitors, site: str, cast: Cast
 ) -> None:
     table = cast.table(WAITING)
-    page = visitors(cast.alice, viewport=PHONE)
-    page.add_init_script(SAID)
+    page = visitors(cast.alice, viewport=PHONE, script=SAID)
     load_game(page, table.game)
     page.evaluate("window.addEventListener('offline', () => { window.left = performance.now(); })")
     page.context.set_offline(True)
@@ -69,8 +68,7 @@ def test_a_player_who_waits_is_told_of_a_lost_connection_after_three_seconds(
 
 
 def test_a_short_gap_shows_nothing(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice)
-    page.add_init_script(SAID)
+    page = new_page(cast.alice, script=SAID)
     load_game(page, cast.table(WAITING).game)
     page.evaluate("window.dispatchEvent(new Event('offline'))")
     page.evaluate("window.dispatchEvent(new Event('online'))")  # the page asks the server, which answers

@@ -21,31 +21,25 @@ from tests.support.tables import TWO_HANDS, table_at
 from tests.support.waiting import until
 
 
-@pytest.mark.parametrize("javascript", [True, False])
-def test_play_next_opens_the_most_urgent_game(new_page: NewPage, alice: User, bob: User, javascript: bool) -> None:
+def test_play_next_opens_the_most_urgent_game(new_page: NewPage, alice: User, bob: User) -> None:
     now = timezone.now()
-    table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=5))
+    other = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=5, minutes=5)).game
     urgent = table_at(TWO_HANDS, [alice, bob], deadline=now + timedelta(hours=2)).game
-    page = new_page(alice, java_script_enabled=javascript)
-    page.goto("/")
-    expect(page.get_by_role("heading", level=1)).to_have_text("2 games wait for you")
-    if javascript:
-        page.wait_for_load_state("networkidle")
-        page.keyboard.press("n")
-    else:
-        page.get_by_role("link", name="Play next").click()
-    page.wait_for_url(f"**/games/{urgent.code}/")
-
-
-def test_a_row_says_its_game_to_a_screen_reader(new_page: NewPage, alice: User, bob: User) -> None:
-    deadline = timezone.now() + timedelta(hours=5, minutes=5)
-    table_at(TWO_HANDS, [alice, bob], deadline=deadline)
     page = new_page(alice)
     page.goto("/")
-    row = page.get_by_role("region", name="Your turn").get_by_role("listitem").first
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 games wait for you")
+    row = page.get_by_role("listitem").filter(has=page.locator(f"#game-{other.code}"))
     expect(row.get_by_role("heading", level=3)).to_have_accessible_name("Play a card or draw with bob")
     expect(row.get_by_role("list", name="Hands")).to_contain_text("bob: 3 of 25 cards")
     expect(row).to_contain_text("5 h left")
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/games/{urgent.code}/")
+    page.goto("/")
+    box = page.locator(".opponents .disc").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)  # on the picture of a player
+    page.wait_for_url(f"**/games/{urgent.code}/")
 
 
 def hide(page: Page, *, hidden: bool) -> None:
@@ -71,8 +65,7 @@ def is_fetch(request: Request) -> bool:
 def test_the_list_changes_while_it_is_open(new_page: NewPage, alice: User, bob: User, keeps_focus: bool) -> None:
     """Nothing is reloaded. The focus stays on a row that moves to another group, and what is selected stays."""
     theirs, other, same = (table_at({**TWO_HANDS, "turn": 1}, [alice, bob]) for _ in range(3))
-    page = new_page(alice)
-    page.add_init_script(BADGES)
+    page = new_page(alice, script=BADGES)
     if not keeps_focus:  # as in browsers that cannot move an element without taking it out
         page.add_init_script("delete Element.prototype.moveBefore")
     page.clock.install()
@@ -164,16 +157,6 @@ ON_TOP: Final = """(count) => {
     row.style.pointerEvents = "";
     return there.every((element) => element === count);
 }"""
-
-
-def test_a_press_on_a_players_picture_opens_the_game(new_page: NewPage, alice: User, bob: User) -> None:
-    game = table_at(TWO_HANDS, [alice, bob]).game
-    page = new_page(alice)
-    page.goto("/")
-    box = page.locator(".opponents .disc").bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_url(f"**/games/{game.code}/")
 
 
 def test_every_count_can_be_read_and_bots_differ_by_colour(new_page: NewPage, alice: User, bob: User) -> None:

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, focused, open_page, pause, play, shows, version
-from tests.browser.speech import hears, record_speech, spoken
-from tests.support.tables import TWO_HANDS, log_of, table_at
+from tests.browser.game_page import NewPage, TableForTwo, focused, load_game, pause, play, shows, version
+from tests.browser.speech import RECORD_SPEECH, hears, spoken
+from tests.support.tables import log_of
 
-HANDS = [["r5", "b1", "b2", "y9", "r6"], ["r4", "g3"]]
-
-
-@pytest.mark.parametrize(("key", "move"), [("x", "Draw"), ("x", "Take 6"), ("Space", "Draw")])
-def test_draws_and_takes_from_anywhere_leave_the_focus_in_the_hand(
-    new_page: NewPage, alice: User, bob: User, key: str, move: str
-) -> None:
-    owed = {"discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}} if move == "Take 6" else {}
-    table = table_at({**TWO_HANDS, "hands": HANDS, **owed}, [alice, bob])
-    page = open_page(new_page, alice, table)
-    expect(page.get_by_role("button", name=move)).to_be_visible()
-    page.locator("#headline").focus()
-    page.keyboard.press(key)
-    shows(page, 1)
-    expect(page.locator("#hand-cards .card:focus")).to_have_count(1)
+HAND: Final = ["r5", "b1", "b2", "y9", "r6"]
+OTHER: Final = ["r4", "g3"]
+SELECTED: Final = "#hand-cards [aria-selected='true']"
+FOCUSED: Final = "#hand-cards .card:focus"
 
 
-def test_h_goes_to_the_hand_and_tab_to_the_next_playable_card(new_page: NewPage, alice: User, bob: User) -> None:
-    page = open_page(new_page, alice, table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]))
+def test_draws_and_takes_from_anywhere_leave_the_focus_in_the_hand(open_table: TableForTwo) -> None:
+    page: Page | None = None
+    owes: dict[str, Any] = {"discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}
+    nothing: dict[str, Any] = {}
+    for key, move, owed in (("x", "Draw", nothing), ("x", "Take 6", owes), ("Space", "Draw", nothing)):
+        page, _ = open_table(page=page, hands=[HAND, OTHER], **owed)
+        expect(page.get_by_role("button", name=move)).to_be_visible()
+        page.locator("#headline").focus()
+        page.keyboard.press(key)
+        shows(page, 1)
+        expect(page.locator(FOCUSED)).to_have_count(1)
+
+
+def test_h_goes_to_the_hand_and_tab_to_the_next_playable_card(open_table: TableForTwo) -> None:
+    page, _ = open_table(hands=[HAND, OTHER])
     page.keyboard.press("h")
     assert focused(page) == "card-0"
     names = page.locator("#hand-cards .card .sr").all_inner_texts()
@@ -40,52 +42,40 @@ def test_h_goes_to_the_hand_and_tab_to_the_next_playable_card(new_page: NewPage,
     assert focused(page) == "card-1"
     page.keyboard.press("Shift+Tab")
     assert focused(page) == "card-0"
+    page.keyboard.press("End")
+    assert page.locator(FOCUSED).get_attribute("aria-disabled") == "true"
+    page.keyboard.press("Tab")  # from a card that cannot be played it goes on at the first that can
+    assert focused(page) == "card-0"
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")  # no other card can be played, so it leaves the hand
     assert not focused(page).startswith("card-")
 
 
-def test_tab_goes_on_at_the_first_card_from_one_that_cannot_be_played(
-    new_page: NewPage, alice: User, bob: User
-) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3"]]}, [alice, bob])
-    page = open_page(new_page, alice, table)
-    page.keyboard.press("h")
-    page.keyboard.press("End")
-    assert page.locator("#hand-cards .card:focus").get_attribute("aria-disabled") == "true"
-    page.keyboard.press("Tab")
-    expect(page.locator("#hand-cards .card:focus .sr")).to_have_text("Red 5")
-    page.keyboard.press("Tab")  # from a card that can be played it leaves the hand
-    assert not focused(page).startswith("card-")
-
-
-def test_a_swap_with_the_only_other_player_needs_one_key(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r7", "b1", "b2"], ["r4", "g3"]]}, [alice, bob])
-    page = open_page(new_page, alice, table)
+def test_a_swap_with_the_only_other_player_needs_one_key(open_table: TableForTwo) -> None:
+    page, _ = open_table(hands=[["r7", "b1", "b2"], OTHER])
     page.keyboard.press("h")
     page.keyboard.press("Enter")
     shows(page, 1)
     expect(page.locator("#hand-cards .card")).to_have_count(2)
 
 
-def test_a_turn_in_the_list_takes_two_keys(new_page: NewPage, alice: User, bob: User) -> None:
-    page = open_page(new_page, alice, table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]))
+def test_a_turn_in_the_list_takes_two_keys(open_table: TableForTwo) -> None:
+    page, _ = open_table(hands=[HAND, OTHER])
     page.locator("#hand-list").click()
     page.keyboard.press("h")
     assert focused(page) == "hand-cards"
-    card = page.get_by_role("option", name="Red 5")
-    name = card.locator(".sr").bounding_box()
+    name = page.get_by_role("option", name="Red 5").locator(".sr").bounding_box()
     assert name is not None
     assert name["width"] > 30  # the list shows names
     page.keyboard.press("Tab")
-    expect(page.locator("#hand-cards [aria-selected='true'] .sr")).to_have_text("Red 6")
+    expect(page.locator(f"{SELECTED} .sr")).to_have_text("Red 6")
     page.keyboard.press("Enter")
     shows(page, 1)
     assert focused(page) == "hand-cards"
 
 
-def test_the_keys_are_a_dialog_beside_the_game(new_page: NewPage, alice: User, bob: User) -> None:
-    page = open_page(new_page, alice, table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]))
+def test_the_keys_are_a_dialog_beside_the_game(open_table: TableForTwo) -> None:
+    page, _ = open_table(hands=[HAND, OTHER])
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     expect(page.locator("#keys-title")).to_be_focused()
@@ -97,48 +87,44 @@ def test_the_keys_are_a_dialog_beside_the_game(new_page: NewPage, alice: User, b
     expect(page.locator("#keys-help")).to_be_hidden()
 
 
-def test_the_keys_are_shown_without_scripts(new_page: NewPage, alice: User, bob: User) -> None:
-    page = new_page(alice, java_script_enabled=False)
-    page.goto(table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]).game.get_absolute_url())
+def test_without_scripts_the_keys_are_shown_and_parts_have_headings(open_table: TableForTwo) -> None:
+    page, _ = open_table(browser={"java_script_enabled": False})
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for name in ("Your move", "Your hand", "Table", "Players", "Log"):
+        expect(page.get_by_role("heading", level=2, name=name, exact=name != "Your hand")).to_have_count(1)
     page.locator("#keys").click()
     expect(page.locator("#keys-help")).to_be_visible()
     expect(page.locator("#keys-help")).to_contain_text("go to your hand")
 
 
-def test_parts_of_the_game_have_headings(new_page: NewPage, alice: User, bob: User) -> None:
-    page = new_page(alice, viewport={"width": 1440, "height": 900})
-    page.goto(table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]).game.get_absolute_url())
-    for name in ("Your move", "Your hand", "Table", "Players", "Log"):
-        expect(page.get_by_role("heading", level=2, name=name, exact=name != "Your hand")).to_have_count(1)
-
-
-def at_a_table(people: list[User], hand: list[str], others: list[str], **position: Any) -> Table:
-    return table_at({**TWO_HANDS, "hands": [hand, others], **position}, people)
-
-
-def listener(new_page: NewPage, user: User, table: Table, *, in_list: bool = True) -> Page:
-    """Open the game with the focus in the hand, in a browser that records what it says."""
-    page = new_page(user)
-    record_speech(page)
-    page.goto(table.game.get_absolute_url())
+def at_hand(
+    open_table: TableForTwo, hand: list[str], others: list[str] = OTHER, *, in_list: bool = True, **more: Any
+) -> tuple[Page, Table]:
+    """Open the game with the focus in Alice's hand, in a browser that records what it says."""
+    page, table = open_table(script=RECORD_SPEECH, hands=[hand, others], **more)
     if in_list:
         page.locator("#hand-list").click()
     page.keyboard.press("h")
-    return page
+    return page, table
 
 
-def is_on(page: Page, card: str) -> None:
-    """Wait until the keyboard is on this card of the list."""
-    expect(page.locator("#hand-cards [aria-selected='true'] .sr")).to_have_text(card)
-    selected = page.locator("#hand-cards [aria-selected='true']").get_attribute("id")
-    assert page.locator("#hand-cards").get_attribute("aria-activedescendant") == selected
+def is_on(page: Page, card: str, *, in_list: bool = True) -> None:
+    """Wait until the keyboard is on this card of the list or of the fan."""
+    expect(page.locator(f"{SELECTED if in_list else FOCUSED} .sr")).to_have_text(card)
+    if in_list:
+        selected = page.locator(SELECTED).get_attribute("id")
+        assert page.locator("#hand-cards").get_attribute("aria-activedescendant") == selected
 
 
-def test_a_drawn_card_is_selected_and_said_and_the_keys_say_what_to_do(
-    new_page: NewPage, alice: User, bob: User
-) -> None:
-    table = at_a_table([alice, bob], ["b1", "b2", "y9"], ["r4", "g3"], draw_pile=["r8"] * 9)
-    page = listener(new_page, alice, table)
+def hears_at(page: Page, key: str, text: str) -> None:
+    """Press a key, and wait until it is answered with this text."""
+    page.evaluate("window.spoken = []")
+    page.keyboard.press(key)
+    hears(page, text)
+
+
+def test_a_drawn_card_is_selected_and_said_and_the_keys_say_what_to_do(open_table: TableForTwo) -> None:
+    page, _ = at_hand(open_table, ["b1", "b2", "y9"], draw_pile=["r8"] * 9)
     page.keyboard.press("x")
     hears(page, "Selected: Red 8.")
     is_on(page, "Red 8")
@@ -146,9 +132,7 @@ def test_a_drawn_card_is_selected_and_said_and_the_keys_say_what_to_do(
     is_on(page, "Yellow 9")
     for key in ("x", "Space"):
         pause(page)
-        page.evaluate("window.spoken = []")
-        page.keyboard.press(key)
-        hears(page, "There is nothing to draw now. Your turn: play the Red 8 you drew.")
+        hears_at(page, key, "There is nothing to draw now. Your turn: play the Red 8 you drew.")
     page.keyboard.press("h")
     is_on(page, "Red 8")
     page.keyboard.press("Enter")
@@ -156,39 +140,26 @@ def test_a_drawn_card_is_selected_and_said_and_the_keys_say_what_to_do(
 
 
 @pytest.mark.parametrize("in_list", [True, False])
-def test_the_keyboard_stays_on_its_card_when_the_hand_changes(
-    new_page: NewPage, alice: User, bob: User, in_list: bool
-) -> None:
-    owed = {"draw_pile": ["r1"] * 9, "discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}
-    page = listener(
-        new_page, alice, at_a_table([alice, bob], ["b1", "b2", "y9"], ["r4", "g3"], **owed), in_list=in_list
-    )
+def test_the_keyboard_stays_on_its_card_when_the_hand_changes(open_table: TableForTwo, in_list: bool) -> None:
+    owed: dict[str, Any] = {"discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}
+    page, _ = at_hand(open_table, ["b1", "b2", "y9"], in_list=in_list, draw_pile=["r1"] * 9, **owed)
     page.keyboard.press("End")
     page.keyboard.press("x")
     shows(page, 1)
     expect(page.locator("#hand-cards .card")).to_have_count(5)
-    if in_list:
-        is_on(page, "Blue 2")
-    else:
-        expect(page.locator("#hand-cards .card:focus .sr")).to_have_text("Blue 2")
+    is_on(page, "Blue 2", in_list=in_list)
     page.keyboard.press("Shift+N")
     expect(page.locator("#sort-number")).to_have_attribute("aria-current", "true")
     expect(page.locator("#hand-cards .card").nth(3).locator(".sr")).to_have_text("Blue 2")
-    if in_list:
-        is_on(page, "Blue 2")
-    else:
-        expect(page.locator("#hand-cards .card:focus .sr")).to_have_text("Blue 2")
+    is_on(page, "Blue 2", in_list=in_list)
 
 
 @pytest.mark.parametrize("in_list", [True, False])
-def test_after_a_played_card_the_first_that_fits_is_selected_and_said(
-    new_page: NewPage, alice: User, bob: User, in_list: bool
-) -> None:
-    table = at_a_table([alice, bob], ["r5", "b1", "b2", "b9"], ["r2", "g3", "g6"])
-    page = listener(new_page, alice, table, in_list=in_list)
+def test_after_a_played_card_the_first_that_fits_is_selected_and_said(open_table: TableForTwo, in_list: bool) -> None:
+    page, table = at_hand(open_table, ["r5", "b1", "b2", "b9"], ["r2", "g3", "g6"], in_list=in_list)
     page.keyboard.press("Enter")
     shows(page, 1)
-    play(table, bob, "play r2")
+    play(table, 1, "play r2")
     hears(page, "Selected: Blue 2.")
     pause(page)
     page.keyboard.press("Enter")
@@ -196,10 +167,9 @@ def test_after_a_played_card_the_first_that_fits_is_selected_and_said(
     assert log_of(table)[-1] == "0 play b2"
 
 
-def test_a_card_that_is_still_in_the_hand_is_not_said_again(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_a_table([alice, bob], ["b1", "b2", "y9"], ["r2", "g3", "g6"], turn=1)
-    page = listener(new_page, alice, table)
-    play(table, bob, "play r2")
+def test_a_card_that_is_still_in_the_hand_is_not_said_again(open_table: TableForTwo) -> None:
+    page, table = at_hand(open_table, ["b1", "b2", "y9"], ["r2", "g3", "g6"], turn=1)
+    play(table, 1, "play r2")
     hears(page, "Your turn.")
     is_on(page, "Yellow 9")
     pause(page)
@@ -207,9 +177,8 @@ def test_a_card_that_is_still_in_the_hand_is_not_said_again(new_page: NewPage, a
 
 
 @pytest.mark.parametrize("in_list", [True, False])
-def test_escape_closes_a_chooser(new_page: NewPage, alice: User, bob: User, in_list: bool) -> None:
-    table = at_a_table([alice, bob], ["r5", "b1", "W6"], ["r4", "g3"])
-    page = listener(new_page, alice, table, in_list=in_list)
+def test_escape_closes_a_chooser(open_table: TableForTwo, in_list: bool) -> None:
+    page, _ = at_hand(open_table, ["r5", "b1", "W6"], in_list=in_list)
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     expect(page.locator("#choose-r")).to_be_focused()
@@ -220,9 +189,8 @@ def test_escape_closes_a_chooser(new_page: NewPage, alice: User, bob: User, in_l
     assert version(page) == 0
 
 
-def test_escape_says_that_a_drawn_card_must_be_played(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_a_table([alice, bob], ["b1", "y9"], ["r4", "g3"], draw_pile=["W6"] * 9)
-    page = listener(new_page, alice, table)
+def test_escape_says_that_a_drawn_card_must_be_played(open_table: TableForTwo) -> None:
+    page, _ = at_hand(open_table, ["b1", "y9"], draw_pile=["W6"] * 9)
     page.keyboard.press("x")
     expect(page.locator("#choose-r")).to_be_focused()
     page.keyboard.press("Escape")
@@ -230,8 +198,8 @@ def test_escape_says_that_a_drawn_card_must_be_played(new_page: NewPage, alice: 
     expect(page.locator("#chooser")).to_have_count(1)
 
 
-def test_each_key_without_effect_says_why(new_page: NewPage, alice: User, bob: User) -> None:
-    page = listener(new_page, alice, at_a_table([alice, bob], ["r5", "b1"], ["r4", "g3"], turn=1))
+def test_each_key_without_effect_says_why(open_table: TableForTwo, new_page: NewPage, charlie: User) -> None:
+    page, table = at_hand(open_table, ["r5", "b1"], turn=1)
     for key, why in (
         ("x", "There is nothing to draw now. bob’s turn: play or draw."),
         ("u", "There is no UNO to call and nobody to catch now."),
@@ -241,26 +209,16 @@ def test_each_key_without_effect_says_why(new_page: NewPage, alice: User, bob: U
         ("Home", "First card."),
         ("ArrowUp", "First card."),
     ):
-        page.evaluate("window.spoken = []")
-        page.keyboard.press(key)
-        hears(page, why)
+        hears_at(page, key, why)
     page.keyboard.press("End")
     page.keyboard.press("ArrowDown")
     hears(page, "Last card.")
     page.keyboard.press("Enter")
     expect(page.locator("#live-assertive")).to_contain_text("not your turn")
-
-
-def test_who_watches_hears_why_the_keys_of_the_hand_do_nothing(
-    new_page: NewPage, alice: User, bob: User, charlie: User
-) -> None:
-    page = new_page(charlie)
-    record_speech(page)
-    page.goto(at_a_table([alice, bob], ["r5", "b1"], ["r4", "g3"]).game.get_absolute_url())
+    watching = new_page(charlie, script=RECORD_SPEECH)
+    load_game(watching, table.game)
     for key in ("h", "Shift+N"):
-        page.evaluate("window.spoken = []")
-        page.keyboard.press(key)
-        hears(page, "You hold no cards.")
+        hears_at(watching, key, "You hold no cards.")
 
 
 def type_on(page: Page, letter: str, code: str, *, shift: bool = False) -> None:
@@ -280,27 +238,28 @@ LAYOUTS = {
 """The letters on the keys of C, G and Shift+N."""
 
 
-def test_letters_work_on_keyboards_without_latin_letters(new_page: NewPage, alice: User, bob: User) -> None:
-    page = new_page(alice)
-    record_speech(page)
-    for layout, (c, g, shift_n) in LAYOUTS.items():
-        page.goto(at_a_table([alice, bob], ["W6", "b1", "b2"], ["r4", "g3"]).game.get_absolute_url())
+def test_letters_work_on_keyboards_without_latin_letters(open_table: TableForTwo) -> None:
+    page, _ = at_hand(open_table, ["W6", "b1", "b2"], in_list=False)
+    for c, g, shift_n in LAYOUTS.values():
         page.evaluate("localStorage.removeItem('sort')")
+        page.reload()
         type_on(page, c, "KeyC")
         hears(page, "Red 3.")
         type_on(page, shift_n, "KeyN", shift=True)
         expect(page.locator("#sort-number")).to_have_attribute("aria-current", "true")
-        pause(page)
-        page.get_by_role("button", name="Wild Draw Six").press("Enter")
-        expect(page.locator("#choose-g")).to_be_visible()
-        pause(page)
         type_on(page, g, "KeyG")
-        shows(page, 1)
-        expect(page.locator("#current-color"), layout).to_contain_text("Green")
+        hears(page, "There is no stack.")
+    pause(page)
+    page.get_by_role("button", name="Wild Draw Six").press("Enter")
+    expect(page.locator("#choose-g")).to_be_visible()
+    pause(page)
+    type_on(page, LAYOUTS["Greek"][1], "KeyG")
+    shows(page, 1)
+    expect(page.locator("#current-color")).to_contain_text("Green")
 
 
-def test_on_a_keyboard_with_latin_letters_the_letter_counts(new_page: NewPage, alice: User, bob: User) -> None:
-    page = listener(new_page, alice, at_a_table([alice, bob], ["r5", "b1", "b2"], ["r4", "g3"]))
+def test_on_a_keyboard_with_latin_letters_the_letter_counts(open_table: TableForTwo) -> None:
+    page, _ = at_hand(open_table, ["r5", "b1", "b2"])
     for letter, code in (("j", "KeyC"), (".", "KeyE"), ("’", "KeyN"), ("é", "KeyD")):  # Dvorak, Bépo
         type_on(page, letter, code)
     type_on(page, "v", "Period")

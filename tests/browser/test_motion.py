@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, load_game, pause, play, shows
+from tests.browser.game_page import NewPage, TableForTwo, load_game, open_page, pause, play, shows
 from tests.browser.speech import MOST_WAITING
 from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, now_of, table_at
@@ -34,14 +33,7 @@ Element.prototype.animate = function (frames, options) {
 SLOW = 4
 """How many times slower than this machine a slow device is (Lighthouse's phone)."""
 HANDS = [["r5", "W6", "b2", "b3"], ["r4", "g3", "g4"]]
-
-
-def watched(new_page: NewPage, user: User, table: Table, **options: Any) -> Page:
-    """Open the game in a browser that records what moves and what gets an outline."""
-    page = new_page(user, **options)
-    page.add_init_script(RECORD)
-    load_game(page, table.game)
-    return page
+Watched = Callable[..., tuple[Page, Table]]
 
 
 def flown(page: Page, count: int) -> list[str]:
@@ -61,12 +53,13 @@ def flown(page: Page, count: int) -> list[str]:
 
 
 @pytest.fixture
-def table(alice: User, bob: User) -> Table:
-    return table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob])
+def watched(open_table: TableForTwo) -> Watched:
+    """A function that opens Bob's page of a table in a browser that records what moves and what gets an outline."""
+    return lambda **more: open_table(**{"reader": 1, "hands": HANDS, "script": RECORD, **more})
 
 
-def test_a_card_flies_to_the_pile_on_both_pages(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page, other = watched(new_page, alice, table), watched(new_page, bob, table)
+def test_a_card_flies_to_the_pile_on_both_pages(open_table: TableForTwo) -> None:
+    page, other, _ = open_table.both(hands=HANDS, script=RECORD)
     page.get_by_role("button", name="Red 5").click()
     for each in (page, other):
         assert len(flown(each, 1)) == 1
@@ -74,17 +67,16 @@ def test_a_card_flies_to_the_pile_on_both_pages(new_page: NewPage, table: Table,
     assert page.evaluate("window.flashed") == []
 
 
-def test_drawn_cards_fly_one_by_one(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    play(table, alice, "play W6 color g")
-    page, other = watched(new_page, bob, table), watched(new_page, alice, table)
+def test_drawn_cards_fly_one_by_one(open_table: TableForTwo) -> None:
+    other, page, _ = open_table.both(hands=HANDS, script=RECORD, played=[(0, "play W6 color g")])
     page.get_by_role("button", name="Take 6").click()
     assert len(flown(page, 7)) == 7  # the card that was played before the page was opened, too
     assert len(flown(other, 6)) == 6
     expect(page.locator("#hand-cards .card")).to_have_count(9)
 
 
-def test_a_pressed_card_shows_it_before_the_answer(new_page: NewPage, table: Table, alice: User) -> None:
-    page = watched(new_page, alice, table)
+def test_a_pressed_card_shows_it_before_the_answer(open_table: TableForTwo) -> None:
+    page, _ = open_table()
     page.route("**/move/", lambda route: None)  # the answer never comes
     cdp = page.context.new_cdp_session(page)
     cdp.send("Emulation.setCPUThrottlingRate", {"rate": 4})
@@ -98,11 +90,8 @@ def test_a_pressed_card_shows_it_before_the_answer(new_page: NewPage, table: Tab
     assert frames <= 1  # a busy machine takes longer for a frame, so this counts no milliseconds
 
 
-def test_a_press_takes_no_more_work_than_a_slow_device_does_in_200_ms(
-    new_page: NewPage, alice: User, bob: User, figure: Figure
-) -> None:
-    table = table_at({**TWO_HANDS, "hands": [[c + n for c in "rbgy" for n in "12345"], ["r4", "g3"]]}, [alice, bob])
-    page = new_page(alice)
+def test_a_press_takes_no_more_work_than_a_slow_device_does_in_200_ms(open_table: TableForTwo, figure: Figure) -> None:
+    page, table = open_table(hands=[[c + n for c in "rbgy" for n in "12345"], ["r4", "g3"]])
     page.route("**/move/", lambda route: None)  # the answer never comes, so that only the press is measured
     cdp = page.context.new_cdp_session(page)
     # CPU time of the page's thread, because the time by the clock is longer on a busy machine.
@@ -124,7 +113,6 @@ def test_a_press_takes_no_more_work_than_a_slow_device_does_in_200_ms(
     least: dict[str, float] = {}
     for _ in range(3):
         load_game(page, table.game)
-        page.wait_for_load_state("networkidle")
         for key in ("h", "ArrowRight", "?", "Escape", "l", "Escape", "c", "card"):
             if key == "card":
                 box = page.locator("#hand-cards .card:not([aria-disabled])").first.bounding_box()
@@ -139,29 +127,31 @@ def test_a_press_takes_no_more_work_than_a_slow_device_does_in_200_ms(
 
 
 @pytest.mark.parametrize("off", ["by the system", "by the setting"])
-def test_without_motion_an_outline_shows_what_changed(
-    new_page: NewPage, table: Table, alice: User, bob: User, off: str
-) -> None:
-    page = watched(new_page, bob, table, reduced_motion="reduce" if off == "by the system" else "no-preference")
+def test_without_motion_an_outline_shows_what_changed(watched: Watched, off: str) -> None:
+    page, table = watched(browser={"reduced_motion": "reduce" if off == "by the system" else "no-preference"})
     if off == "by the setting":
         page.locator("#browser-settings > summary").click()
         page.locator("#motion").select_option("off")
-    play(table, alice, "play r5")
+        page.reload()
+        page.locator("#browser-settings > summary").click()
+        expect(page.locator("#motion")).to_have_value("off")  # it is kept
+        expect(page.locator("#banners")).to_have_value("brief")
+        page.wait_for_load_state("networkidle")
+    play(table, 0, "play r5")
     shows(page, 1)
     assert page.evaluate("window.flashed") == ["table"]
     assert page.evaluate("window.flown") == []
 
 
-def test_a_press_ends_motions_and_is_not_blocked(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5", "r1", "b2", "b3"], ["r4", "g3", "r6"]]}, [alice, bob])
-    page = watched(new_page, bob, table)
+def test_a_press_ends_motions_and_is_not_blocked(watched: Watched) -> None:
+    page, table = watched(hands=[["r5", "r1", "b2", "b3"], ["r4", "g3", "r6"]])
     page.evaluate("""() => {
         const animate = Element.prototype.animate;
         Element.prototype.animate = function (frames, options) {
           return animate.call(this, frames, { ...options, duration: 60000 });
         };
     }""")
-    play(table, alice, "play r5")
+    play(table, 0, "play r5")
     expect(page.locator(".flying")).to_have_count(1)
     page.get_by_role("button", name="Red 4").click()
     shows(page, 2)
@@ -173,13 +163,11 @@ def test_many_moves_are_shown_one_after_the_other_and_can_be_skipped(
 ) -> None:
     fit = [f"r{n}" for n in range(1, 9)]
     table = table_at({**TWO_HANDS, "hands": [fit, fit, fit], "discard_pile": ["r9"]}, [alice, bob, charlie])
-    page = watched(new_page, charlie, table)
+    page = new_page(charlie, script=RECORD)
+    load_game(page, table.game)
     page.route("**/games/*/?since=*", lambda route: None)
-    for user, text in ((alice, "play r1"), (bob, "play r2")):
-        play(table, user, text)
-    play(table, charlie, "play r3")
-    play(table, alice, "play r4")
-    play(table, bob, "play r5")
+    for seat, card in ((0, "r1"), (1, "r2"), (2, "r3"), (0, "r4"), (1, "r5")):
+        play(table, seat, f"play {card}")
     page.evaluate("(above) => { document.body.style.marginTop = above }", above)
     page.unroute("**/games/*/?since=*")
     page.evaluate(
@@ -197,9 +185,9 @@ def assert_banner(page: Page, text: str) -> None:
     expect(page.locator(".banner")).to_contain_text(text)
 
 
-def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page, other = watched(new_page, bob, table), watched(new_page, alice, table)
-    play(table, alice, "play W6 color g")
+def test_banners_say_what_concerns_the_reader_and_go(open_table: TableForTwo) -> None:
+    other, page, table = open_table.both(hands=HANDS, script=RECORD)
+    play(table, 0, "play W6 color g")
     assert_banner(page, "+6 on you")
     shows(other, 1)
     expect(other.locator(".banner")).to_have_count(0)
@@ -210,10 +198,9 @@ def test_banners_say_what_concerns_the_reader_and_go(new_page: NewPage, table: T
     expect(page.locator(".banner")).to_have_count(0, timeout=10_000)
 
 
-def test_a_banner_catches_a_missing_uno_call(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob])
-    page = watched(new_page, bob, table)
-    play(table, alice, "play r5")
+def test_a_banner_catches_a_missing_uno_call(watched: Watched) -> None:
+    page, table = watched(hands=[["r5", "r6"], ["r4", "g3", "g4"]])
+    play(table, 0, "play r5")
     assert_banner(page, "alice forgot UNO: catch! (U)")
     pause(page)
     page.locator(".banner .say-it").click()
@@ -225,16 +212,16 @@ def test_a_move_takes_older_banners_away(new_page: NewPage, alice: User, bob: Us
     many = [f"{color}{number}" for color in "gyb" for number in range(1, 8)]
     hands = [["r5", "W10", "b1"], many, ["y3", "y4"]]
     table = table_at({**TWO_HANDS, "hands": hands, "draw_pile": ["b1"] * 40}, [alice, bob, charlie])
-    page = watched(new_page, bob, table)
-    play(table, alice, "play W10 color g")
+    page = open_page(new_page, bob, table)
+    play(table, 0, "play W10 color g")
     assert_banner(page, "+10 on you")
     pause(page)
     page.keyboard.press("x")
     assert_banner(page, "No mercy: you’re out")
 
 
-def test_a_banner_that_matters_does_not_wait_for_routine_news(new_page: NewPage, table: Table, bob: User) -> None:
-    page = watched(new_page, bob, table)
+def test_a_banner_that_matters_does_not_wait_for_routine_news(open_table: TableForTwo) -> None:
+    page, _ = open_table(reader=1)
     page.evaluate("""import(performance.getEntriesByType("resource").find(({ name }) => name.includes("/banners")).name)
     .then((module) => {
         module.show('You lose a turn');
@@ -247,11 +234,11 @@ def test_a_banner_that_matters_does_not_wait_for_routine_news(new_page: NewPage,
     expect(page.locator(".banner")).to_have_text("alice has UNO")
 
 
-def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page = watched(new_page, bob, table)
+def test_banners_stay_until_closed_if_the_player_wants(watched: Watched) -> None:
+    page, table = watched()
     page.locator("#browser-settings > summary").click()
     page.locator("#banners").select_option("stay")
-    play(table, alice, "play W6 color g")
+    play(table, 0, "play W6 color g")
     assert_banner(page, "+6 on you")
     page.wait_for_timeout(3000)  # longer than a brief banner stays
     assert_banner(page, "+6 on you")
@@ -259,24 +246,8 @@ def test_banners_stay_until_closed_if_the_player_wants(new_page: NewPage, table:
     expect(page.locator(".banner")).to_have_count(0)
 
 
-def test_settings_are_kept(new_page: NewPage, table: Table, alice: User) -> None:
-    page = watched(new_page, alice, table)
-    page.locator("#browser-settings > summary").click()
-    page.locator("#motion").select_option("off")
-    page.reload()
-    page.locator("#browser-settings > summary").click()
-    expect(page.locator("#motion")).to_have_value("off")
-    expect(page.locator("#banners")).to_have_value("brief")
-    page.get_by_role("button", name="Red 5").click()
-    shows(page, 1)
-    expect(page.locator("#motion")).to_have_value("off")
-
-
-def test_what_the_reader_missed_plays_once_and_again_on_demand(
-    new_page: NewPage, table: Table, alice: User, bob: User
-) -> None:
-    play(table, alice, "play W6 color g")
-    page = watched(new_page, bob, table)
+def test_what_the_reader_missed_plays_once_and_again_on_demand(watched: Watched) -> None:
+    page, _ = watched(played=[(0, "play W6 color g")])
     assert len(flown(page, 1)) == 1
     assert page.locator(".banner").count() == 0  # the page says it
     page.reload()

@@ -11,9 +11,8 @@ from games.actions import pauses
 from games.models import Game
 from games.queries import Viewer
 from games.staff import tables
-from tests.browser.game_page import NewPage, load_game, pause
-from tests.browser.speech import hears, record_speech, spoken
-from tests.support.tables import TWO_HANDS, table_at
+from tests.browser.game_page import TableForTwo, pause
+from tests.browser.speech import RECORD_SPEECH, hears, spoken
 
 HANDS = [["r5", "W6", "b2"], ["r4", "W6", "g3"]]
 
@@ -28,13 +27,9 @@ def agrees(page: Page, heading: str, *, said: str = "") -> None:
 
 
 @pytest.fixture
-def pages(new_page: NewPage, alice: User, bob: User) -> tuple[Game, Page, Page]:
-    game = table_at({**TWO_HANDS, "hands": HANDS}, [alice, bob]).game
-    one, other = new_page(alice), new_page(bob)
-    for page in (one, other):
-        record_speech(page)
-        load_game(page, game)
-    return game, one, other
+def pages(open_table: TableForTwo) -> tuple[Game, Page, Page]:
+    one, other, table = open_table.both(script=RECORD_SPEECH, hands=HANDS)
+    return table.game, one, other
 
 
 def test_heading_title_and_announcements_agree_during_play(pages: tuple[Game, Page, Page]) -> None:

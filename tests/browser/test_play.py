@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -12,20 +12,20 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games import announce, randomness
-from games.actions import lobby, play
-from games.actions.next_round import deal_next
+from bench.page_bytes import MOVE_BYTES, VISIT_BYTES, Traffic
+from games import randomness
+from games.actions import lobby
 from games.models import Game, Seat
 from games.queries import Table
 from tests.browser.game_page import (
     MOST_MOVES,
     NewPage,
+    TableForTwo,
     after,
     first_choice,
     focused,
     my_turn,
     open_game,
-    open_page,
     over,
     pause,
     press,
@@ -33,7 +33,9 @@ from tests.browser.game_page import (
     version,
     wait_for_me,
 )
-from tests.support.tables import TWO_HANDS, table_at
+from tests.browser.places import MANY, Cast
+from tests.conftest import Figure
+from tests.support.tables import table_at
 
 SOON: Final = 1000
 """Milliseconds until a move is shown on all other pages."""
@@ -136,14 +138,9 @@ def test_a_person_plays_a_whole_game_without_scripts(new_page: NewPage, alice: U
     assert Game.objects.filter(rematch_of=game).exists()
 
 
-def two_at_a_table(alice: User, bob: User, **position: Any) -> Table:
-    return table_at({**TWO_HANDS, **position}, [alice, bob])
-
-
 @pytest.mark.smoke
-def test_players_see_each_others_moves_within_a_second(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob)
-    pages = [open_page(new_page, user, table) for user in (alice, bob)]
+def test_players_see_each_others_moves_within_a_second(open_table: TableForTwo) -> None:
+    pages = open_table.both()[:2]
     for turn in range(4):
         mover, watcher = pages[turn % 2], pages[1 - turn % 2]
         expect(my_turn(mover)).to_be_visible()
@@ -155,9 +152,8 @@ def test_players_see_each_others_moves_within_a_second(new_page: NewPage, alice:
     assert version(pages[0]) == version(pages[1]) >= 4
 
 
-def test_another_players_move_keeps_focus_and_open_details(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob)
-    page, other = open_page(new_page, alice, table), open_page(new_page, bob, table)
+def test_another_players_move_keeps_focus_and_open_details(open_table: TableForTwo) -> None:
+    page, other, _ = open_table.both()
     other.locator("#table-options > summary").click()
     other.locator("#card-1").focus()
     after(page, lambda: press(page))
@@ -167,10 +163,8 @@ def test_another_players_move_keeps_focus_and_open_details(new_page: NewPage, al
     expect(other.locator("#live-polite")).to_contain_text("alice plays Red 5. Your turn.")
 
 
-def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob, hands=[["r5", "W6", "b2", "b3"], ["r4", "g3"]])
-    page = new_page(alice)
-    open_game(page, table.game)
+def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(open_table: TableForTwo) -> None:
+    page, _ = open_table(hands=[["r5", "W6", "b2", "b3"], ["r4", "g3"]])
     page.locator("#card-3").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#chooser")).to_be_visible()
@@ -190,10 +184,8 @@ def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(new_page: NewPage,
 
 
 @pytest.mark.smoke
-def test_an_unplayable_card_gives_the_reason_and_its_rule(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob)
-    page = new_page(alice)
-    open_game(page, table.game)
+def test_an_unplayable_card_gives_the_reason_and_its_rule(open_table: TableForTwo) -> None:
+    page, _ = open_table()
     page.locator("#card-2").click(force=True)  # Playwright treats aria-disabled as disabled
     expect(page.locator("#refusal")).to_contain_text("Blue 2 does not match Red 3.")
     expect(page.locator("#refusal a")).to_have_attribute("href", "/rules/#TURN-2")
@@ -203,10 +195,8 @@ def test_an_unplayable_card_gives_the_reason_and_its_rule(new_page: NewPage, ali
 
 
 @pytest.mark.smoke
-def test_every_shortcut_does_what_the_help_says(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob, hands=[["r5", "b1"], ["r4"]], exposed=[1])
-    page = new_page(alice)
-    open_game(page, table.game)
+def test_every_shortcut_does_what_the_help_says(open_table: TableForTwo) -> None:
+    page, _ = open_table(hands=[["r5", "b1"], ["r4"]], exposed=[1])
     page.locator("#headline").focus()
     spoken = page.locator("#live-polite")
     for key, said in (
@@ -241,16 +231,14 @@ def test_every_shortcut_does_what_the_help_says(new_page: NewPage, alice: User, 
     expect(page.locator("#log")).to_be_focused()
 
 
-def test_u_chooses_purple_and_shift_u_calls_uno(new_page: NewPage, alice: User, bob: User) -> None:
-    dark = {
-        "hands": [["g3/W", "r5/o2"], ["r4/t1", "W/u3"]],
-        "turn": 0,
-        "discard_pile": ["r3/t4"],
-        "draw_pile": ["b2/o5", "g7/p8"],
-        "side": "dark",
-    }
-    page = new_page(alice)
-    page.goto(table_at(dark, [alice, bob], preset="flip").game.get_absolute_url())
+def test_u_chooses_purple_and_shift_u_calls_uno(open_table: TableForTwo) -> None:
+    page, _ = open_table(
+        rules={"preset": "flip"},
+        hands=[["g3/W", "r5/o2"], ["r4/t1", "W/u3"]],
+        discard_pile=["r3/t4"],
+        draw_pile=["b2/o5", "g7/p8"],
+        side="dark",
+    )
     page.get_by_role("button", name="Wild").click()
     expect(page.locator("#chooser")).to_be_visible()
     pause(page)
@@ -276,11 +264,8 @@ HEAR_TWICE: Final = """
 """Lets the page hear of a change, like more time for the turn, in the moment when it swaps in a response."""
 
 
-def test_a_change_that_is_no_move_leaves_a_chooser_open(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob, hands=[["W6", "b1"], ["r4", "g3"]])
-    page = new_page(alice)
-    page.add_init_script(HEAR_TWICE)
-    open_game(page, table.game)
+def test_a_change_that_is_no_move_leaves_a_chooser_open(open_table: TableForTwo) -> None:
+    page, _ = open_table(script=HEAR_TWICE, hands=[["W6", "b1"], ["r4", "g3"]])
     with page.expect_response(lambda response: "since=" in response.url) as fetched:
         page.get_by_role("button", name="Wild Draw Six").click()
     assert "choose=W6" in fetched.value.url
@@ -288,10 +273,8 @@ def test_a_change_that_is_no_move_leaves_a_chooser_open(new_page: NewPage, alice
     expect(page.locator("#chooser")).to_be_visible()
 
 
-def test_shortcuts_can_be_turned_off(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob)
-    page = new_page(alice)
-    open_game(page, table.game)
+def test_shortcuts_can_be_turned_off(open_table: TableForTwo) -> None:
+    page, _ = open_table()
     page.locator("#keys").click()
     page.locator("#key-scope").select_option("off")
     page.reload()
@@ -302,49 +285,21 @@ def test_shortcuts_can_be_turned_off(new_page: NewPage, alice: User, bob: User) 
     expect(page.locator("#live-polite")).not_to_contain_text("Red 3.")
 
 
-def test_a_page_without_a_socket_finds_moves_by_polling(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob)
-    page, deaf = new_page(alice), new_page(bob)
+def test_a_page_without_a_socket_finds_moves_by_polling(open_table: TableForTwo, new_page: NewPage, bob: User) -> None:
+    page, table = open_table()
+    deaf = new_page(bob)
     deaf.add_init_script("window.WebSocket = class extends EventTarget { static OPEN = 1; readyState = 3; };")
     deaf.clock.install()
-    for each in (page, deaf):
-        open_game(each, table.game)
+    open_game(deaf, table.game)
     after(page, lambda: press(page))
     assert version(deaf) == 0
     deaf.clock.run_for(15_000)
     expect(my_turn(deaf)).to_be_visible()
 
 
-@pytest.mark.in_process
-def test_an_open_page_shows_the_next_deal_and_a_rematch_request(
-    new_page: NewPage, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The process died after it saved the last move and before it dealt, so the sweep deals.
-    monkeypatch.setattr(play, "_next_round", lambda table, now: table)
-    monkeypatch.setattr(announce, "wake_bots", lambda game_id, wake_at: None)
-    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=1000)
-    pages = [open_page(new_page, user, table) for user in (alice, bob)]
-    fetches: Counter[str] = Counter()
-    for page in pages:
-        page.on("request", lambda request: fetches.update([request.url]))
-    first_choice(pages[0]).click()
-    for page in pages:
-        expect(page.locator("#headline")).to_contain_text("round 1")
-        assert version(page) == 1
-    pages[1].wait_for_timeout(1500)
-    assert max(fetches.values()) <= 2 * len(pages)  # a page without a turn does not fetch in a loop
-    assert deal_next(game_id=table.game.pk, now=timezone.now()) is not None
-    for page in pages:
-        expect(page.locator("#main[data-deal='2']")).to_be_visible()
-        expect(page.locator("#hand-cards .card")).to_have_count(7)
-        expect(page.locator("#live-polite")).to_contain_text("Round 2 is dealt.")
-        assert version(page) == 1
-
-
-def test_a_finished_games_page_shows_a_rematch_request(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob])
-    page, other = new_page(alice), new_page(bob)
-    open_game(page, table.game)
+def test_a_finished_games_page_shows_a_rematch_request(open_table: TableForTwo, new_page: NewPage, bob: User) -> None:
+    page, table = open_table(hands=[["r5"], ["r4", "g3", "W6"]])
+    other = new_page(bob)
     first_choice(page).click()
     expect(over(page)).to_be_visible()
     open_game(other, table.game)
@@ -359,10 +314,8 @@ def test_a_finished_games_page_shows_a_rematch_request(new_page: NewPage, alice:
     page.locator("#hand").wait_for()
 
 
-def test_refusals_are_shown_without_a_page_inside_the_page(new_page: NewPage, alice: User, bob: User) -> None:
-    table = two_at_a_table(alice, bob)
-    page = new_page(alice)
-    open_game(page, table.game)
+def test_refusals_are_shown_without_a_page_inside_the_page(open_table: TableForTwo, alice: User) -> None:
+    page, table = open_table()
     page.evaluate("document.getElementById('draw').value = 'fly'")
     page.locator("#draw").click()
     expect(page.locator("#refusal")).to_contain_text("That is not a move of this game.")
@@ -378,3 +331,65 @@ def test_refusals_are_shown_without_a_page_inside_the_page(new_page: NewPage, al
     page.locator("#draw").click()
     expect(page.locator("#refusal")).to_contain_text("You are not seated at this table.")
     expect(page.locator(".due")).to_contain_text("You are watching.")
+
+
+POSITION: Final[Mapping[str, Any]] = {
+    "hands": [["r5", "b1", "b2"], ["y1", "y2", "y6"], ["r5", "g8", "g9"]],
+    "turn": 0,
+    "discard_pile": ["r3"],
+    "draw_pile": ["y9", "g4", "b6", "y8", "g1"],
+}
+
+
+def over_days(people: list[User | str]) -> Table:
+    return table_at(
+        POSITION,
+        people,
+        preset="classic",
+        options={"interceptions": "super"},
+        deadline=timezone.now() + timedelta(days=2),
+    )
+
+
+def test_a_link_on_the_first_screen_opens_the_form(new_page: NewPage, alice: User, bob: User) -> None:
+    page = new_page(alice)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"/games/{over_days([alice, bob, 'careful']).game.code}/")
+    link = page.get_by_role("link", name="Bots intercept: set orders to do so too.")
+    expect(link).to_be_in_viewport()
+    link.click()
+    expect(page.get_by_role("button", name="Save orders")).to_be_in_viewport()
+
+
+def test_what_is_filled_in_stays_while_others_move(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
+    table = over_days([alice, bob, charlie])
+    owner, page = new_page(charlie), new_page(alice)
+    for one in (owner, page):
+        one.goto(f"/games/{table.game.code}/")
+    owner.get_by_text("Standing orders: none").click()
+    owner.get_by_label("Play the same card", exact=True).check()
+    owner.get_by_label("Green 9").check()
+    page.get_by_role("button", name="Red 5").click()
+    expect(owner.locator("#log")).to_contain_text("alice plays Red 5.")
+    expect(owner.get_by_label("Play the same card", exact=True)).to_be_checked()
+    expect(owner.get_by_label("Green 9")).to_be_checked()
+    owner.get_by_role("button", name="Save orders").click()
+    expect(owner.get_by_text("Standing orders: play the same card")).to_be_visible()
+
+
+def test_a_first_visit_and_a_move_are_small(new_page: NewPage, cast: Cast, figure: Figure) -> None:
+    page, traffic = new_page(cast.alice), Traffic()
+    traffic.watch(page)
+    page.goto(cast.table(MANY).game.get_absolute_url(), wait_until="networkidle")
+    visit = traffic.take()
+    assert {"/static/css/game.css", "/static/vendor/htmx-2.0.11.min.js"} < {path for _, path, _ in visit}
+    with page.expect_response(lambda answer: answer.request.method == "POST") as answered:
+        page.get_by_role("button", name="Red 3").click()
+    answered.value.finished()
+    expect(page.locator("#move")).to_have_count(0)
+    moves = [size for method, path, size in traffic.take() if method == "POST" and path.endswith("/move/")]
+    total = sum(size for _, _, size in visit)
+    figure(f"first visit: {total:,} bytes, a move: {moves}")
+    assert total <= VISIT_BYTES
+    assert len(moves) == 1
+    assert moves[0] <= MOVE_BYTES

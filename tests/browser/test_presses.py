@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Final
+from contextlib import suppress
+from functools import partial, wraps
+from typing import Any, Final, ParamSpec
 
 import pytest
 from django.utils import timezone
@@ -14,22 +15,25 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.actions import lobby
 from games.queries import Table
-from tests.browser.game_page import BETWEEN_PRESSES, NewPage, load_game, open_page, pause, play, shows, version
-from tests.support.tables import TWO_HANDS, log_of, table_at
+from tests.browser.game_page import BETWEEN_PRESSES, NewPage, TableForTwo, pause, play, shows, version
+from tests.support.tables import log_of
 
 SKIPS: Final = ["r1", "r2", "r5", *["rS"] * 8, "b2"]
 """A hand of twelve: with two players, whoever plays a Skip is on turn again."""
-APART: Final = {"mouse": (40, 150, 300, 500)}
-SELDOM_APART: Final = (40, 300)
-"""Milliseconds between the two presses of one gesture, by the input. Others than the mouse share its code."""
+OTHERS: Final = ["r+2", "g3", "r6"]
+OWES_TWO: Final[dict[str, Any]] = {"pending": {"total": 2, "value": 2}, "discard_pile": ["r+2"]}
 TRIES: Final = 5
 """A gesture is tried so often, because a busy machine may press too late."""
 
 Press = Callable[[], object]
+OpenHand = Callable[..., tuple[Page, Table]]
+Args = ParamSpec("Args")
 
 
-def at_a_table(people: list[User], hand: list[str] = SKIPS, **position: Any) -> Table:
-    return table_at({**TWO_HANDS, "hands": [hand, ["r+2", "g3", "r6"]], **position}, people)
+@pytest.fixture
+def open_hand(open_table: TableForTwo) -> OpenHand:
+    """A function that opens a table where Alice has this hand."""
+    return lambda hand=SKIPS, **more: open_table(hands=[hand, OTHERS], **more)
 
 
 def middle(page: Page, control: str) -> tuple[float, float]:
@@ -40,11 +44,7 @@ def middle(page: Page, control: str) -> tuple[float, float]:
 
 
 def by_pointer(press: Callable[[Page, float, float], object]) -> Callable[[Page, str], Press]:
-    def prepare(page: Page, control: str) -> Press:
-        x, y = middle(page, control)
-        return lambda: press(page, x, y)
-
-    return prepare
+    return lambda page, control: partial(press, page, *middle(page, control))
 
 
 def pen(page: Page, x: float, y: float) -> None:
@@ -63,8 +63,7 @@ def by_key(name: str) -> Callable[[Page, str], Press]:
 
 
 def in_the_list(page: Page, control: str) -> Press:
-    if not page.get_by_role("listbox").count():
-        page.locator("#hand-list").click()
+    page.locator("#hand-list").click()
     page.keyboard.press("h")
     page.keyboard.press("Home")
     for _ in range(int(control.removeprefix("#card-"))):
@@ -78,45 +77,58 @@ INPUTS: Final[dict[str, Callable[[Page, str], Press]]] = {
     "pen": by_pointer(pen),
     "Enter": by_key("Enter"),
     "Space": by_key("Space"),
-    "the list": in_the_list,
     "assistive technology": lambda page, control: lambda: page.locator(control).evaluate("(card) => card.click()"),
+    "the list": in_the_list,
 }
 """Each makes a function that presses the place of a control, whatever is there at the second press."""
 
 
-def press_twice(press: Press, apart: int) -> bool:
-    """Press again `apart` ms after a press. Return False if the machine was too slow for that."""
+class TooLate(Exception):
+    """The machine was too busy for a second press."""
+
+
+def in_time(gesture: Callable[Args, None]) -> Callable[Args, None]:
+    """Repeat a test or a part of it until it is not too late."""
+
+    @wraps(gesture)
+    def repeated(*args: Args.args, **kwargs: Args.kwargs) -> None:
+        for _ in range(TRIES - 1):
+            with suppress(TooLate):
+                return gesture(*args, **kwargs)
+        return gesture(*args, **kwargs)
+
+    return repeated
+
+
+def press_twice(press: Press, apart: int) -> None:
+    """Press again `apart` ms after a press. Raise `TooLate` if the machine was too slow for that."""
     start = time.monotonic()
     press()
     time.sleep(max(0, apart / 1000 - (time.monotonic() - start)))
     press()
-    return time.monotonic() - start < BETWEEN_PRESSES / 1000 - 0.05
+    if time.monotonic() - start > BETWEEN_PRESSES / 1000 - 0.05:
+        raise TooLate
 
 
 def note_changes(page: Page) -> None:
-    """Let the page remember when it changed, for `is_soon`."""
+    """Let the page remember when it changed, for `was_soon`."""
     page.evaluate("() => document.addEventListener('htmx:afterSwap', () => { window.changedAt = performance.now(); })")
 
 
-def is_soon(page: Page) -> bool:
-    """Return True if the page has changed less than 350 ms ago."""
-    soon: bool = page.evaluate("performance.now() - window.changedAt < 350")
-    return soon
+def was_soon(page: Page) -> None:
+    """Raise `TooLate` unless the page has changed less than 350 ms ago."""
+    if page.evaluate("performance.now() - window.changedAt >= 350"):
+        raise TooLate
 
 
-def press_key_after_move(page: Page, key: str, table: Table, *, by: User) -> bool:
-    """Let another player play red 6, and press a key once the page shows that. Return False if that was too late."""
+def press_key_after_move(page: Page, key: str, table: Table) -> None:
+    """Let Bob play red 6, and press a key as soon as the page shows that."""
     note_changes(page)
     before = version(page)
-    play(table, by, "play r6")
+    play(table, 1, "play r6")
     shows(page, before + 1)
     page.keyboard.press(key)
-    return is_soon(page)
-
-
-def in_time(attempt: Callable[[], bool]) -> None:
-    """Make an attempt, which returns False if the machine was too busy, until it is in time."""
-    assert any(attempt() for _ in range(TRIES)), "The machine is too busy for a second press."
+    was_soon(page)
 
 
 def stays_at(page: Page, number: int) -> None:
@@ -126,26 +138,28 @@ def stays_at(page: Page, number: int) -> None:
     assert version(page) == number
 
 
-@pytest.mark.parametrize("by", INPUTS)
-def test_a_double_press_plays_one_card(new_page: NewPage, alice: User, bob: User, by: str) -> None:
-    page = new_page(alice, has_touch=by == "touch")
+def test_a_double_press_plays_one_card(
+    new_page: NewPage, open_hand: OpenHand, alice: User, subtests: pytest.Subtests
+) -> None:
+    page = new_page(alice, has_touch=True)
 
-    def attempt(apart: int) -> bool:
-        load_game(page, at_a_table([alice, bob]).game)
+    @in_time
+    def attempt(by: str, apart: int) -> None:
+        open_hand(page=page)
         press = INPUTS[by](page, "#card-5")
-        if not press_twice(press, apart):
-            return False
+        press_twice(press, apart)
         stays_at(page, 1)
         press()
         shows(page, 2)
-        return True
 
-    for apart in APART.get(by, SELDOM_APART):
-        in_time(partial(attempt, apart))
+    # Inputs other than the mouse share its code.
+    for by, apart in (("mouse", 40), ("mouse", 500), *((by, 200) for by in INPUTS if by != "mouse")):
+        with subtests.test(by, apart=apart):
+            attempt(by, apart)
 
 
-def test_a_held_key_plays_one_card(new_page: NewPage, alice: User, bob: User) -> None:
-    page = open_page(new_page, alice, at_a_table([alice, bob]))
+def test_a_held_key_plays_one_card(open_hand: OpenHand) -> None:
+    page, _ = open_hand()
     page.locator("#card-5").focus()
     for _ in range(20):
         page.keyboard.down("Enter")
@@ -154,59 +168,51 @@ def test_a_held_key_plays_one_card(new_page: NewPage, alice: User, bob: User) ->
     stays_at(page, 1)
 
 
-@pytest.mark.parametrize("by", ["mouse", "touch", "Enter"])
-def test_a_double_press_of_a_button_makes_one_move(new_page: NewPage, alice: User, bob: User, by: str) -> None:
-    def attempt() -> bool:
-        page = open_page(new_page, alice, at_a_table([alice, bob], ["b1", "b2", "y9"]), has_touch=by == "touch")
+def test_a_double_press_of_a_button_makes_one_move(new_page: NewPage, open_hand: OpenHand, alice: User) -> None:
+    page = new_page(alice, has_touch=True)
+
+    @in_time
+    def attempt(by: str) -> None:
+        open_hand(["b1", "b2", "y9"], page=page)
         note_changes(page)
         press = INPUTS[by](page, "#draw")
         press()
         expect(page.locator("#play-drawn")).to_be_visible()  # at the place of the other button
         press()
-        if not is_soon(page):
-            return False
+        was_soon(page)
         stays_at(page, 1)
         INPUTS[by](page, "#play-drawn")()
         shows(page, 2)
-        return True
 
-    in_time(attempt)
-
-
-def test_a_key_pressed_twice_makes_one_move_and_says_no_reason(new_page: NewPage, alice: User, bob: User) -> None:
-    def attempt() -> bool:
-        table = at_a_table([alice, bob], pending={"total": 2, "value": 2}, discard_pile=["r+2"])
-        page = open_page(new_page, alice, table)
-        if not press_twice(lambda: page.keyboard.press("x"), 300):
-            return False
-        stays_at(page, 1)
-        expect(page.locator("#live-polite")).not_to_contain_text("nothing to draw")
-        return True
-
-    in_time(attempt)
+    for by in ("mouse", "touch", "Enter"):
+        attempt(by)
 
 
-def test_a_double_press_opens_a_chooser_and_chooses_nothing(new_page: NewPage, alice: User, bob: User) -> None:
-    def attempt() -> bool:
-        page = open_page(new_page, alice, at_a_table([alice, bob], ["W6", "b1", "b2"]))
-        note_changes(page)
-        page.get_by_role("button", name="Wild Draw Six").press("Enter")
-        expect(page.locator("#choose-r")).to_be_focused()
-        page.keyboard.press("Enter")
-        page.keyboard.press("g")
-        if not is_soon(page):
-            return False
-        stays_at(page, 0)
-        page.keyboard.press("g")
-        shows(page, 1)
-        expect(page.locator("#current-color dd")).to_contain_text("Green")
-        return True
-
-    in_time(attempt)
+@in_time
+def test_a_key_pressed_twice_makes_one_move_and_says_no_reason(open_hand: OpenHand) -> None:
+    page, _ = open_hand(**OWES_TWO)
+    press_twice(lambda: page.keyboard.press("x"), 300)
+    stays_at(page, 1)
+    expect(page.locator("#live-polite")).not_to_contain_text("nothing to draw")
 
 
-def test_a_call_of_uno_and_a_play_follow_at_once(new_page: NewPage, alice: User, bob: User) -> None:
-    page = open_page(new_page, alice, at_a_table([alice, bob], ["r5", "b1"]))
+@in_time
+def test_a_double_press_opens_a_chooser_and_chooses_nothing(open_hand: OpenHand) -> None:
+    page, _ = open_hand(["W6", "b1", "b2"])
+    note_changes(page)
+    page.get_by_role("button", name="Wild Draw Six").press("Enter")
+    expect(page.locator("#choose-r")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("g")
+    was_soon(page)
+    stays_at(page, 0)
+    page.keyboard.press("g")
+    shows(page, 1)
+    expect(page.locator("#current-color dd")).to_contain_text("Green")
+
+
+def test_a_call_of_uno_and_a_play_follow_at_once(open_hand: OpenHand) -> None:
+    page, _ = open_hand(["r5", "b1"])
     page.locator("#card-0").focus()
     page.keyboard.press("u")
     page.keyboard.press("Enter")
@@ -214,114 +220,83 @@ def test_a_call_of_uno_and_a_play_follow_at_once(new_page: NewPage, alice: User,
     expect(page.locator("#seat-0")).to_contain_text("UNO")
 
 
-def test_uno_is_called_also_when_the_turn_has_just_come(new_page: NewPage, alice: User, bob: User) -> None:
+@in_time
+def test_uno_is_called_also_when_the_turn_has_just_come(open_hand: OpenHand) -> None:
     """The card counts at once, because it has not changed, so it would be played without the call."""
-
-    def attempt() -> bool:
-        table = at_a_table([alice, bob], ["r5", "b1"], turn=1)
-        page = open_page(new_page, alice, table)
-        if not press_key_after_move(page, "u", table, by=bob):
-            return False
-        expect(page.locator("#uno")).to_be_checked()
-        return True
-
-    in_time(attempt)
+    page, table = open_hand(["r5", "b1"], turn=1)
+    press_key_after_move(page, "u", table)
+    expect(page.locator("#uno")).to_be_checked()
 
 
-def test_enter_plays_no_card_that_has_just_been_selected(new_page: NewPage, alice: User, bob: User) -> None:
+@in_time
+def test_enter_plays_no_card_that_has_just_been_selected(open_hand: OpenHand) -> None:
     """The card has not changed, but Enter would have played another one before."""
-
-    def attempt() -> bool:
-        table = at_a_table([alice, bob], ["r5", "y9", "g4", "b6"])
-        page = open_page(new_page, alice, table)
-        page.locator("#card-0").focus()
-        page.keyboard.press("Enter")
-        shows(page, 1)
-        pause(page)
-        if not press_key_after_move(page, "Enter", table, by=bob):
-            return False
-        stays_at(page, 2)
-        return True
-
-    in_time(attempt)
+    page, table = open_hand(["r5", "y9", "g4", "b6"])
+    page.locator("#card-0").focus()
+    page.keyboard.press("Enter")
+    shows(page, 1)
+    pause(page)
+    press_key_after_move(page, "Enter", table)
+    stays_at(page, 2)
 
 
-def test_a_button_that_has_just_come_under_the_pointer_does_nothing(new_page: NewPage, alice: User, bob: User) -> None:
-    owes = at_a_table([alice, bob], pending={"total": 2, "value": 2}, discard_pile=["r+2"])
-    page = open_page(new_page, alice, owes)
+@in_time
+def test_a_button_that_has_just_come_under_the_pointer_does_nothing(open_hand: OpenHand) -> None:
+    page, _ = open_hand(**OWES_TWO)
     x, y = middle(page, "#draw")
-
-    def attempt() -> bool:
-        table = at_a_table([alice, bob], turn=1)
-        load_game(page, table.game)
-        note_changes(page)
-        expect(page.locator("#draw")).to_have_count(0)
-        play(table, bob, "play r+2")
-        expect(page.get_by_role("button", name="Take 2")).to_be_visible()
-        page.mouse.click(x, y)
-        if not is_soon(page):
-            return False
-        stays_at(page, 1)
-        page.mouse.click(x, y)
-        shows(page, 2)
-        return True
-
-    in_time(attempt)
+    _, table = open_hand(page=page, turn=1)
+    note_changes(page)
+    expect(page.locator("#draw")).to_have_count(0)
+    play(table, 1, "play r+2")
+    expect(page.get_by_role("button", name="Take 2")).to_be_visible()
+    page.mouse.click(x, y)
+    was_soon(page)
+    stays_at(page, 1)
+    page.mouse.click(x, y)
+    shows(page, 2)
 
 
-def test_another_players_move_does_not_stop_a_press_of_the_same_card(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_a_table([alice, bob], ["r5", "b1", "b2"], turn=1)
-    page = open_page(new_page, alice, table)
+def test_another_players_move_does_not_stop_a_press_of_the_same_card(open_hand: OpenHand) -> None:
+    page, table = open_hand(["r5", "b1", "b2"], turn=1)
     x, y = middle(page, "#card-0")
-    play(table, bob, "play r6")
+    play(table, 1, "play r6")
     shows(page, 1)
     page.mouse.click(x, y)
     shows(page, 2)
     assert log_of(table)[-1] == "0 play r5"
 
 
-def test_a_card_that_sorting_has_brought_under_the_pointer_does_nothing(
-    new_page: NewPage, alice: User, bob: User
-) -> None:
-    def attempt() -> bool:
-        page = open_page(new_page, alice, at_a_table([alice, bob], ["b1", "b2", "r1", "r9"]))
-        note_changes(page)
-        x, y = middle(page, "#card-1")
-        expect(page.locator("#card-1 .sr")).to_have_text("Red 9")
-        page.keyboard.press("Shift+N")
-        expect(page.locator("#card-1 .sr")).to_have_text("Blue 1")
-        page.mouse.click(x, y)
-        if not is_soon(page):
-            return False
-        pause(page)
-        expect(page.locator("#refusal")).to_have_count(0)
-        page.mouse.click(x, y)
-        expect(page.locator("#refusal")).to_contain_text("Blue 1 does not match")
-        return True
-
-    in_time(attempt)
+@in_time
+def test_a_card_that_sorting_has_brought_under_the_pointer_does_nothing(open_hand: OpenHand) -> None:
+    page, _ = open_hand(["b1", "b2", "r1", "r9"])
+    note_changes(page)
+    x, y = middle(page, "#card-1")
+    expect(page.locator("#card-1 .sr")).to_have_text("Red 9")
+    page.keyboard.press("Shift+N")
+    expect(page.locator("#card-1 .sr")).to_have_text("Blue 1")
+    page.mouse.click(x, y)
+    was_soon(page)
+    pause(page)
+    expect(page.locator("#refusal")).to_have_count(0)
+    page.mouse.click(x, y)
+    expect(page.locator("#refusal")).to_contain_text("Blue 1 does not match")
 
 
-def test_a_double_press_does_not_remove_the_reason_of_a_refusal(new_page: NewPage, alice: User, bob: User) -> None:
-    def attempt() -> bool:
-        page = open_page(new_page, alice, at_a_table([alice, bob], ["r1", "b2"]))
-        note_changes(page)
-        x, y = middle(page, "#card-1")
-        page.mouse.click(x, y)
-        expect(page.locator("#refusal")).to_be_visible()
-        page.mouse.click(x, y)
-        if not is_soon(page):
-            return False
-        pause(page)
-        expect(page.locator("#refusal")).to_be_visible()
-        return True
-
-    in_time(attempt)
+@in_time
+def test_a_double_press_does_not_remove_the_reason_of_a_refusal(open_hand: OpenHand) -> None:
+    page, _ = open_hand(["r1", "b2"])
+    note_changes(page)
+    x, y = middle(page, "#card-1")
+    page.mouse.click(x, y)
+    expect(page.locator("#refusal")).to_be_visible()
+    page.mouse.click(x, y)
+    was_soon(page)
+    pause(page)
+    expect(page.locator("#refusal")).to_be_visible()
 
 
-def test_a_page_that_a_press_has_led_to_takes_none_at_once(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_a_table([alice, bob])
-    page = new_page(alice)
+def test_a_page_that_a_press_has_led_to_takes_none_at_once(open_hand: OpenHand) -> None:
+    page, table = open_hand()
     page.add_init_script("""addEventListener("DOMContentLoaded", () => {
         setTimeout(() => document.getElementById("card-5")?.click(), 50);
     });""")
@@ -333,15 +308,16 @@ def test_a_page_that_a_press_has_led_to_takes_none_at_once(new_page: NewPage, al
     shows(page, 1)
 
 
-def test_next_game_goes_one_game_on_by_two_presses(new_page: NewPage, alice: User, bob: User) -> None:
-    first, *_ = (at_a_table([alice, bob]).game for _ in range(3))
-    page = new_page(alice)
+def test_next_game_goes_one_game_on_by_two_presses(open_hand: OpenHand) -> None:
+    page, first = open_hand()
+    open_hand(page=page)
+    open_hand(page=page)
     page.add_init_script("""addEventListener("DOMContentLoaded", () => setTimeout(() => {
         const press = new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 });
         document.getElementById("next-game").dispatchEvent(press);
     }, 50));""")
-    page.goto(first.get_absolute_url())
-    page.wait_for_url(lambda url: first.code not in url)
+    page.goto(first.game.get_absolute_url())
+    page.wait_for_url(lambda url: first.game.code not in url)
     second = page.url
     pause(page)
     assert page.url == second
@@ -360,16 +336,15 @@ def test_two_presses_send_a_form_that_leads_to_another_page_once(new_page: NewPa
     assert len(sent) == 1
 
 
-def test_a_page_without_scripts_takes_each_press(new_page: NewPage, alice: User, bob: User) -> None:
-    page = new_page(alice, java_script_enabled=False)
-    page.goto(at_a_table([alice, bob]).game.get_absolute_url())
+def test_a_page_without_scripts_takes_each_press(open_hand: OpenHand) -> None:
+    page, _ = open_hand(browser={"java_script_enabled": False})
     for number in (1, 2):
         page.locator("#card-5").click()
         shows(page, number)
 
 
-def test_keys_that_only_speak_are_never_too_fast(new_page: NewPage, alice: User, bob: User) -> None:
-    page = open_page(new_page, alice, at_a_table([alice, bob], ["r5", "b1"]))
+def test_keys_that_only_speak_are_never_too_fast(open_hand: OpenHand) -> None:
+    page, _ = open_hand(["r5", "b1"])
     for key in "cve":
         page.keyboard.press(key)
     for said in ("Red 3.", "Red.", "alice 2 cards"):

@@ -53,8 +53,7 @@ def press(control: Locator) -> None:
 
 @pytest.mark.parametrize("window", ["small phone", "phone on its side"])
 def test_a_refused_card_says_why_beside_it(new_page: NewPage, cast: Cast, window: str) -> None:
-    page = new_page(cast.alice, viewport=WINDOWS[window])
-    page.add_init_script(SAID)
+    page = new_page(cast.alice, viewport=WINDOWS[window], script=SAID)
     load_game(page, cast.table(MANY).game)
     for card in (page.locator("#card-4"), page.locator("#card-12")):
         press(card)
@@ -132,8 +131,7 @@ SENTENCES: Final = {
 def test_an_error_page_is_summed_up_at_the_button(
     visitors: Visitors, site: str, cast: Cast, window: str, answer: str
 ) -> None:
-    page = visitors(cast.alice, viewport=WINDOWS[window])
-    page.add_init_script(SAID)
+    page = visitors(cast.alice, viewport=WINDOWS[window], script=SAID)
     load_game(page, cast.table(MANY).game)
     page.route("**/move/", lambda route: route.fulfill(content_type="text/html; charset=utf-8", **ANSWERS[answer]))
     page.locator("#draw").click()

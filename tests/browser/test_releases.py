@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 
 from accounts.models import User
 from games.actions import lobby
-from tests.browser.game_page import NewPage, load_game, play, shows
+from tests.browser.game_page import NewPage, play, shows
 from tests.browser.places import MANY, Cast
 from tests.support.tables import TWO_HANDS, table_at
 
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.in_process
 
 QUIET: Final = 16_000
 """More ms than a page waits after the last press, and until it looks again."""
+NEW: Final = "#main[data-release='0a1b']"
 WAITING: Final = {**MANY, "turn": 1}
 Upgrade = Callable[[], None]
 
@@ -31,9 +32,14 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Upgrade:
     return lambda: monkeypatch.setattr(staticfiles_storage, "manifest_hash", "0a1b", raising=False)
 
 
-def keep_watch(page: Page) -> None:
-    """Mark the page as it is now."""
+def old_page(page: Page, address: str, upgrade: Upgrade | None = None) -> Page:
+    """Open a page with a clock of its own, mark it, and upgrade the site."""
+    page.clock.install()
+    page.goto(address, wait_until="networkidle")
     page.evaluate("window.old = true")
+    if upgrade is not None:
+        upgrade()
+    return page
 
 
 def is_old(page: Page) -> bool:
@@ -45,19 +51,18 @@ def is_reloaded(page: Page) -> None:
     with page.expect_event("load"):
         page.clock.run_for(QUIET)
     assert not is_old(page)
-    expect(page.locator("#main[data-release='0a1b']")).to_be_attached()
+    expect(page.locator(NEW)).to_be_attached()
 
 
 def test_a_game_page_reloads_between_two_turns(new_page: NewPage, cast: Cast, upgrade: Upgrade) -> None:
     table = cast.table(WAITING)
-    page = new_page(cast.alice)
-    page.clock.install()
-    load_game(page, table.game)
-    keep_watch(page)
-    upgrade()
-    play(table, cast.bob, "play r1")
+    page = old_page(new_page(cast.alice), table.game.get_absolute_url(), upgrade)
+    page.keyboard.press("?")
+    play(table, 1, "play r1")
     shows(page, table.game.version + 1)
-    page.keyboard.press("Shift")
+    page.clock.run_for(QUIET)
+    assert is_old(page)  # what the reader has opened is not lost
+    page.keyboard.press("Escape")
     page.clock.run_for(6_000)  # the reader has just pressed a key
     assert is_old(page)
     is_reloaded(page)
@@ -67,13 +72,9 @@ def test_a_game_page_does_not_reload_while_its_reader_has_the_turn(
     new_page: NewPage, alice: User, bob: User, upgrade: Upgrade
 ) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
-    page = new_page(alice)
-    page.clock.install()
-    load_game(page, table.game)
-    keep_watch(page)
-    upgrade()
+    page = old_page(new_page(alice), table.game.get_absolute_url(), upgrade)
     page.clock.run_for(70_000)  # the page has fetched itself
-    expect(page.locator("#main[data-release='0a1b']")).to_be_attached()
+    expect(page.locator(NEW)).to_be_attached()
     page.clock.run_for(QUIET)
     assert is_old(page)
     page.get_by_role("button", name="Red 5").click()
@@ -82,36 +83,15 @@ def test_a_game_page_does_not_reload_while_its_reader_has_the_turn(
     is_reloaded(page)
 
 
-def test_what_the_reader_has_opened_or_filled_in_is_not_lost(new_page: NewPage, cast: Cast, upgrade: Upgrade) -> None:
-    table = cast.table(WAITING)
-    page = new_page(cast.alice)
-    page.clock.install()
-    load_game(page, table.game)
-    keep_watch(page)
-    upgrade()
-    page.keyboard.press("?")
-    play(table, cast.bob, "play r1")
-    shows(page, table.game.version + 1)
-    page.clock.run_for(QUIET)
-    assert is_old(page)
-    page.keyboard.press("Escape")
-    is_reloaded(page)
-
-
 def test_a_visitor_who_types_a_name_is_not_interrupted(
     new_page: NewPage, alice: User, bob: User, upgrade: Upgrade
 ) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=timezone.now())
-    page = new_page()
-    page.clock.install()
-    page.goto(table.game.get_absolute_url())
-    page.wait_for_load_state("networkidle")
-    keep_watch(page)
-    upgrade()
+    page = old_page(new_page(), table.game.get_absolute_url(), upgrade)
     page.get_by_label("Your name").fill("Ann")
     page.get_by_role("heading", level=1).click()
     page.clock.run_for(70_000)
-    expect(page.locator("#main[data-release='0a1b']")).to_be_attached()
+    expect(page.locator(NEW)).to_be_attached()
     page.clock.run_for(QUIET)
     assert is_old(page)
     page.get_by_label("Your name").fill("")
@@ -120,18 +100,9 @@ def test_a_visitor_who_types_a_name_is_not_interrupted(
 
 
 def test_the_list_of_games_reloads(new_page: NewPage, alice: User, upgrade: Upgrade) -> None:
-    page = new_page(alice)
-    page.clock.install()
-    page.goto("/")
-    page.wait_for_load_state("networkidle")
-    keep_watch(page)
-    upgrade()
-    is_reloaded_after_a_fetch(page)
-
-
-def is_reloaded_after_a_fetch(page: Page) -> None:
+    page = old_page(new_page(alice), "/", upgrade)
     page.clock.run_for(20_000)
-    expect(page.locator("#main[data-release='0a1b']")).to_be_attached()
+    expect(page.locator(NEW)).to_be_attached()
     is_reloaded(page)
 
 
@@ -154,17 +125,14 @@ def test_servers_of_two_releases_make_a_page_reload_once(new_page: NewPage, alic
     page.wait_for_load_state("networkidle")
     for _ in range(4):
         page.clock.run_for(20_000)
-        expect(page.locator("#main[data-release='0a1b']")).to_be_attached()
+        expect(page.locator(NEW)).to_be_attached()
         page.clock.run_for(QUIET)
         page.wait_for_load_state("networkidle")
     assert len(loads) == 2
 
 
 def test_a_page_reloads_for_another_reader(new_page: NewPage, alice: User, bob: User) -> None:
-    page = new_page(alice)
-    page.clock.install()
-    page.goto("/")
-    page.wait_for_load_state("networkidle")
+    page = old_page(new_page(alice), "/")
     other = page.context.new_page()
     other.goto("/accounts/logout/")
     other.get_by_role("button", name="Log out").click()

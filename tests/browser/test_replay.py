@@ -1,12 +1,15 @@
-"""Test stepping through a finished game by keys, by mouse, and without scripts."""
+"""Finished games: the replay by keys and by mouse, and the pages of a long log."""
 
 from __future__ import annotations
+
+from collections import defaultdict
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
+from games.web.log import LINES
 from tests.browser.game_page import NewPage
 from tests.support.tables import table_after
 
@@ -42,22 +45,6 @@ def test_arrow_keys_step_and_keep_the_focus(new_page: NewPage, alice: User, tabl
     expect(heading).to_have_text(f"Move 1 of {last}")
     page.go_back()
     expect(heading).to_have_text("Round 1 is dealt")
-
-
-def test_every_step_works_without_scripts(new_page: NewPage, alice: User, table: Table) -> None:
-    page = new_page(alice, java_script_enabled=False)
-    page.goto(f"/games/{table.game.code}/replay/")
-    heading, last = page.locator("#headline"), table.game.version
-    page.locator("#step-on").click()
-    expect(heading).to_have_text(f"Move 1 of {last}")
-    page.get_by_label("Move", exact=True).fill("7")
-    page.get_by_role("button", name="Go").click()
-    expect(heading).to_have_text(f"Move 7 of {last}")
-    page.locator("#seat-from-1").click()
-    expect(page.locator("#hands h3")).to_have_count(1)
-    page.locator("#step-last").click()
-    expect(heading).to_have_text(f"Move {last} of {last}")
-    expect(page.locator("#step-on")).to_have_attribute("aria-disabled", "true")
 
 
 def steps_of(page: Page) -> int:
@@ -166,24 +153,6 @@ def test_a_press_on_the_chart_shows_that_step(new_page: NewPage, alice: User, ta
     expect(page.locator("#n")).to_have_value("0")
 
 
-def test_chart_table_and_key_moments_work_without_scripts(new_page: NewPage, alice: User, table: Table) -> None:
-    page = new_page(alice, java_script_enabled=False)
-    page.goto(f"/games/{table.game.code}/replay/")
-    expect(page.locator("#autoplay")).to_be_hidden()
-    expect(page.locator(".plot polyline")).to_have_count(3)
-    moment = page.locator("#moment-1")
-    number = moment.locator("small").inner_text().removeprefix("Move ")
-    moment.click()
-    expect(page.locator("#n")).to_have_value(number)
-    expect(page.locator("#moment-1")).to_have_attribute("aria-current", "step")
-    expect(page.locator("#log [aria-current] .gem")).to_have_count(1)
-    page.locator("#chart-table summary").click()
-    row = page.locator("#chart-table tbody tr").nth(1)
-    number = row.locator("a").inner_text()
-    row.locator("a").click()
-    expect(page.locator("#n")).to_have_value(number)
-
-
 def test_the_header_begins_where_the_replay_begins(new_page: NewPage, alice: User, table: Table) -> None:
     page = new_page(alice)
     page.goto(f"/games/{table.game.code}/replay/")
@@ -199,15 +168,42 @@ def test_the_controls_stay_where_they_are_from_step_to_step(
 ) -> None:
     ended = table_after([alice, bob, charlie], 10_000, seed=3)
     page = new_page(alice)
-    for width in (320, 1280):
-        page.set_viewport_size({"width": width, "height": 844})
-        tops = set()
-        for n in (0, 12, 7, 25):  # the last two draw many cards, which the heading names
-            page.goto(f"/games/{ended.game.code}/replay/?n={n}")
-            tops.add(page.locator("#steps").evaluate("(steps) => steps.getBoundingClientRect().top + scrollY"))
-        assert len(tops) == 1, (width, tops)
+    tops: defaultdict[int, set[float]] = defaultdict(set)
+    for n in (0, 12, 7, 25):  # the last two draw many cards, which the heading names
+        page.goto(f"/games/{ended.game.code}/replay/?n={n}")
+        for width in (320, 1280):
+            page.set_viewport_size({"width": width, "height": 844})
+            steps = page.locator("#steps")
+            tops[width].add(steps.evaluate("(steps) => steps.getBoundingClientRect().top + scrollY"))
+    assert [len(found) for found in tops.values()] == [1, 1], tops
     told = page.locator("#told")
     page.set_viewport_size({"width": 320, "height": 844})
     assert told.evaluate("(told) => told.scrollHeight > told.clientHeight")
     told.press("PageDown")
     page.wait_for_function("() => document.getElementById('told').scrollTop > 0")
+
+
+def test_old_links_to_a_move_find_its_page(site: str, new_page: NewPage, alice: User, bob: User) -> None:
+    table = table_after([alice, bob, "careful"], 10_000, seed=3, earlier=1)
+    assert table.game.version > LINES
+    page, log = new_page(alice), f"/games/{table.game.code}/log/"
+    page.goto(f"{log}#m3")
+    expect(page.locator("#m3")).to_be_in_viewport()
+    page.goto(log)
+    expect(page.locator("#m3")).to_have_count(0)
+    page.get_by_role("link", name="Earlier moves").click()
+    expect(page.locator("#m3")).to_have_count(1)
+    page.get_by_role("link", name="Later moves").click()
+    expect(page.locator(f"#m{table.game.version}")).to_be_visible()
+
+
+def test_a_move_and_its_time_stand_apart(site: str, new_page: NewPage, alice: User, bob: User) -> None:
+    table = table_after([alice, bob], 3, seed=3)
+    page = new_page(alice)
+    page.goto(f"/games/{table.game.code}/log/")
+    gap = page.locator(".when:has(time)").first.evaluate("""(link) => {
+        const words = document.createRange();
+        words.selectNode(link.firstChild);
+        return link.querySelector("time").getBoundingClientRect().left - words.getBoundingClientRect().right;
+    }""")
+    assert gap > 2

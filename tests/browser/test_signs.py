@@ -73,36 +73,15 @@ def table(site: str, cast: Cast) -> Table:
     return cast.table(MANY)
 
 
-def scroll(page: Page) -> None:
-    page.evaluate("window.scrollBy(0, 40)")
-
-
-def scroll_down(page: Page) -> None:
-    page.evaluate("window.scrollTo(0, 10_000)")
-
-
-def focus(page: Page) -> None:
-    page.evaluate("document.querySelector('.bell').focus()")
-
-
-def touch(page: Page) -> None:
-    page.touchscreen.tap(5, 200)
-
-
-def move_pointer(page: Page) -> None:
-    page.mouse.move(300, 300, steps=3)
-
-
-def turn_wheel(page: Page) -> None:
-    page.mouse.wheel(0, 5)
-
-
-def press_key(page: Page) -> None:
-    page.keyboard.press("Shift")
-
-
-def press_pointer(page: Page) -> None:
-    page.mouse.click(2, 400)
+SIGNS: Final[dict[str, Callable[[Page], None]]] = {
+    "scroll": lambda page: page.evaluate("window.scrollBy(0, 40)"),
+    "focus": lambda page: page.evaluate("document.querySelector('.bell').focus()"),
+    "touch": lambda page: page.touchscreen.tap(5, 200),
+    "move the pointer": lambda page: page.mouse.move(300, 300, steps=3),
+    "turn the wheel": lambda page: page.mouse.wheel(0, 5),
+    "press a key": lambda page: page.keyboard.press("Shift"),
+    "press the pointer": lambda page: page.mouse.click(2, 400),
+}
 
 
 @pytest.mark.in_process
@@ -122,7 +101,7 @@ def test_a_page_tells_of_a_sign_after_a_silence_and_then_how_old_it_is(new_page:
     open_page = Watched(new_page(table.seats[0].user), table)
     open_page.let_pass(4 * MINUTE)
     cache.clear()
-    open_page.act(move_pointer)
+    open_page.act(SIGNS["move the pointer"])
     until("counted", lambda: open_page.page.evaluate("true") and open_page.counts())
     ages = [int(age or -1) for age in open_page.let_pass(2 * MINUTE) + open_page.let_pass(2 * MINUTE)]
     assert ages == sorted(ages)
@@ -132,7 +111,7 @@ def test_a_page_tells_of_a_sign_after_a_silence_and_then_how_old_it_is(new_page:
 def test_each_of_these_is_a_sign(new_page: NewPage, table: Table) -> None:
     open_page = Watched(new_page(table.seats[0].user, has_touch=True), table)
     assert set(open_page.let_pass(2 * MINUTE)) == {None}
-    for act in (scroll, focus, touch, move_pointer, turn_wheel, press_key, press_pointer):
+    for act in SIGNS.values():
         open_page.act(act)
 
 
@@ -141,11 +120,11 @@ def test_the_moves_of_others_are_no_sign(new_page: NewPage, cast: Cast, bob: Use
     table = table_at(LAST_CARD, [bob, cast.alice, cast.charlie, cast.mo], target=1000, deadline=None)
     open_page = Watched(new_page(cast.charlie, viewport=PHONE), table)
     open_page.page.mouse.move(100, 300)  # it then rests over the table
-    scroll_down(open_page.page)
+    open_page.page.evaluate("window.scrollTo(0, 10_000)")
     open_page.page.locator("#hand-cards .card").first.focus()  # the card will be gone
-    open_page.act(press_key)
+    open_page.act(SIGNS["press a key"])
     open_page.let_pass(4 * MINUTE)
-    play(table, bob, "play r5")
+    play(table, 0, "play r5")
     deal_next(game_id=table.game.pk, now=timezone.now())
     until("the next round", lambda: now_of(table).started.round.number == 2)
     expect(open_page.page.locator("#main")).to_have_attribute("data-deal", "2")
@@ -157,7 +136,7 @@ def test_the_moves_of_others_are_no_sign(new_page: NewPage, cast: Cast, bob: Use
 
 def test_a_page_in_the_background_tells_of_no_sign(new_page: NewPage, table: Table) -> None:
     open_page = Watched(new_page(table.seats[0].user), table)
-    move_pointer(open_page.page)
+    SIGNS["move the pointer"](open_page.page)
     open_page.page.evaluate("() => Object.defineProperty(document, 'hidden', { value: true })")
     with open_page.page.expect_response(lambda answer: "since=" in answer.url) as fetched:
         open_page.page.evaluate("() => htmx.trigger('#main', 'refetch')")
@@ -171,12 +150,12 @@ def test_the_end_of_a_game_is_marked_as_seen_when_somebody_is_back(new_page: New
     open_page.let_pass(4 * MINUTE)
     seen: list[str] = []
     page.on("request", lambda request: seen.append(request.url) if request.url.endswith("/seen/") else None)
-    play(table, bob, "play r5")
+    play(table, 0, "play r5")
     shows(page, 1)
     expect(page.get_by_role("button", name="All games")).to_be_visible()
     open_page.let_pass(MINUTE)
     assert seen == []
     with page.expect_response("**/seen/") as told:
-        press_key(page)
+        SIGNS["press a key"](page)
         page.clock.run_for(2_000)
     assert told.value.status == 204

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, load_game, pause, play, shows
+from tests.browser.game_page import TableForTwo, pause, play, shows
 from tests.browser.speech import MOST_WAITING
-from tests.support.tables import TWO_HANDS, table_at
 
 RECORD = """
 window.tones = [];
@@ -34,19 +32,14 @@ NOT_PRESSED = "Object.defineProperty(navigator, 'userActivation', {value: {hasBe
 TURN = [587, 784]
 CARD = [480]
 SETTINGS = "#browser-settings"
+Listening = Callable[..., tuple[Page, Table]]
 
 
 @pytest.fixture
-def table(alice: User, bob: User) -> Table:
-    return table_at({**TWO_HANDS, "hands": [["r5", "r6", "b2"], ["r4", "r3", "g4", "g5"]], "turn": 1}, [alice, bob])
-
-
-def listening(new_page: NewPage, user: User, table: Table, **options: Any) -> Page:
-    """Open the game in a browser that records tones and vibrations."""
-    page = new_page(user, **options)
-    page.add_init_script(RECORD)
-    load_game(page, table.game)
-    return page
+def listening(open_table: TableForTwo) -> Listening:
+    """A function that opens a table, where Bob is on turn, in a browser that records tones and vibrations."""
+    position = {"hands": [["r5", "r6", "b2"], ["r4", "r3", "g4", "g5"]], "turn": 1}
+    return lambda **more: open_table(**{**position, "script": RECORD, **more})
 
 
 def choose(page: Page, label: str, value: str) -> None:
@@ -70,35 +63,33 @@ def wait_for(page: Page, condition: str) -> None:
         page.wait_for_timeout(20)
 
 
-def test_sounds_are_off_until_they_are_chosen(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page = listening(new_page, alice, table)
+def test_sounds_are_off_until_they_are_chosen(listening: Listening) -> None:
+    page, table = listening()
     page.locator("#headline").click()
     with page.expect_request("**/sounds.js"):
-        play(table, bob, "play r4")
+        play(table, 1, "play r4")
     shows(page, 1)
     wait_for(page, "window.vibrations.length === 1")
     assert page.evaluate("window.tones") == []
 
 
-def test_a_chosen_sound_is_heard_at_once_and_at_each_event(
-    new_page: NewPage, table: Table, alice: User, bob: User
-) -> None:
-    page = listening(new_page, alice, table)
+def test_a_chosen_sound_is_heard_at_once_and_at_each_event(listening: Listening) -> None:
+    page, table = listening()
     choose(page, "Sounds", "on")
     assert tones(page, 2) == TURN
-    play(table, bob, "play r4")
+    play(table, 1, "play r4")
     shows(page, 1)
     assert tones(page, 5) == [*TURN, *CARD, *TURN]
     page.reload()
     page.locator("#headline").click()
     page.get_by_role("button", name="Red 5").click()
     assert tones(page, 1) == CARD
-    play(table, bob, "play r3")
+    play(table, 1, "play r3")
     assert tones(page, 4) == [*CARD, *CARD, *TURN]
 
 
-def test_the_volume_is_chosen_and_kept(new_page: NewPage, table: Table, alice: User) -> None:
-    page = listening(new_page, alice, table)
+def test_the_volume_is_chosen_and_kept(listening: Listening) -> None:
+    page, _ = listening()
     choose(page, "Sounds", "on")
     tones(page, 2)
     assert page.evaluate("window.loudest") == pytest.approx(0.1)
@@ -113,36 +104,33 @@ def test_the_volume_is_chosen_and_kept(new_page: NewPage, table: Table, alice: U
     expect(page.locator("#sounds")).to_have_value("on")
 
 
-def test_a_vibration_can_be_switched_off(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page = listening(new_page, alice, table)
+def test_a_vibration_can_be_switched_off(listening: Listening) -> None:
+    page, table = listening()
     choose(page, "Vibration on my turn", "off")
     with page.expect_request("**/sounds.js") as asked:
-        play(table, bob, "play r4")
+        play(table, 1, "play r4")
     shows(page, 1)
     asked.value.response()
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.vibrations") == []
 
 
-def test_nothing_sounds_before_a_press(new_page: NewPage, table: Table, alice: User, bob: User) -> None:
-    page = new_page(alice)
-    page.add_init_script(f"{RECORD} localStorage.setItem('sounds', 'on'); {NOT_PRESSED}")
-    load_game(page, table.game)
+def test_nothing_sounds_before_a_press(listening: Listening) -> None:
+    script = f"{RECORD} localStorage.setItem('sounds', 'on'); {NOT_PRESSED}"
+    page, table = listening(script=script)
     with page.expect_request("**/sounds.js") as asked:
-        play(table, bob, "play r4")
+        play(table, 1, "play r4")
     asked.value.response()
     shows(page, 1)
     page.wait_for_load_state("networkidle")
     assert page.evaluate("[window.tones, window.vibrations]") == [[], []]
 
 
-def test_a_turn_that_goes_on_is_told_once(new_page: NewPage, alice: User, bob: User) -> None:
+def test_a_turn_that_goes_on_is_told_once(listening: Listening) -> None:
     hands = [["r5", "r6", "b2", "b3"], ["r4", "r3", "g4", "g5"]]
-    position = {**TWO_HANDS, "hands": hands, "draw_pile": ["r7", "r8", "b4", "b5"], "turn": 1}
-    table = table_at(position, [alice, bob], preset="classic")
-    page = listening(new_page, alice, table)
+    page, table = listening(hands=hands, draw_pile=["r7", "r8", "b4", "b5"], rules={"preset": "classic"})
     page.locator("#headline").click()
-    play(table, bob, "play r4")
+    play(table, 1, "play r4")
     wait_for(page, "window.vibrations.length === 1")
     pause(page)
     page.locator("#draw").click()

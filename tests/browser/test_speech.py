@@ -5,26 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.models import User
-from games.queries import Table
-from tests.browser.game_page import NewPage, load_game, pause, play
-from tests.browser.speech import hears, record_speech, spoken
-from tests.support.tables import TWO_HANDS, table_at
+from tests.browser.game_page import NewPage, TableForTwo, load_game, pause, play
+from tests.browser.speech import RECORD_SPEECH, hears, spoken
+from tests.support.tables import table_at
 
 
-def listener(new_page: NewPage, user: User, table: Table) -> Page:
-    """Open the game in a browser that records what it says."""
-    page = new_page(user)
-    record_speech(page)
-    load_game(page, table.game)
-    return page
-
-
-def test_old_news_is_summed_up(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    page = listener(new_page, alice, table)
+def test_old_news_is_summed_up(open_table: TableForTwo) -> None:
+    page, _ = open_table(script=RECORD_SPEECH)
     page.evaluate("""import(performance.getEntriesByType("resource")
     .find(({ name }) => name.includes("/announce")).name).then((module) => {
         module.update('0.1', 'bob leads with 2 cards.');
@@ -40,19 +30,17 @@ def test_old_news_is_summed_up(new_page: NewPage, alice: User, bob: User) -> Non
     assert spoken(page)[1:] == ["4 more moves. bob leads with 1 card. bob is out. Your turn."]
 
 
-def test_a_missed_uno_call_interrupts(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob])
-    page = listener(new_page, bob, table)
-    play(table, alice, "play r5")
+def test_a_missed_uno_call_interrupts(open_table: TableForTwo) -> None:
+    page, table = open_table(reader=1, script=RECORD_SPEECH, hands=[["r5", "r6"], ["r4", "g3", "g4"]])
+    play(table, 0, "play r5")
     expect(page.locator("#live-assertive")).to_have_text("alice has one card left and did not call UNO.")
     hears(page, "alice plays Red 5. Your turn.")
     hears(page, "did not call UNO")
 
 
-def test_two_answers_with_the_same_move_say_it_once(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    page = listener(new_page, bob, table)
-    play(table, alice, "play r5")
+def test_two_answers_with_the_same_move_say_it_once(open_table: TableForTwo) -> None:
+    page, table = open_table(reader=1, script=RECORD_SPEECH)
+    play(table, 0, "play r5")
     hears(page, "alice plays Red 5.")
     address = page.locator("#main").get_attribute("hx-get")
     assert address is not None
@@ -63,15 +51,14 @@ def test_two_answers_with_the_same_move_say_it_once(new_page: NewPage, alice: Us
     hears(page, "Your turn.")
 
 
-def test_a_second_turn_is_said(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at({**TWO_HANDS, "hands": [["rS", "r6", "b2"], ["r4", "g3", "g4"]]}, [alice, bob])
-    page = listener(new_page, alice, table)
+def test_a_second_turn_is_said(open_table: TableForTwo) -> None:
+    page, _ = open_table(script=RECORD_SPEECH, hands=[["rS", "r6", "b2"], ["r4", "g3", "g4"]])
     page.get_by_role("button", name="Red Skip").click()
     hears(page, "You play Red Skip. bob loses a turn. Your turn again. Red Skip, 1 of 2 fits.")
 
 
-def test_a_call_by_key_is_said(new_page: NewPage, alice: User, bob: User) -> None:
-    page = listener(new_page, alice, table_at({**TWO_HANDS, "hands": [["r5", "r6"], ["r4", "g3", "g4"]]}, [alice, bob]))
+def test_a_call_by_key_is_said(open_table: TableForTwo) -> None:
+    page, _ = open_table(script=RECORD_SPEECH, hands=[["r5", "r6"], ["r4", "g3", "g4"]])
     page.keyboard.press("u")
     hears(page, "Call UNO: on.")
     pause(page)
@@ -79,9 +66,8 @@ def test_a_call_by_key_is_said(new_page: NewPage, alice: User, bob: User) -> Non
     hears(page, "Call UNO: off.")
 
 
-def test_a_key_is_answered_before_the_news(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    page = listener(new_page, alice, table)
+def test_a_key_is_answered_before_the_news(open_table: TableForTwo) -> None:
+    page, _ = open_table(script=RECORD_SPEECH)
     page.evaluate("""import(performance.getEntriesByType("resource")
     .find(({ name }) => name.includes("/announce")).name).then((module) => {
         for (const number of [1, 2, 3]) module.say(`News number ${number} ${'word '.repeat(20)}`);
@@ -94,9 +80,8 @@ def test_a_key_is_answered_before_the_news(new_page: NewPage, alice: User, bob: 
     assert said.index("Red.") < said.index("number 2"), said
 
 
-def test_no_announcement_has_more_than_25_words(new_page: NewPage, alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob])
-    page = listener(new_page, alice, table)
+def test_no_announcement_has_more_than_25_words(open_table: TableForTwo) -> None:
+    page, _ = open_table(script=RECORD_SPEECH)
     page.evaluate("""import(performance.getEntriesByType("resource")
     .find(({ name }) => name.includes("/announce")).name).then((module) => {
         module.say('word '.repeat(60).trim()); module.say('The end.');
@@ -122,15 +107,16 @@ def test_who_is_out_and_who_wins_is_said_however_fast_the_round_ends(
 ) -> None:
     dora, carol = (User.objects.create_user(username=name) for name in ("dora", "carol"))
     table = table_at(ENDING, [alice, bob, dora, carol])
-    page = listener(new_page, alice, table)
+    page = new_page(alice, script=RECORD_SPEECH)
+    load_game(page, table.game)
     fragments = f"**{table.game.get_absolute_url()}*"
     if at_once:
         page.route(fragments, lambda route: route.abort())
-    play(table, bob, "play r+2")
-    play(table, dora, "take")
+    play(table, 1, "play r+2")
+    play(table, 2, "take")
     for card in RED:
-        play(table, carol, f"play {card}")
-        play(table, bob, f"play {card}")
+        play(table, 3, f"play {card}")
+        play(table, 1, f"play {card}")
     page.unroute(fragments)
     hears(page, "dora is out")
     hears(page, "bob wins the round")

@@ -5,28 +5,41 @@ from __future__ import annotations
 import base64
 import os
 import re
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import FloatRect, Locator, Page, ViewportSize, expect
 
 from accounts.models import User
-from games.models import Hand, Seat
+from games.models import Game, Hand, Move, Seat
 from games.queries import Table
+from games.staff import tables
 from tests.browser.game_page import NewPage, after, first_choice, open_game, play, wait_for_me
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
-from tests.browser.test_variants import at_live_table, challenged
-from tests.support.tables import table_after, table_at
+from tests.browser.test_connection import DESK
+from tests.browser.test_layout import PHONE
+from tests.browser.test_variants import CHALLENGED, OFFICIAL, at_live_table
+from tests.support.tables import NOON, table_after, table_at
 
 MOST_SHIFT: Final = 0.02
 """The most that the layout may shift in a turn (https://web.dev/cls)."""
-MOST_TURNS: Final = int(os.environ.get("SHIFT_TURNS", "6"))
+MOST_TURNS: Final = int(os.environ.get("SHIFT_TURNS", "4"))
 SMALL: Final[tuple[tuple[int, int], ...]] = ((390, 844), (844, 390), (320, 568), (640, 400))
 """Phones, and a window of 1280 x 800 at a zoom of 200 %."""
 LOW: Final = SMALL[2:]
 """The windows that have no room for both rows of a hand."""
+NEWS: Final = (
+    (1, "play y4", [{"kind": "played", "seat": 1, "card": "y4"}]),
+    (2, "play W6 color b", [
+        {"kind": "played", "seat": 2, "card": "W6", "color": "b"}, {"kind": "owes", "seat": 3, "amount": 6},
+    ]),
+    (3, "take", [{"kind": "drew", "seat": 3, "amount": 6, "reason": "stack"}]),
+)  # fmt: skip
+LONG_HAND: Final = {**MANY, "hands": [[*MANY["hands"][0], *MANY["hands"][0][:8]], *MANY["hands"][1:]]}
+"""Seat 0 has 24 cards."""
 WATCH: Final = """() => {
     window.shifts = [];
     const nameOf = (source) => source.node?.id || source.node?.className || source.node?.nodeName;
@@ -66,48 +79,62 @@ def ten_at_a_table(cast: Cast, nine: list[User]) -> Table:
     raise AssertionError("Alice was never on turn.")
 
 
+def with_news(cast: Cast) -> Game:
+    """A match in its second round in which others have moved since."""
+    table = cast.table(STACK, target=1000)
+    round_ = table.started.round
+    Move.objects.bulk_create(
+        Move(game=table.game, round=round_, n=n, seat=seat, text=text, at=NOON, events=events)
+        for n, (seat, text, events) in enumerate(NEWS, 1)
+    )
+    Game.objects.filter(pk=table.game.pk).update(version=len(NEWS))
+    return table.game
+
+
 def opponents(page: Page) -> list[Box]:
     """Return the boxes of the opponents' avatars, clockwise from the reader."""
     count = page.locator(".player:not(.you)").count()
     return [Box(page.locator(f".player.n-{n} .disc")) for n in range(1, count + 1)]
 
 
-@pytest.mark.parametrize("direction", [1, -1])
-def test_opponents_sit_on_an_arc_in_turn_order(new_page: NewPage, cast: Cast, direction: int) -> None:
-    page = new_page(cast.alice, viewport=size(1280, 800))
-    page.goto(cast.table({**MANY, "direction": direction}).game.get_absolute_url())
-    seats = opponents(page)
-    left, top, right = (seat.middle for seat in seats)
+def shown(
+    new_page: NewPage, cast: Cast, position: Mapping[str, Any] = MANY, window: ViewportSize = DESK, **options: Any
+) -> Page:
+    """Open a table of four in this position, in a window of this size."""
+    page = new_page(cast.alice, viewport=window, **options)
+    page.goto(cast.table(position).game.get_absolute_url())
+    return page
+
+
+def test_seats_are_on_an_arc_and_piles_show_their_size(new_page: NewPage, cast: Cast) -> None:
+    page = shown(new_page, cast)
+    left, top, right = (seat.middle for seat in opponents(page))
     assert left[0] < top[0] < right[0]
     assert top[1] < left[1]
     assert left[1] == pytest.approx(right[1], abs=2)
-    # The seats stay where they are when the direction changes; the list is in turn order.
-    names = page.locator(".player .name").all_inner_texts()
-    assert names == (["alice", "bob", "charlie", "mo"] if direction == 1 else ["alice", "mo", "charlie", "bob"])
-    assert page.locator(".player.n-1 .name").inner_text() == "bob"
-    expect(page.locator(".flow")).to_contain_text("clockwise" if direction == 1 else "counter-clockwise")
-
-
-def test_a_seat_shows_how_close_its_hand_is_to_the_limit(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(1280, 800))
-    page.goto(cast.table(MANY).game.get_absolute_url())
+    names = page.locator(".player .name")
+    assert names.all_inner_texts() == ["alice", "bob", "charlie", "mo"]
+    expect(page.locator(".flow")).to_contain_text(" clockwise")
     ring = page.locator("#seat-2 .ring .fill")
     assert (ring.get_attribute("stroke-dasharray"), ring.get_attribute("pathLength")) == ("20 25", "25")
     expect(page.locator("#seat-1 .held i")).to_have_count(3)
     expect(page.locator("#seat-2 .held i")).to_have_count(9)
-    page.goto(cast.table(MANY, options={"mercy_limit": 0}).game.get_absolute_url())
-    expect(page.locator(".ring")).to_have_count(0)
-
-
-def test_the_piles_are_large_and_show_the_last_cards_and_the_size(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(1280, 800))
-    page.goto(cast.table(MANY).game.get_absolute_url())
     assert 130 <= Box(page.locator(".top-card > .face")).height <= 180
     assert page.locator(".lower").count() == 2
     expect(page.locator(".layers i")).to_have_count(2)  # of 24 cards
-    page.goto(cast.table({**MANY, "draw_pile": ["b1"], "discard_pile": ["r4"]}).game.get_absolute_url())
+
+    other = {**MANY, "turn": 1, "direction": -1, "draw_pile": ["b1"], "discard_pile": ["r4"]}
+    page.goto(cast.table(other, options={"mercy_limit": 0}).game.get_absolute_url())
+    # The seats stay where they are when the direction changes; the list is in turn order.
+    assert [seat.middle for seat in opponents(page)] == [left, top, right]
+    assert names.all_inner_texts() == ["alice", "mo", "charlie", "bob"]
+    assert page.locator(".player.n-1 .name").inner_text() == "bob"
+    expect(page.locator(".flow")).to_contain_text("counter-clockwise")
+    expect(page.locator(".ring")).to_have_count(0)
     assert page.locator(".lower").count() == 0
     expect(page.locator(".layers i")).to_have_count(1)
+    expect(page.locator("#seat-1 .clock")).to_have_text("14 h left")
+    expect(page.locator(".player .clock")).to_have_count(1)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
@@ -153,41 +180,90 @@ def needed(page: Page) -> list[tuple[str, Locator]]:
     return found + [(f"action {n}", action) for n, action in enumerate(page.locator("#move > *").all())]
 
 
-@pytest.mark.parametrize("what", ["debt", "ten", "chooser"])
-def test_the_first_screen_has_what_a_turn_needs(new_page: NewPage, cast: Cast, nine: list[User], what: str) -> None:
-    page = new_page(cast.alice, viewport=size(*SMALL[-1]))
-    table = ten_at_a_table(cast, nine) if what == "ten" else cast.table(STACK if what == "debt" else MANY)
-    address = table.game.get_absolute_url() + ("?choose=W6" if what == "chooser" else "")
-    page.goto(address)
-    for width, height in (*reversed(SMALL), (768, 1024), (1280, 800)):
+def test_the_first_screen_has_what_a_turn_needs(
+    new_page: NewPage, cast: Cast, nine: list[User], subtests: pytest.Subtests
+) -> None:
+    page = new_page(cast.alice)
+    for what, game, query in (
+        ("debt", cast.table(STACK).game, ""),
+        ("news", with_news(cast), ""),
+        ("ten", ten_at_a_table(cast, nine).game, ""),
+        ("chooser", cast.table(MANY).game, "?choose=W6"),
+    ):
+        with subtests.test(what):
+            page.set_viewport_size(size(*LOW[0]))
+            page.goto(game.get_absolute_url() + query)
+            page.locator("#hand-list").wait_for(state="attached")
+            for width, height in (*reversed(SMALL), (768, 1024), (1280, 800)):
+                page.set_viewport_size(size(width, height))
+                has_what_a_turn_needs(page, what, width, height)
+
+
+def has_what_a_turn_needs(page: Page, what: str, width: int, height: int) -> None:
+    window = f"at {width} x {height}"
+    for name, locator in needed(page):
+        box = Box(locator)
+        assert box.top >= 0, (name, window)
+        assert box.left >= 0, (name, window)
+        assert box.right <= width, (name, window)
+        assert box.bottom <= height, (name, window)
+    # Nothing lies over the middle of the first card, and the actions begin below it.
+    assert page.evaluate("""() => {
+        const box = document.querySelector("#card-0").getBoundingClientRect();
+        const found = document.elementFromPoint(box.left + 12, box.top + box.height / 2);
+        return Boolean(found.closest("#card-0"));
+    }"""), window
+    if what != "ten" and (width, height) not in LOW:
+        assert page.evaluate(HIDDEN) == [], window
+        expect(page.locator(".hint")).to_be_visible(visible=what in ("debt", "news"))
+    assert page.evaluate("scrollY") == 0, window
+    if what == "chooser":
+        assert Box(page.locator("#chooser")).bottom <= height, window
+    if what == "news" and (width, height) in ((1280, 800), (390, 844)):
+        assert Box(page.locator("#headline")).bottom < height / 3, window
+        # On a phone the actions stay at the bottom, above the hand that scrolls.
+        lowest = height if width == 1280 else Box(page.locator("#move")).top
+        assert Box(page.locator("#card-3")).bottom <= lowest, window
+
+
+def test_focusing_a_long_hand_does_not_hide_the_headline(new_page: NewPage, cast: Cast) -> None:
+    page = shown(new_page, cast, LONG_HAND)
+    page.locator("#hand-list").wait_for()
+    page.locator("#card-0").focus()
+    assert page.evaluate("scrollY") == 0
+    for _ in range(8):  # the second row stands partly below the window
+        page.keyboard.press("ArrowRight")
+    assert Box(page.locator("#card-8")).bottom <= 800
+    assert Box(page.locator("#headline")).top >= Box(page.locator("header.top")).bottom
+
+
+CUT_OFF: Final = "line => line.scrollWidth > line.clientWidth || line.scrollHeight > line.clientHeight"
+
+
+@pytest.mark.parametrize("what", ["a round cancelled", "a stack"])
+def test_the_line_of_news_is_whole_on_small_screens(new_page: NewPage, cast: Cast, ann: User, what: str) -> None:
+    if what == "a stack":
+        game, below = with_news(cast), "#owed"
+    else:
+        game, below = table_after([cast.alice, cast.bob, cast.charlie], 7, seed=0).game, ".pile-size"
+        Game.objects.filter(pk=game.pk).update(target=500)
+        tables.void_round(game_id=game.pk, by=ann, reason="Asked for by all of them", now=timezone.now())
+    page = new_page(cast.alice)
+    page.goto(game.get_absolute_url())
+    title = page.locator("#news > summary")
+    said = "Staff cancelled round 1" if below == ".pile-size" else "mo draws 6 cards and loses the turn."
+    expect(title).to_contain_text(f"Since your last move {said}", use_inner_text=True)
+    for width, height in ((390, 844), (844, 390), (640, 400)):
         page.set_viewport_size(size(width, height))
-        if what == "chooser":
-            page.goto(address)  # a page that focuses something when it is opened could scroll to it
-        page.locator("#hand-list").wait_for(state="attached")
-        for name, locator in needed(page):
-            box, where = Box(locator), f"{name} at {width} x {height}"
-            assert box.top >= 0, where
-            assert box.left >= 0, where
-            assert box.right <= width, where
-            assert box.bottom <= height, where
-        # Nothing lies over the middle of the first card, and the actions begin below it.
-        covered = page.evaluate("""() => {
-            const box = document.querySelector("#card-0").getBoundingClientRect();
-            const found = document.elementFromPoint(box.left + 12, box.top + box.height / 2);
-            return !found.closest("#card-0");
-        }""")
-        assert not covered, (width, height)
-        if what != "ten" and (width, height) not in LOW:
-            assert page.evaluate(HIDDEN) == [], (width, height)
-            expect(page.locator(".hint")).to_be_visible(visible=what == "debt")
-        assert page.evaluate("scrollY") == 0, (width, height)
-        if what == "chooser":
-            assert Box(page.locator("#chooser")).bottom <= height
+        assert Box(title).bottom <= height, width
+        assert not page.locator("#news .brief").evaluate(CUT_OFF), width
+        assert Box(page.locator(below)).bottom <= Box(title).top or width < height, width
+        assert Box(page.locator(".hand .card").last).top < height - 40, width
 
 
 def test_a_chooser_does_not_scroll_the_table(new_page: NewPage, cast: Cast) -> None:
     page = new_page(cast.alice)
-    for width, height in ((390, 844), (844, 390), (768, 1024), (320, 568)):
+    for width, height in ((844, 390), (320, 568)):
         page.set_viewport_size(size(width, height))
         open_game(page, cast.table(MANY).game)
         after(page, lambda: page.get_by_role("button", name="Wild Draw Six").press("Enter"))
@@ -200,8 +276,8 @@ def test_a_chooser_does_not_scroll_the_table(new_page: NewPage, cast: Cast) -> N
 
 def test_the_cost_of_a_challenge_can_be_read(new_page: NewPage, alice: User, bob: User) -> None:
     User.objects.filter(pk=alice.pk).update(display_name="Sly Lemur 95 Junior")
-    table = challenged(alice, bob)
-    play(table, alice, "play W4 color g")
+    table = table_at(CHALLENGED, [alice, bob], **OFFICIAL)
+    play(table, 0, "play W4 color g")
     page = new_page(bob)
     open_game(page, table.game)
     for width in (1280, 900):
@@ -215,7 +291,7 @@ def test_the_cost_of_a_challenge_can_be_read(new_page: NewPage, alice: User, bob
 
 def test_a_short_headline_leaves_room_for_the_button_of_the_log(new_page: NewPage, alice: User, bob: User) -> None:
     table = at_live_table([alice, bob], [["BZ", "r5", "y1"], ["b1", "b2", "g8"]], {"buzzers": "race"})
-    play(table, alice, "play BZ")
+    play(table, 0, "play BZ")
     page = new_page(bob, viewport=size(390, 844))
     page.goto(table.game.get_absolute_url())
     assert Box(page.locator("#headline")).height < 50
@@ -237,21 +313,16 @@ BOTTOMS: Final = """() => [...document.querySelectorAll("#hand-cards .card")]
     .map((card) => Math.round(card.getBoundingClientRect().bottom / 40))"""
 
 
-def test_the_middle_of_every_card_of_a_long_hand_can_be_pressed(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice)
-    hand = [*MANY["hands"][0], *MANY["hands"][0][:8]]
-    page.goto(cast.table({**MANY, "hands": [hand, *MANY["hands"][1:]]}).game.get_absolute_url())
+def test_a_long_hand_has_at_most_three_rows(new_page: NewPage, cast: Cast) -> None:
+    page = shown(new_page, cast, LONG_HAND)
     assert page.locator("#hand-cards .card").count() == 24
     for width, height in ((1280, 800), (390, 844), (844, 390)):
         page.set_viewport_size(size(width, height))
-        assert page.evaluate(HIDDEN) == [], (width, height)
-        rows = set(page.evaluate(BOTTOMS))
-        assert len(rows) <= 3, (width, height)  # the playable ones stand a little higher
+        assert len(set(page.evaluate(BOTTOMS))) <= 3, (width, height)  # the playable ones stand a little higher
 
 
 def test_the_card_under_the_pointer_or_the_focus_comes_out_whole(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(1280, 800), reduced_motion="reduce")
-    page.goto(cast.table(MANY).game.get_absolute_url())
+    page = shown(new_page, cast, reduced_motion="reduce")
     card = page.locator("#card-5")
     top = Box(card).top
     whole = """(card) => {
@@ -270,8 +341,7 @@ def test_the_card_under_the_pointer_or_the_focus_comes_out_whole(new_page: NewPa
 
 
 def test_nothing_lifts_under_a_finger(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(390, 844), has_touch=True, is_mobile=True, reduced_motion="reduce")
-    page.goto(cast.table(MANY).game.get_absolute_url())
+    page = shown(new_page, cast, window=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
     place = "(part) => part.getBoundingClientRect().top + scrollY"
     for name in ("#card-12", "#draw"):
         part = page.locator(name)
@@ -321,26 +391,25 @@ def ground_and_contrast(page: Page, card: str) -> tuple[float, float]:
     return ground, max(contrast(ground, darkest), contrast(ground, lightest))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_card_that_cannot_be_played_looks_like_that(new_page: NewPage, cast: Cast, scheme: Any) -> None:
-    page = new_page(cast.alice, viewport=size(1280, 800), reduced_motion="reduce")
-    page.emulate_media(color_scheme=scheme)
-    page.goto(cast.table(STACK).game.get_absolute_url())
-    wild, _ = ground_and_contrast(page, "Wild Draw Six")
-    for name in ("Wild Color Roulette", "Red 3", "Yellow 5", "Green 9", "Blue 2"):
-        ground, legible = ground_and_contrast(page, name)
-        assert legible >= 4.5, name
-        if name.startswith("Wild"):
-            assert contrast(wild, ground) >= 1.5
+def test_a_card_that_cannot_be_played_looks_like_that(new_page: NewPage, cast: Cast) -> None:
+    page = shown(new_page, cast, STACK, reduced_motion="reduce")
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        wild, _ = ground_and_contrast(page, "Wild Draw Six")
+        for name in ("Wild Color Roulette", "Red 3", "Yellow 5", "Green 9", "Blue 2"):
+            ground, legible = ground_and_contrast(page, name)
+            assert legible >= 4.5, (scheme, name)
+            if name.startswith("Wild"):
+                assert contrast(wild, ground) >= 1.5, scheme
 
 
 def test_out_of_turn_only_a_card_that_can_be_played_stands_out(
     new_page: NewPage, cast: Cast, alice: User, bob: User
 ) -> None:
-    page = new_page(cast.alice)
+    page = shown(new_page, cast, {**MANY, "turn": 1})
     pale = """() => [...document.querySelectorAll("#hand-cards .face")].map((face) =>
         getComputedStyle(face).filter.startsWith("saturate"))"""
-    page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
     assert set(page.evaluate(pale)) == {True}
     table = at_live_table([bob, alice], [["y2", "y5", "b1"], ["g3", "r1", "W"]], {})
     page.goto(table.game.get_absolute_url())
@@ -354,7 +423,7 @@ def test_the_log_is_a_panel_or_a_drawer(new_page: NewPage, cast: Cast, scripts: 
     page.goto(url)
     expect(page.locator("#log-all")).to_be_visible()
     expect(page.locator("#show-log > summary")).to_be_hidden()
-    for width, height in ((1280, 800), *SMALL):
+    for width, height in ((1280, 800), *SMALL[:2]):
         page.set_viewport_size(size(width, height))
         if scripts:
             page.goto(url)
@@ -373,13 +442,12 @@ def test_the_log_is_a_panel_or_a_drawer(new_page: NewPage, cast: Cast, scripts: 
         expect(page.locator("#log-all")).to_be_hidden()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_phone_on_its_side_has_the_header_behind_a_button(new_page: NewPage, cast: Cast, scripts: bool) -> None:
-    page = new_page(cast.alice, viewport=size(844, 390), java_script_enabled=scripts)
+def test_a_phone_on_its_side_has_the_header_behind_a_button(new_page: NewPage, cast: Cast) -> None:
+    page = shown(new_page, cast, {**MANY, "turn": 1}, size(844, 390), java_script_enabled=False)
+    assert Box(page.locator(".player.now .disc")).top >= 6  # the outline that marks the player on turn
     page.goto(cast.table(MANY).game.get_absolute_url())
     expect(page.locator(".brand")).to_be_hidden()
-    table, hand = Box(page.locator("#table")), Box(page.locator("#hand"))
-    assert table.right <= hand.left
+    assert Box(page.locator("#table")).right <= min(Box(page.locator(part)).left for part in ("#hand", "#move"))
     page.locator("#menu > summary").click()
     expect(page.get_by_role("link", name="Rules").first).to_be_visible()
     page.get_by_role("link", name="Games").first.click()
@@ -423,28 +491,20 @@ def test_the_header_is_one_line(new_page: NewPage, cast: Cast) -> None:
 def test_the_backs_of_the_other_hands_are_shown(new_page: NewPage, cast: Cast) -> None:
     page = new_page(cast.alice)
     page.goto(cast.table(DARK_SIDE, preset="flip").game.get_absolute_url())
+    backs, title = page.locator("#seat-1 .backs"), page.locator("#show-backs > summary")
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size(size(width, height))
-        see_the_backs(page, width)
-
-
-def see_the_backs(page: Page, width: int) -> None:
-    """Show the backs of the other hands and hide them again."""
-    if width < 800:
-        expect(page.locator("#seat-1 .backs")).to_be_hidden()
-    else:
-        expect(page.locator("#seat-1 .backs .face").first).to_be_visible()
-    page.locator("#show-backs > summary").click()
-    for name in ("Red 1", "Red 2"):
-        expect(page.locator("#seat-1 .backs")).to_contain_text(name)
-    assert Box(page.locator("#seat-1 .backs .face").first).width >= 28
-    page.locator("#show-backs > summary").click()
-    expect(page.locator("#seat-1 .backs")).to_be_visible(visible=width > 800)
+        expect(backs).to_be_visible(visible=width > 800)
+        title.click()
+        for name in ("Red 1", "Red 2"):
+            expect(backs).to_contain_text(name)
+        assert Box(backs.locator(".face").first).width >= 28
+        title.click()
+        expect(backs).to_be_visible(visible=width > 800)
 
 
 def test_forced_colours_keep_the_player_on_turn_and_the_order_of_the_hand(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(1280, 800), forced_colors="active")
-    page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
+    page = shown(new_page, cast, {**MANY, "turn": 1}, forced_colors="active")
 
     def style(selector: str, name: str) -> Any:
         return page.locator(selector).evaluate("(e, name) => getComputedStyle(e)[name]", name)
@@ -457,8 +517,7 @@ def test_forced_colours_keep_the_player_on_turn_and_the_order_of_the_hand(new_pa
 
 def test_the_space_key_fits_its_picture_and_nothing_cuts_you_off(new_page: NewPage, cast: Cast) -> None:
     User.objects.filter(pk=cast.alice.pk).update(display_name="A name that is thirty long, ok")
-    page = new_page(cast.alice, viewport=size(1280, 800))
-    page.goto(cast.table(MANY).game.get_absolute_url())
+    page = shown(new_page, cast)
     you = page.locator(".you small")
     assert you.evaluate("(e) => e.scrollWidth <= e.clientWidth + 1 || getComputedStyle(e).overflow === 'visible'")
     assert Box(you).right <= 640
@@ -485,22 +544,10 @@ TOO_SMALL: Final = """(targets) => [...document.querySelectorAll(targets)].filte
 }).map((e) => e.outerHTML)"""
 
 
-def test_the_seat_on_turn_shows_the_time_left(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(1280, 800))
-    table = table_at(
-        {**MANY, "turn": 1},
-        [cast.alice, cast.bob, cast.charlie, cast.mo],
-        deadline=timezone.now() + timedelta(hours=14, minutes=5),
-    )
-    page.goto(table.game.get_absolute_url())
-    expect(page.locator("#seat-1 .clock")).to_have_text("14 h left")
-    expect(page.locator(".player .clock")).to_have_count(1)
-
-
 def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(new_page: NewPage, cast: Cast) -> None:
     hand = [color + "7" for color in "rbgy"] * 5
     table = cast.table({**STACK, "hands": [hand, *STACK["hands"][1:]]})
-    play(table, cast.alice, "take")
+    play(table, 0, "take")
     Hand.objects.update(lost=[])  # as in a round from before lost hands were stored
     page = new_page(cast.alice)
     page.goto(table.game.get_absolute_url())
@@ -511,17 +558,8 @@ def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(new_pag
         assert felt.width > width * 0.9, width  # there is no hand beside it
 
 
-def test_nothing_is_cut_or_covered_on_a_phone_on_its_side(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(844, 390))
-    page.goto(cast.table({**MANY, "turn": 1}).game.get_absolute_url())
-    assert Box(page.locator(".player.now .disc")).top >= 6  # the outline that marks the player on turn
-    page.goto(cast.table(MANY).game.get_absolute_url())
-    assert Box(page.locator("#table")).right <= Box(page.locator("#move")).left
-
-
 def test_a_hint_beside_the_actions_leaves_the_hand_whole_on_a_tablet(new_page: NewPage, cast: Cast) -> None:
-    page = new_page(cast.alice, viewport=size(768, 1024))
-    page.goto(cast.table(STACK).game.get_absolute_url())
+    page = shown(new_page, cast, STACK, size(768, 1024))
     assert Box(page.locator("#hand-cards .card").last).bottom <= Box(page.locator("#move")).top
 
 

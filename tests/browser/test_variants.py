@@ -1,42 +1,40 @@
-"""Variants in two browsers: challenges, Flip, straights, interceptions and buzzers.
-
-Nearly all of it is played by keyboard.
-"""
+"""Variants in two browsers: challenges, Flip, straights, interceptions and buzzers. Most is played by keyboard."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from accounts.models import User
-from games.models import Game
 from games.queries import Table
-from tests.browser.game_page import NewPage, after, load_game, my_turn, open_game, pause
-from tests.browser.speech import hears, record_speech
+from tests.browser.game_page import NewPage, TableForTwo, after, load_game, my_turn, open_game, pause
+from tests.browser.speech import RECORD_SPEECH, hears
 from tests.support.tables import log_of, now_of, table_at
 
 PILE: Final = ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "r2", "y1", "g1", "b8"]
+RUN: Final[dict[str, Any]] = {"hands": [["r4", "r5", "r6", "y1"], ["b1", "b2", "g8"]], "draw_pile": PILE}
+PARTY: Final[dict[str, Any]] = {"preset": "house-party", "pace": "live"}
+CHALLENGED: Final[dict[str, Any]] = {
+    "draw_pile": PILE, "discard_pile": ["r3"], "hands": [["W4", "r5", "y7"], ["g1", "g2", "g3"]], "turn": 0,
+}  # fmt: skip
+OFFICIAL: Final[dict[str, Any]] = {"preset": "classic", "options": {"bluff": "official"}}
+"""The rules under which a Wild Draw Four can be challenged."""
 
 
-def two_pages(new_page: NewPage, game: Game, people: Sequence[User]) -> list[Page]:
-    pages = [new_page(person) for person in people]
-    for page in pages:
-        load_game(page, game)
-    return pages
+def hands(table: Table) -> list[int]:
+    """Return how many cards each player has now."""
+    return [len(hand) for hand in now_of(table).started.position.hands]
 
 
-def challenged(alice: User, bob: User) -> Table:
-    hands = [["W4", "r5", "y7"], ["g1", "g2", "g3"]]
+def at_live_table(people: Sequence[User], hands: list[list[str]], options: dict[str, Any]) -> Table:
     position = {"draw_pile": PILE, "discard_pile": ["r3"], "hands": hands, "turn": 0}
-    return table_at(position, [alice, bob], preset="classic", options={"bluff": "official"})
+    return table_at(position, people, options=options, **PARTY)
 
 
-def test_a_wild_draw_four_is_challenged(new_page: NewPage, alice: User, bob: User) -> None:
-    table = challenged(alice, bob)
-    one, other = two_pages(new_page, table.game, [alice, bob])
+def test_a_wild_draw_four_is_challenged(open_table: TableForTwo) -> None:
+    one, other, table = open_table.both(rules=OFFICIAL, **CHALLENGED)
     one.get_by_role("button", name="Wild Draw Four").click()
     expect(one.locator("#choose-y")).to_be_visible()
     pause(one)
@@ -46,38 +44,28 @@ def test_a_wild_draw_four_is_challenged(new_page: NewPage, alice: User, bob: Use
     expect(other.get_by_role("button", name="Challenge alice")).to_be_visible()
     after(other, lambda: other.keyboard.press("f"))
     expect(one.locator("#log")).to_contain_text("it was a bluff. You draw 4 cards")
-    assert [len(hand) for hand in now_of(table).started.position.hands] == [6, 3]
+    assert hands(table) == [6, 3]
 
 
-def test_both_see_a_flip(new_page: NewPage, alice: User, bob: User) -> None:
-    position = {
-        "draw_pile": ["b2/o5", "g7/p8", "y1/u1"],
-        "discard_pile": ["y2/u6", "r3/t4"],
-        "hands": [["rF/o2", "b1/pF", "y3/u3"], ["r4/t1", "g3/W", "y8/tE"]],
-        "turn": 0,
-        "side": "light",
-    }
-    table = table_at(position, [alice, bob], preset="flip")
-    pages = two_pages(new_page, table.game, [alice, bob])
-    after(pages[0], pages[0].get_by_role("button", name="Red Flip").click)
-    expect(my_turn(pages[1])).to_be_visible()
-    expect(pages[1].get_by_role("button", name="Teal 1")).to_be_visible()
-    expect(pages[0].get_by_role("button", name="Pink Flip")).to_be_visible()
-    for page in pages:
+def test_both_see_a_flip(open_table: TableForTwo) -> None:
+    one, other, _ = open_table.both(
+        rules={"preset": "flip"},
+        draw_pile=["b2/o5", "g7/p8", "y1/u1"],
+        discard_pile=["y2/u6", "r3/t4"],
+        hands=[["rF/o2", "b1/pF", "y3/u3"], ["r4/t1", "g3/W", "y8/tE"]],
+        side="light",
+    )
+    after(one, one.get_by_role("button", name="Red Flip").click)
+    expect(my_turn(other)).to_be_visible()
+    expect(other.get_by_role("button", name="Teal 1")).to_be_visible()
+    expect(one.get_by_role("button", name="Pink Flip")).to_be_visible()
+    for page in (one, other):
         expect(page.locator("#table")).to_contain_text("Purple 6")
         expect(page.locator("#log")).to_contain_text("turned over to the dark side")
 
 
-def at_live_table(
-    people: Sequence[User], hands: list[list[str]], options: dict[str, Any], *, turn: int = 0, **position: Any
-) -> Table:
-    given = {"draw_pile": PILE, "discard_pile": ["r3"], "hands": hands, "turn": turn, **position}
-    return table_at(given, people, preset="house-party", options=options, pace="live")
-
-
-def test_a_run_of_three(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_live_table([alice, bob], [["r4", "r5", "r6", "y1"], ["b1", "b2", "g8"]], {})
-    one, other = two_pages(new_page, table.game, [alice, bob])
+def test_a_run_of_three(open_table: TableForTwo) -> None:
+    one, other, table = open_table.both(rules=PARTY, **RUN)
     after(one, lambda: one.get_by_role("button", name="Red 4").press("Enter"))
     expect(my_turn(other)).to_be_visible()
     after(one, lambda: one.get_by_role("button", name="Red 5").press("Enter"))
@@ -87,10 +75,8 @@ def test_a_run_of_three(new_page: NewPage, alice: User, bob: User) -> None:
     assert log_of(table) == ["0 play r4", "0 play r5", "0 play r6"]
 
 
-def test_a_run_of_three_over_days_is_sent_in_one_piece(new_page: NewPage, alice: User, bob: User) -> None:
-    position = {"draw_pile": PILE, "discard_pile": ["r3"], "hands": [["r4", "r5", "r6", "y1"], ["b1", "b2"]], "turn": 0}
-    table = table_at(position, [alice, bob], preset="house-party")
-    one, other = two_pages(new_page, table.game, [alice, bob])
+def test_a_run_of_three_over_days_is_sent_in_one_piece(open_table: TableForTwo) -> None:
+    one, other, table = open_table.both(rules={"preset": "house-party"}, **RUN)
     one.get_by_role("button", name="Red 4").click()
     for name in ("Red 5", "Red 6"):
         step = one.get_by_role("button", name=f"And then {name}")
@@ -106,8 +92,7 @@ def test_a_run_of_three_over_days_is_sent_in_one_piece(new_page: NewPage, alice:
 
 
 def test_one_of_two_wins_the_race_for_an_interception(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
-    hands = [["y2", "y5", "b1"], ["g3", "r1", "b2"], ["b3", "y9", "g9"]]
-    table = at_live_table([alice, bob, charlie], hands, {})
+    table = at_live_table([alice, bob, charlie], [["y2", "y5", "b1"], ["g3", "r1", "b2"], ["b3", "y9", "g9"]], {})
     faster, slower = new_page(bob), new_page(charlie)
     # The slower page hears nothing of the faster one's card before it sends its own.
     slower.route_web_socket("**/ws/**", lambda socket: None)
@@ -116,43 +101,30 @@ def test_one_of_two_wins_the_race_for_an_interception(new_page: NewPage, alice: 
     after(faster, lambda: faster.get_by_role("button", name="Green 3").press("Enter"))
     slower.get_by_role("button", name="Blue 3").press("Enter")
     expect(slower.locator("#refusal")).to_contain_text("The game has moved on")
-    position = now_of(table).started.position
     assert log_of(table) == ["1 play g3"]
-    assert (len(position.hands[2]), position.extra.fines) == (3, ())
+    assert (hands(table)[2], now_of(table).started.position.extra.fines) == (3, ())
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_a_click_on_a_card_that_does_not_fit_out_of_turn_costs_nothing(
-    new_page: NewPage, alice: User, bob: User, scripts: bool
-) -> None:
-    table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g4", "r1", "W"]], {})
-    page = new_page(bob, java_script_enabled=scripts)
-    page.goto(table.game.get_absolute_url())
-    expect(page.locator(".due")).to_contain_text("Your cards are locked: none fits out of turn")
-    for name in ("Green 4", "Red 1", "Wild"):
+def test_a_locked_card_says_why_and_costs_nothing(open_table: TableForTwo) -> None:
+    page, table = open_table(
+        reader=1, script=RECORD_SPEECH, rules=PARTY, draw_pile=PILE, hands=[["y2", "y5", "b1"], ["g4", "r1", "W"]]
+    )
+    page.get_by_role("button", name="Green 4").click(force=True)
+    reason = "Locked: this card does not fit. Out of turn, a miss costs 3 points."
+    hears(page, reason)
+    expect(page.locator(".banner")).to_have_text(reason)
+    for name in ("Red 1", "Wild"):
+        pause(page)
         page.get_by_role("button", name=name, exact=True).click(force=True)
     expect(page.locator(".due")).to_contain_text("Your cards are locked: none fits out of turn")
     page.reload()  # after every request that a click could have sent
     assert (log_of(table), now_of(table).started.position.extra.fines) == ([], ())
 
 
-def test_a_locked_card_says_why(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g4", "r1", "W"]], {})
-    page = new_page(bob)
-    record_speech(page)
-    open_game(page, table.game)
-    page.get_by_role("button", name="Green 4").click(force=True)
-    reason = "Locked: this card does not fit. Out of turn, a miss costs 3 points."
-    hears(page, reason)
-    expect(page.locator(".banner")).to_have_text(reason)
-    assert log_of(table) == []
-
-
-def test_a_play_out_of_turn_from_the_list_takes_a_second_press(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g3", "r3", "W"]], {})
-    page = new_page(bob)
-    record_speech(page)
-    open_game(page, table.game)
+def test_a_play_out_of_turn_from_the_list_takes_a_second_press(open_table: TableForTwo) -> None:
+    page, table = open_table(
+        reader=1, script=RECORD_SPEECH, rules=PARTY, draw_pile=PILE, hands=[["y2", "y5", "b1"], ["g3", "r3", "W"]]
+    )
     page.locator("#hand-list").click()
     page.keyboard.press("h")
     page.keyboard.press("Enter")
@@ -172,7 +144,7 @@ def test_players_choose_how_many_presses_a_play_out_of_turn_takes(new_page: NewP
     page = new_page(bob)
     for chosen, presses in (("list", 1), ("never", 1), ("always", 2)):
         table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g3", "r1", "W"]], {})
-        open_game(page, table.game)
+        load_game(page, table.game)
         page.locator("#browser-settings summary").click()
         page.get_by_label("Playing out of turn").select_option(chosen)
         for _ in range(presses):
@@ -183,14 +155,14 @@ def test_players_choose_how_many_presses_a_play_out_of_turn_takes(new_page: NewP
         assert log_of(table) == ["1 play g3"]
 
 
-def test_the_slowest_at_the_buzzer_draws(new_page: NewPage, alice: User, bob: User) -> None:
-    table = at_live_table([alice, bob], [["BZ", "r5", "y1"], ["b1", "b2", "g8"]], {"buzzers": "race"})
-    one, other = two_pages(new_page, table.game, [alice, bob])
+def test_the_slowest_at_the_buzzer_draws(open_table: TableForTwo) -> None:
+    rules = {**PARTY, "options": {"buzzers": "race"}}
+    one, other, table = open_table.both(rules=rules, draw_pile=PILE, hands=[["BZ", "r5", "y1"], ["b1", "b2", "g8"]])
     after(one, one.get_by_role("button", name="Buzzer", exact=True).click)
     for page in (one, other):
         expect(page.get_by_role("button", name="Press the buzzer")).to_be_visible()
     pause(other)
     other.keyboard.press("b")
     expect(one.locator("#log")).to_contain_text("You draw 2 cards")
-    assert [len(hand) for hand in now_of(table).started.position.hands] == [4, 3]
+    assert hands(table) == [4, 3]
     expect(my_turn(other)).to_be_visible()
