@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import User
 from games import rules
 from games.models import Game
+from tests.browser.checks import COVERED_CONTROLS
 from tests.browser.game_page import NewPage
-
-COVERED = """(page) => [...document.querySelectorAll(".newtable input, .newtable summary, .newtable button")]
-    .filter((e) => e.checkVisibility())
-    .filter((e) => {
-        e.scrollIntoView({block: "center"});
-        const box = e.getBoundingClientRect();
-        const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-        return !(at && (e.contains(at) || at.contains(e) || e.labels?.[0]?.contains(at)));
-    }).map((e) => e.id || e.outerHTML.slice(0, 80))"""
-"""The controls of the form whose middle something else covers."""
 
 SMALL = """() => [...document.querySelectorAll(".newtable :is(label:has([type=radio]), summary, button, .button)")]
     .filter((e) => e.checkVisibility())
@@ -30,27 +20,6 @@ SMALL = """() => [...document.querySelectorAll(".newtable :is(label:has([type=ra
 def line(page: Page, title: str) -> Locator:
     """Return what the page says beside the title of a folded part of the form."""
     return page.locator(".fold > summary", has_text=title).locator("span")
-
-
-@pytest.mark.parametrize(
-    ("link", "way", "public", "scripts"),
-    [
-        ("New table", "bots", True, False),
-        ("Invite friends", "friends", False, True),
-        ("Play with anyone", "anyone", True, False),
-    ],
-)
-def test_three_clicks_lead_from_the_front_page_to_a_table(
-    new_page: NewPage, alice: User, link: str, way: str, public: bool, scripts: bool
-) -> None:
-    page = new_page(alice, java_script_enabled=scripts)
-    page.goto("/")
-    page.get_by_role("link", name=link).click()
-    page.get_by_role("radio", name="Flip").click()
-    page.get_by_role("button", name="Create table").click()
-    page.locator("#hand" if way == "bots" else "#invite-link").wait_for()
-    game = Game.objects.get()
-    assert (game.preset, game.status, game.is_public) == ("flip", "playing" if way == "bots" else "open", public)
 
 
 def test_a_visitor_is_at_a_table_in_three_clicks(new_page: NewPage, site: str) -> None:
@@ -155,16 +124,6 @@ def test_only_numbers_that_fit_the_game_can_be_chosen_and_others_come_back(new_p
     assert Game.objects.get().players == 6
 
 
-def test_a_refused_number_fits_on_the_page_that_says_so(new_page: NewPage, alice: User) -> None:
-    page = new_page(alice, java_script_enabled=False)
-    page.goto("/tables/new/")
-    page.locator(".fold > summary", has_text="Seats").click()
-    page.get_by_role("group", name="Players").get_by_label("8").check()
-    page.get_by_role("button", name="Create table").click()
-    expect(page.locator("#errors")).to_contain_text("Players: A table with these rules has 2 to 6 players.")
-    expect(page.get_by_role("group", name="Players").get_by_label("8")).to_be_checked()
-
-
 def test_the_parts_speak_of_the_chosen_game_and_of_bots_only_if_there_are_some(new_page: NewPage, alice: User) -> None:
     page = new_page(alice)
     page.goto("/tables/new/")
@@ -184,15 +143,22 @@ def rounds_and_points(preset: str) -> str:
     return f"{length.rounds} rounds with four players, to {length.points:,}"
 
 
-def test_without_scripts_no_part_speaks_of_another_game_or_way(new_page: NewPage, alice: User) -> None:
+def test_without_scripts_no_part_says_what_is_not_true_any_more(new_page: NewPage, alice: User) -> None:
     page = new_page(alice, java_script_enabled=False)
     page.goto("/tables/new/")
-    page.locator(".fold > summary", has_text="Length").click()
+    length = page.locator(".fold > summary", has_text="Length")
     short = page.locator("label:has([name=target][value=short]) small")
+    length.click()
     expect(short).to_be_visible()
+    expect(line(page, "Rules")).to_be_visible()
     page.get_by_role("radio", name="Flip").check()
     expect(short).to_be_hidden()
-    expect(line(page, "Seats")).to_be_visible()
+    expect(line(page, "Rules")).to_be_hidden()
+    page.get_by_role("radio", name="Long match").check()
+    length.click()
+    expect(line(page, "Length")).to_be_hidden()
+    for title in ("Time", "Seats"):
+        expect(line(page, title)).to_be_visible()
     page.get_by_role("radio", name="Friends").check()
     expect(line(page, "Seats")).to_be_hidden()
 
@@ -219,24 +185,12 @@ def test_the_rules_say_what_a_choice_changes_besides_and_what_a_default_is(new_p
     expect(line(page, "Rules")).to_have_text("Stacking: any, Pass a debt on: on")
 
 
-def test_without_scripts_a_line_that_is_not_true_any_more_is_hidden(new_page: NewPage, alice: User) -> None:
-    page = new_page(alice, java_script_enabled=False)
-    page.goto("/tables/new/")
-    page.locator(".fold > summary", has_text="Length").click()
-    page.get_by_role("radio", name="Long match").check()
-    page.locator(".fold > summary", has_text="Length").click()
-    expect(line(page, "Length")).to_be_hidden()
-    page.get_by_role("radio", name="Flip").check()
-    expect(line(page, "Rules")).to_be_hidden()
-    expect(line(page, "Time")).to_be_visible()
-
-
 def test_nothing_covers_a_choice(new_page: NewPage, alice: User) -> None:
     page = new_page(alice)
     for width, height in ((320, 568), (844, 390), (1280, 800)):
         page.set_viewport_size({"width": width, "height": height})
         page.goto("/tables/new/")
-        assert page.evaluate(COVERED) == [], width
+        assert page.evaluate(COVERED_CONTROLS) == [], width
         page.evaluate("() => document.querySelectorAll('details').forEach((e) => { e.open = true; })")
-        assert page.evaluate(COVERED) == [], width
+        assert page.evaluate(COVERED_CONTROLS) == [], width
         assert page.evaluate(SMALL) == [], width

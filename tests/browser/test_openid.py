@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from tests.browser.conftest import Visitors
+from tests.browser.conftest import STACK, Visitors
 from tests.browser.game_page import NewPage
 from tests.browser.test_layout import assert_fits
 from tests.support.openid import NAME, Provider, text
 
-STACK = os.environ.get("NOMERCY_STACK") == "1"
 pytestmark = pytest.mark.skipif(STACK, reason="its processes have settings of their own")
 
 BUTTON: Final = f"Log in with {NAME}"
@@ -74,16 +72,6 @@ def test_somebody_signs_up_links_and_confirms(new_page: NewPage, village: Provid
     other.get_by_role("button", name=f"Link {NAME}").click()
     by_the_village(other)
     expect(other.get_by_role("alert").filter(has_text="Another account here is linked")).to_be_visible()
-
-
-def test_without_scripts_it_works_as_well(new_page: NewPage, village: Provider) -> None:
-    page = new_page(java_script_enabled=False)
-    page.goto("/accounts/signup/")
-    page.get_by_role("button", name=BUTTON).click()
-    by_the_village(page)
-    page.get_by_role("button", name="Sign up").click()
-    page.wait_for_url("**/")
-    assert User.objects.filter(username="dora").exists()
 
 
 def test_what_does_not_work_is_said(new_page: NewPage, village: Provider, settings: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,11 +10,10 @@ from playwright.sync_api import Page, expect
 
 from accounts import queries
 from accounts.models import User
-from tests.browser.conftest import Server
+from tests.browser.conftest import STACK, Server
 from tests.browser.game_page import NewPage
 from tests.browser.test_layout import assert_fits
 
-STACK = os.environ.get("NOMERCY_STACK") == "1"
 pytestmark = pytest.mark.skipif(STACK, reason="its processes have a SITE_URL of their own")
 
 DEVICE = {

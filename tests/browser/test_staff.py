@@ -16,13 +16,12 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from games.models import Appeal, AuditEntry, Case, Game, Seat
+from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
-from games.staff import appeals, cases, people
+from games.staff import cases
 from games.staff.acts import ACTS, TABLE_ACTS
 from tests.browser.game_page import NewPage
-from tests.conftest import staff as member
 from tests.support.codes import show_factor, totp
 from tests.support.tables import now_of, table_after
 
@@ -89,21 +88,15 @@ def bob_goes_to(instead: str) -> Callable[[Page], object]:
     return fill
 
 
-def to_dora(page: Page) -> None:
-    page.locator("#id_username").fill("dora")
-
-
 AT_THE_TABLE = (
     ("look", "Look at hands", None, None),
     ("remove", "Remove a player", bob_goes_to("A bot takes over"), "Staff removed bob from the table, and a bot"),
-    ("move_seat", "Give a seat to someone else", to_dora, "Staff gave bob’s seat to dora."),
     ("void_game", "Void the game", None, "Staff ended the game without a winner."),
 )
 """One after the other at one table: the act, its button, what is filled in, and what the players see."""
 
 
 def test_acts_at_a_table(staff: Page, new_page: NewPage, dealt: Table, ann: User, alice: User) -> None:
-    User.objects.create_user(username="dora")
     player, before = new_page(alice), ""
     for act, label, fill, seen in AT_THE_TABLE:
         assert seen is None or seen not in before
@@ -124,28 +117,6 @@ def test_acts_at_a_table(staff: Page, new_page: NewPage, dealt: Table, ann: User
         before = player.locator("main").inner_text()
 
 
-def test_a_person_is_warned_suspended_and_let_in_again(staff: Page, new_page: NewPage, alice: User) -> None:
-    person, address = new_page(alice), f"/admin/accounts/user/{alice.pk}/change/"
-    do(staff, address, "Warn")
-    person.goto("/")
-    person.get_by_role("link", name="Read the warning").click()
-    expect(person.get_by_text(REASON)).to_be_visible()
-    person.get_by_role("button", name="I have read this").click()
-    expect(person.get_by_text("Read the warning")).to_have_count(0)
-    do(staff, address, "Suspend for good")
-    person.goto("/rules/")
-    expect(person.get_by_role("heading", level=1)).to_have_text("Your account is suspended")
-    expect(person.get_by_text(REASON, exact=True)).to_be_visible()
-    person.locator("#id_text").fill(SAID)
-    person.get_by_role("button", name="Send appeal").click()
-    expect(person.get_by_text("Staff are reviewing it.")).to_be_visible()
-    # The admin who suspended somebody may not answer the appeal by lifting it.
-    people.lift(person_id=alice.pk, by=member("eve", "admin"), reason=REASON, now=timezone.now())
-    person.goto("/rules/")
-    expect(person.get_by_role("heading", level=1)).not_to_have_text("Your account is suspended")
-    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["warn", "suspend_for_good", "lift"]
-
-
 def test_going_back_does_not_do_an_act_twice(staff: Page, bob: User) -> None:
     do(staff, f"/admin/accounts/user/{bob.pk}/change/", "Warn")
     expect(staff.locator(".messagelist")).to_have_text("You have warned bob.")
@@ -154,30 +125,6 @@ def test_going_back_does_not_do_an_act_twice(staff: Page, bob: User) -> None:
     staff.get_by_role("button", name="Warn", exact=True).click()
     assert staff.locator("#id_reason").evaluate("(field) => field.matches(':invalid')")
     assert AuditEntry.objects.count() == 1
-
-
-def test_a_report_is_sent_taken_and_answered(staff: Page, new_page: NewPage, dealt: Table, alice: User) -> None:
-    player = new_page(alice)
-    player.goto(f"/games/{dealt.game.code}/")
-    player.get_by_role("link", name="Report a player").click()
-    player.get_by_label("bob").check()
-    player.get_by_label("An offensive name").check()
-    player.get_by_label("What happened").fill(SAID)
-    player.get_by_role("button", name="Report").click()
-    expect(player.get_by_text("Waiting for staff.")).to_be_visible()
-    address = f"/admin/games/case/{Case.objects.get().pk}/change/"
-    staff.goto(address)
-    staff.get_by_role("button", name="Take the case").click()
-    expect(staff.get_by_text("You are now working on this case.")).to_be_visible()
-    player.reload()
-    expect(player.get_by_text("A member of staff is looking into it.")).to_be_visible()
-    do(staff, address, "Close the case", lambda page: page.get_by_label("We agreed and acted on it").check())
-    player.goto("/")
-    player.get_by_role("link", name="Read the outcome").click()
-    expect(player.get_by_text("We agreed and acted on it.")).to_be_visible()
-    player.get_by_role("button", name="I have read this").click()
-    expect(player.get_by_text("Read the outcome")).to_have_count(0)
-    assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["hold", "close_case"]
 
 
 def test_a_case_is_closed_with_a_warning_and_a_ready_made_reason(
@@ -199,23 +146,6 @@ def test_a_case_is_closed_with_a_warning_and_a_ready_made_reason(
     person.goto("/warnings/")
     expect(person.get_by_text(ready)).to_be_visible()
     assert [entry.act for entry in AuditEntry.objects.order_by("pk")] == ["warn", "close_case"]
-
-
-def test_an_appeal_is_answered(staff: Page, new_page: NewPage, ann: User, alice: User) -> None:
-    decision = "The suspension is lifted"
-    people.suspend(person_id=alice.pk, by=ann, days=3, reason=REASON, now=timezone.now())
-    appeals.appeal(person_id=alice.pk, text=SAID, now=timezone.now())
-
-    def fill(page: Page) -> None:
-        page.get_by_label(decision).check()
-        page.locator("#id_answer").fill("We looked at the log once more.")
-
-    do(staff, f"/admin/games/appeal/{Appeal.objects.get().pk}/change/", "Decide the appeal", fill)
-    person = new_page(alice)
-    person.goto("/suspended/")
-    expect(person.get_by_text(f"{decision}.")).to_be_visible()
-    expect(person.get_by_text("We looked at the log once more.")).to_be_visible()
-    assert AuditEntry.objects.latest("pk").act == "decide_appeal"
 
 
 def test_staff_set_a_second_factor_up_and_get_in(new_page: NewPage, site: str, mo: User) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.models import AuditEntry, Case, Game
+from games.notices import outbox
 from games.queries import Table, Viewer
 from games.staff import cases, people, tables
 from tests.browser.game_page import NewPage, play
@@ -134,3 +135,22 @@ def test_a_pause_right_after_a_move_is_seen_though_the_version_is_the_same(
     while "paused" not in shown(player):
         assert time.monotonic() < until, "the page has not heard of the pause"
         player.wait_for_timeout(20)
+
+
+def test_open_pages_and_their_bells_show_that_the_round_was_cancelled(
+    new_page: NewPage, dealt: Table, ann: User, alice: User, bob: User
+) -> None:
+    cancelled = "Staff cancelled round 1; it was dealt again."
+    pages = [opened(new_page(user), dealt) for user in (alice, bob)]
+    tables.void_round(game_id=dealt.game.pk, by=ann, reason=REASON, now=timezone.now())
+    for page in pages:
+        expect(page.locator("#main[data-deal='2']")).to_be_visible(timeout=PATIENCE * 1000)
+        page.locator("#show-log > summary").click()
+        rows = page.get_by_role("region", name="Log").get_by_role("listitem")
+        expect(rows.nth(0)).to_have_text("Round 1")
+        expect(rows.nth(1)).to_contain_text(cancelled)
+        expect(page.locator("#news > summary")).to_have_text(f"Since your last move {cancelled}")
+    outbox.deliver(clock=timezone.now)
+    for page in pages:
+        expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible(timeout=PATIENCE * 1000)
+        assert page.evaluate("() => window.stillHere") is True

@@ -18,6 +18,7 @@ from games.notices.kinds import KINDS
 from games.notices.player_notices import NewNotice, write
 from games.queries import Table, Viewer
 from games.staff import announcement, appeals, cases, people, tables
+from tests.browser.conftest import DESKTOP
 from tests.browser.test_layout import FORMS, PHONE, assert_axe_finds_nothing, have_width, window
 from tests.browser.test_staff import REASON, dealt, staff
 from tests.support.tables import table_after
@@ -79,17 +80,6 @@ def newer(page: Page, desk: Desk) -> None:
     page.get_by_text("Nothing has been done.").wait_for()
 
 
-def newer_at_seat(page: Page, desk: Desk) -> None:
-    """Send the form to remove a player whom a colleague has removed in the meantime."""
-    page.goto(f"/admin/games/game/{desk.table.game.pk}/act/remove/?seat=1")
-    page.locator("#id_reason").fill(REASON)
-    page.get_by_label("A bot takes over").check()
-    mo, game = User.objects.get(username="mo"), desk.table.game
-    tables.remove(game_id=game.pk, by=mo, seat=1, bot=True, reason="A long reason. " * 20, now=timezone.now())
-    page.get_by_role("button", name="Remove").click()
-    page.get_by_text("Nothing has been done.").wait_for()
-
-
 def announced(page: Page, desk: Desk) -> None:
     """Open the page of the announcement while it is shown, with the line that all pages have."""
     ann, text = User.objects.get(username="ann"), "The site rests on Sunday from 20:00 to 21:00. " * 4
@@ -117,13 +107,11 @@ PLACES: dict[str, Callable[[Page, Desk], object]] = {
     "close-case": at(lambda desk: f"games/case/{desk.case.pk}/act/close_case/"),
     "close-several": at(lambda desk: "games/case/close/"),
     "warn": at(lambda desk: f"accounts/user/{desk.bob.pk}/act/warn/"),
-    "hand-over": at(lambda desk: f"games/case/{desk.case.pk}/act/hand_over/"),
     "appeal": at(lambda desk: f"games/appeal/{desk.appeal.pk}/change/"),
     "person": at(lambda desk: f"accounts/user/{desk.bob.pk}/change/"),
     "audit": at(lambda desk: "games/auditentry/"),
     "entry": at(lambda desk: f"games/auditentry/{AuditEntry.objects.latest('pk').pk}/change/"),
     "say": at(lambda desk: f"games/game/{desk.table.game.pk}/act/say/"),
-    "extend": at(lambda desk: f"games/game/{desk.table.game.pk}/act/extend/"),
     "void-game": at(lambda desk: f"games/game/{desk.table.game.pk}/act/void_game/"),
     "remove-seat": at(lambda desk: f"games/game/{desk.table.game.pk}/act/remove/?seat=1"),
     "announcement": at(lambda desk: "games/announcement/"),
@@ -134,7 +122,6 @@ ACTED: dict[str, Callable[[Page, Desk], object]] = {
     "refused": refused,
     "hands": look_at_hands,
     "newer": newer,
-    "newer-at-seat": newer_at_seat,
     "long-log": long_log,
     "announced": announced,
 }
@@ -175,8 +162,9 @@ def test_no_list_and_no_table_of_the_staff_is_wider_than_its_box(staff: Page, de
     assert {where: boxes for where, boxes in cut.items() if boxes} == {}
 
 
-def test_on_a_phone_a_report_stands_above_the_name_of_that_time(staff: Page, desk: Desk) -> None:
+def test_a_report_stands_above_the_name_of_that_time_and_acts_have_one_height(staff: Page, desk: Desk) -> None:
     User.objects.filter(pk=desk.bob.pk).update(display_name="Sunny")
+    Case.objects.update(holder=None)
     staff.set_viewport_size(PHONE)
     staff.goto(f"/admin/games/case/{desk.case.pk}/change/")
     called = staff.get_by_text("The person was called “bob” when it was reported.").first
@@ -185,11 +173,7 @@ def test_on_a_phone_a_report_stands_above_the_name_of_that_time(staff: Page, des
     assert cell is not None
     assert (name["x"], name["width"]) == (cell["x"], cell["width"])
     assert name["y"] > cell["y"] + 15
-
-
-def test_the_acts_on_a_page_are_buttons_of_one_height(staff: Page, desk: Desk) -> None:
-    Case.objects.update(holder=None)
-    staff.goto(f"/admin/games/case/{desk.case.pk}/change/")
+    staff.set_viewport_size(DESKTOP)
     heights = "(all) => all.map((one) => one.getBoundingClientRect().height)"
     found = staff.locator(".staff-acts .button").evaluate_all(heights)
     assert len(found) == 4
@@ -207,7 +191,7 @@ HERE = """() => { const one = document.activeElement; const style = getComputedS
 
 def test_the_keyboard_reaches_everything_on_the_pages_of_the_staff(staff: Page, desk: Desk) -> None:
     missed = {}
-    for name in ("case", "game", "person", "close-case", "close-several", "say", "extend"):
+    for name in ("case", "game", "person", "close-case", "close-several", "say"):
         PLACES[name](staff, desk)
         missed[name] = missed_by_keyboard(staff)
     assert missed == {name: set() for name in missed}
