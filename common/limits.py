@@ -1,4 +1,4 @@
-"""The table of all limits on how often something may be done. docs/operations.md#limits lists it.
+"""The table of all limits on how often something may be done. docs/limits.md lists it.
 
 Requests are counted in the cache (`nomercy.limits`), tries in PostgreSQL (`accounts.tries`), mails by their rows, and
 websockets in the process (`games.live.socket_limits`).

@@ -1,4 +1,4 @@
-"""Read settings from the environment file, and secrets from files of their own. docs/operations.md has the format.
+"""Read settings from the environment file, and secrets from files of their own. docs/settings.md has the format.
 
 Nothing in a file is evaluated as a shell would do it. Sentences about a file never repeat a value.
 """
@@ -123,7 +123,7 @@ def _require_known(name: str, where: str) -> None:
         return
     if closest := get_close_matches(name.upper(), sorted(known), n=1):
         raise UnusableFileError(f"{where} sets {name}, which is not a setting; the closest one is {closest[0]}")
-    raise UnusableFileError(f"{where} sets something that is not a setting; docs/operations.md lists all")
+    raise UnusableFileError(f"{where} sets something that is not a setting; docs/settings.md lists all")
 
 
 def _text(path: Path, shown: str) -> str:

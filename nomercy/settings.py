@@ -1,6 +1,6 @@
 """Django's settings, from environment variables and the environment file.
 
-docs/operations.md lists them; nomercy/checks.py refuses bad ones.
+docs/settings.md lists them; nomercy/checks.py refuses bad ones.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""docs/operations.md lists every limit with its numbers."""
+"""docs/limits.md lists every limit with its numbers."""
 
 from collections.abc import Mapping
 
@@ -39,12 +39,12 @@ def cells(limits_of_one_name: list[Limit]) -> str:
 
 @pytest.mark.parametrize("name", rows())
 def test_the_docs_list_every_limit(name: str) -> None:
-    lines = (CHECKOUT / "docs" / "operations.md").read_text().splitlines()
+    lines = (CHECKOUT / "docs" / "limits.md").read_text().splitlines()
     assert [line for line in lines if line.endswith(f"| `{name}` {cells(rows()[name])}")]
 
 
 def test_the_docs_list_no_other_limit_and_the_open_sockets() -> None:
-    page = (CHECKOUT / "docs" / "operations.md").read_text()
+    page = (CHECKOUT / "docs" / "limits.md").read_text()
     table = page[page.index("| `limit` in the log |") :].split("\n\n")[0]
     assert len(table.splitlines()) == 2 + len(rows())
     assert f"have {MAX_OPEN} live sockets open" in page

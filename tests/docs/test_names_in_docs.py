@@ -15,7 +15,7 @@ from nomercy.launcher.place import CHECKOUT
 
 PAGES: Final = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-    *(CHECKOUT / "docs" / name for name in ("architecture.md", "by-hand.md", "moderation.md", "operations.md")),
+    *(CHECKOUT / "docs" / name for name in ("architecture.md", "by-hand.md", "limits.md", "moderation.md", "operations.md", "settings.md")),
     *sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md")),
 ]
 SUFFIXES: Final = (

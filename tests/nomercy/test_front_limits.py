@@ -17,6 +17,7 @@ from nomercy.middleware import BODY_SECONDS
 from nomercy.waiting_calls import MOST_OF_ONE
 
 CADDY = (CHECKOUT / "docker" / "Caddyfile").read_text()
+LIMITS_PAGE = (CHECKOUT / "docs" / "limits.md").read_text()
 OPERATIONS = (CHECKOUT / "docs" / "operations.md").read_text()
 NGINX = (CHECKOUT / "docker" / "nginx" / "proxy.conf").read_text()
 MAPS = (CHECKOUT / "docker" / "nginx" / "proxy_maps.conf").read_text()
@@ -56,7 +57,7 @@ def test_proxies_buffer_requests_and_answers() -> None:
 
 
 def test_the_docs_state_the_limits() -> None:
-    table = OPERATIONS.partition("### Slow and large requests")[2].partition("## ")[0]
+    table = LIMITS_PAGE.partition("## Slow and large requests")[2].partition("## ")[0]
     rate = {zone: number(rf"zone={zone}:10m rate=(\d+)r/s", MAPS) for zone in ("reads", "calls")}
     for said in (
         f"{number(r'client_header_timeout (.*)s;', NGINX)} s, two lines of 4 KB",
