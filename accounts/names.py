@@ -255,7 +255,7 @@ def is_reserved(name: str) -> bool:
     look = _skeleton_of(plain_letters(name))
     if look.startswith(_skeleton_of(GUEST_USERNAME_PREFIX)) or _looks_numbered(look):
         return True
-    in_words, whole_words, whole_names = _reserved()
+    in_words, whole_words, whole_names = _reserved(settings.SITE_NAME)
     # In some scripts the look of a letter depends on its case, so both are tried.
     for reading in {case.translate(table) for table in _READINGS for case in (name, name.casefold())}:
         tokens = [words(token) for token in plain_letters(reading).split()]
@@ -308,12 +308,12 @@ def _plain(word: str) -> str:
 
 
 @cache
-def _reserved() -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+def _reserved(site_name: str) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
     """Return the skeletons of reserved word parts, of reserved words, and of reserved names."""
     cards = [f"{color} {card}" for color in _CARD_COLORS for card in _CARDS]
     return (
         tuple(map(_plain, STAFF_WORD_PARTS)),
         frozenset(map(_plain, STAFF_WORDS)),
-        frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, *_CARDS, *cards, settings.SITE_NAME))
+        frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, *_CARDS, *cards, site_name))
         - {""},
     )
