@@ -45,11 +45,6 @@ def b(bob: User) -> Program:
 
 
 @pytest.fixture
-def c(charlie: User) -> Program:
-    return Program(charlie)
-
-
-@pytest.fixture
 def code(alice: User, bob: User) -> str:
     """The code of a game in which alice is on turn."""
     return table_at(TWO_HANDS, [alice, bob]).game.code
@@ -65,7 +60,7 @@ def test_me_returns_the_callers_account(a: Program, alice: User) -> None:
     assert (me["username"], me["guest"], me["waiting"]) == (alice.username, False, 0)
 
 
-def test_creating_a_table_returns_201_and_the_whole_view(a: Program) -> None:
+def test_creating_a_table_returns_201_and_the_view_without_cards_while_it_is_open(a: Program) -> None:
     response = a.post("games", {"players": 4, "bots": 3, "bot_pause": 0.0})
     assert response.status_code == 201
     view = response.json()
@@ -75,9 +70,6 @@ def test_creating_a_table_returns_201_and_the_whole_view(a: Program) -> None:
     assert set(view["seats"][0]) == {
         "seat", "name", "program", "bot", "bot_for_owner", "cards", "uno", "exposed", "out", "score",
     }  # fmt: skip
-
-
-def test_an_open_table_has_no_cards(a: Program) -> None:
     view = a.post("games", {"players": 3}).json()
     assert set(view) == VIEW
     assert (view["status"], view["hand"], view["legal"], view["turn"]) == ("open", None, [], None)
@@ -151,8 +143,11 @@ def test_a_finished_game_is_refused_with_end_1(a: Program, code: str) -> None:
         assert (refusal(answer), answer.json()["rule"]) == ((409, "over"), "END-1"), call
 
 
-def test_a_move_returns_the_new_view_also_when_it_is_sent_again(a: Program, code: str) -> None:
-    view = a.move(code, "play r5", token="t").json()
+def test_a_move_takes_ten_statements_and_returns_the_new_view_also_when_it_is_sent_again(
+    a: Program, code: str, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(10):
+        view = a.move(code, "play r5", token="t").json()
     assert (view["version"], view["top"], view["turn"], view["hand"]) == (1, "r5", 1, ["b1", "b2"])
     again = a.move(code, "play r5", token="t")
     assert (again.status_code, again.json()["version"]) == (200, 1)
@@ -236,18 +231,6 @@ def test_a_refused_straight_gives_the_reason(a: Program, straight: str, then: An
     no_step = isinstance(then, list) and then[-1] == "play b9"
     assert given == ((422, "not_your_turn", "TURN-1") if no_step else (400, "malformed", None))
     assert Game.objects.get(code=straight).version == 0
-
-
-def test_a_spectator_sees_no_hand_and_cannot_move(code: str, c: Program) -> None:
-    view = c.get(f"games/{code}").json()
-    assert (view["you"], view["hand"], view["legal"], view["drawn"]) == (None, None, [], None)
-    assert refusal(c.move(code, "draw")) == (403, "not_seated")
-
-
-def test_a_private_table_is_not_found_by_others(code: str, c: Program) -> None:
-    Game.objects.update(is_public=False)
-    hidden = c.get(f"games/{code}"), c.get(f"games/{code}/moves"), c.post(f"games/{code}/join"), c.move(code, "draw")
-    assert [refusal(response) for response in hidden] == [(404, "not_found")] * 4
 
 
 def waiting_tables(host: User, count: int) -> list[str]:
@@ -394,11 +377,6 @@ def test_the_page_of_the_api_names_every_type(client: Client) -> None:
         (calls["post-games-code-join"], r'Body:\s*<a href="#object-Nothing">'),
     ):
         assert re.search(pattern, part), pattern
-
-
-def test_a_move_request_needs_at_most_ten_statements(a: Program, code: str, django_assert_max_num_queries: Any) -> None:
-    with django_assert_max_num_queries(10):
-        assert a.move(code, "play r5", token="t").status_code == 200
 
 
 def test_a_table_locked_for_too_long_is_busy(a: Program, code: str, monkeypatch: pytest.MonkeyPatch) -> None:

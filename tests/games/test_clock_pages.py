@@ -72,35 +72,31 @@ def test_two_players_pause_and_resume_with_buttons(table: Table, as_alice: Clien
     assert "Your turn: " in page(as_alice, table)
 
 
-def test_a_vote_for_a_pause_can_be_withdrawn(table: Table, as_alice: Client) -> None:
+def test_a_vote_for_a_pause_can_be_withdrawn_and_one_person_among_bots_pauses_alone(
+    table: Table, as_alice: Client, alice: User
+) -> None:
     press(as_alice, table, "pause")
     assert "Withdraw" in page(as_alice, table)
     assert press(as_alice, table, "go-on") == 303
     assert now_of(table).game.pause_votes == []
-
-
-def test_one_person_among_bots_can_pause_alone(alice: User, as_alice: Client) -> None:
     table = table_at(TWO_HANDS, [alice, "careful"], deadline=timezone.now() + DAY)
     assert "Pause the game" in page(as_alice, table)
     press(as_alice, table, "pause")
     assert now_of(table).game.paused_reasons == ["consent"]
 
 
-def test_players_cannot_end_a_pause_by_staff_on_the_page(table: Table, as_alice: Client) -> None:
+def test_a_pause_by_staff_is_seen_by_all_and_ended_by_no_player(table: Table, charlie: User, as_alice: Client) -> None:
+    by_staff(table, pause=True)
+    browser = logged_in(charlie)
+    assert "bob" not in Page(browser.get(table.game.get_absolute_url())).part("headline")
+    assert "Staff have paused the game. alice will have 47 h left when it resumes." in page(browser, table)
+    assert press(browser, table, "pause") == 403
     by_staff(table, pause=True)
     shown = Page(as_alice.get(table.game.get_absolute_url()))
     assert ("Staff have paused the game." in shown.text, shown.has(id="do-go-on")) == (True, False)
     assert press(as_alice, table, "go-on") == 403
     move = as_alice.post(f"/games/{table.game.code}/move/", {"move": "play r5", "version": "0"})
     assert (move.status_code, "nobody can move until it resumes" in text_of(move)) == (409, True)
-
-
-def test_a_spectator_sees_a_pause_but_cannot_end_it(table: Table, charlie: User) -> None:
-    by_staff(table, pause=True)
-    browser = logged_in(charlie)
-    assert "bob" not in Page(browser.get(table.game.get_absolute_url())).part("headline")
-    assert "Staff have paused the game. alice will have 47 h left when it resumes." in page(browser, table)
-    assert press(browser, table, "pause") == 403
 
 
 def test_an_owner_takes_a_seat_back_with_one_button(table: Table, as_alice: Client, as_bob: Client) -> None:
@@ -135,15 +131,6 @@ def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, a
     shown = page(as_bob, table)
     for said in ("missed 2 of 3 turns", "away until", "After 3 missed turns in a row, a bot takes the seat until"):
         assert said in shown
-
-
-def test_visitors_must_log_in_and_links_change_nothing(table: Table, as_alice: Client) -> None:
-    for act in ("pause", "go-on", "take-back"):
-        address = f"/games/{table.game.code}/{act}/"
-        assert (Client().post(address).status_code, as_alice.get(address).status_code) == (302, 302)
-    assert Client().get(REST).status_code == 302
-    for address in (f"{REST}vacation/", f"{REST}vacation/end/"):
-        assert Client().post(address, {"days": "3"}).status_code == 302
 
 
 # New tables

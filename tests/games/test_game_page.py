@@ -124,28 +124,6 @@ def private(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob], is_public=False)
 
 
-def test_missing_and_private_tables_are_not_found(private: Table, charlie: User) -> None:
-    browser = logged_in(charlie)
-    for path in ("/games/nosuchgame/", address(private), address(private, "log/"), address(private, "record/")):
-        assert browser.get(path).status_code == 404, path
-    assert post(browser, private, "draw").status_code == 404
-
-
-def test_a_visitor_with_the_link_sees_a_private_table(private: Table, charlie: User) -> None:
-    browser = logged_in(charlie)
-    session = browser.session
-    session["links"] = [private.game.invite_key]
-    session.save()
-    page = page_of(browser, private)
-    assert ("You are watching." in page.text, page.values("move")) == (True, [])
-
-
-def test_a_move_without_scripts_redirects(table: Table, url: str, as_alice: Client) -> None:
-    response = post(as_alice, table, "play r5")
-    assert (response.status_code, response.headers["Location"]) == (303, f"{url}#headline")
-    assert log_of(table) == ["0 play r5"]
-
-
 def test_a_move_by_htmx_returns_the_new_page(table: Table, as_alice: Client) -> None:
     page = Page(post(as_alice, table, "play r5", htmx=True))
     assert (page.status, page.has(data_version="1"), told(page)) == (200, True, (["You play Red 5."], ""))
@@ -167,32 +145,23 @@ def wilds(alice: User, bob: User) -> Table:
     return table_at({**TWO_HANDS, "hands": [["r7", "W6", "b1", "b2", "g2"], ["r4", "g3"]]}, [alice, bob])
 
 
-def test_a_wild_without_a_colour_opens_the_chooser(wilds: Table, as_alice: Client) -> None:
+def test_a_wild_without_a_colour_opens_a_chooser_that_survives_an_update(wilds: Table, as_alice: Client) -> None:
+    for card in ("W10", "zz", "b1", "r7 swap 1", "<b>"):
+        page = Page(as_alice.get(address(wilds), {"choose": card}))
+        assert (page.status, page.has(id="chooser")) == (200, False), card
+    page = page_of(as_alice, wilds, "?choose=W6")
+    assert fragment(as_alice, wilds, f"?{refetched(page)}").has(id="chooser")
+    response = post(as_alice, wilds, "play r7")
+    assert (response.status_code, response.headers["Location"]) == (303, f"{address(wilds)}?choose=r7#move")
+    page = page_of(as_alice, wilds, "?choose=r7")
+    assert "play r7 swap 1" in page.values("move")
+    assert "2 cards" in page.text
     page = Page(post(as_alice, wilds, "play W6", htmx=True, uno="1"))
     assert page.status == 200
     assert "Which colour for Wild Draw Six?" in page.text
     assert [value for value in page.values("move") if " color " in value] == [f"play W6 color {c}" for c in "rygb"]
     assert "you hold 2" in page.text
     assert log_of(wilds) == []
-
-
-def test_without_scripts_the_chooser_has_an_address(wilds: Table, as_alice: Client) -> None:
-    response = post(as_alice, wilds, "play r7")
-    assert (response.status_code, response.headers["Location"]) == (303, f"{address(wilds)}?choose=r7#move")
-    page = page_of(as_alice, wilds, "?choose=r7")
-    assert "play r7 swap 1" in page.values("move")
-    assert "2 cards" in page.text
-
-
-def test_an_open_chooser_survives_an_update(wilds: Table, as_alice: Client) -> None:
-    page = page_of(as_alice, wilds, "?choose=W6")
-    assert fragment(as_alice, wilds, f"?{refetched(page)}").has(id="chooser")
-
-
-def test_there_is_no_chooser_for_a_card_that_the_reader_does_not_hold(wilds: Table, as_alice: Client) -> None:
-    for card in ("W10", "zz", "b1", "r7 swap 1", "<b>"):
-        page = Page(as_alice.get(address(wilds), {"choose": card}))
-        assert (page.status, page.has(id="chooser")) == (200, False), card
 
 
 @pytest.mark.parametrize(
@@ -256,9 +225,12 @@ def test_every_page_has_its_own_token_and_a_double_click_plays_once(table: Table
     assert log_of(table) == ["0 play r5"]
 
 
-def test_a_get_of_the_move_address_redirects_to_the_game(url: str, as_alice: Client) -> None:
+def test_without_scripts_a_move_and_its_address_redirect(url: str, as_alice: Client, table: Table) -> None:
     response = as_alice.get(f"{url}move/")
     assert (response.status_code, response.headers["Location"]) == (302, url)
+    response = post(as_alice, table, "play r5")
+    assert (response.status_code, response.headers["Location"]) == (303, f"{url}#headline")
+    assert log_of(table) == ["0 play r5"]
 
 
 def test_an_update_announces_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
@@ -298,15 +270,15 @@ def finished(alice: User, bob: User, as_alice: Client) -> Table:
     return now_of(table)
 
 
-def test_a_finished_game_shows_winner_hands_and_next_steps(finished: Table, as_bob: Client) -> None:
+def test_the_end_of_a_game_has_next_steps_and_is_marked_as_seen_once(
+    finished: Table, as_bob: Client, charlie: User
+) -> None:
     page = page_of(as_bob, finished)
     assert "alice wins the game with 57 points." in page.text
     assert "Wild Draw Six" in page.text
     assert page.has("form", action=address(finished, "rematch/"))
     assert page.values("move") == []
 
-
-def test_seeing_the_end_of_a_game_is_stored_once(finished: Table, as_bob: Client) -> None:
     def seen() -> list[int]:
         return list(Seat.objects.filter(game=finished.game).order_by("index").values_list("seen", flat=True))
 
@@ -317,22 +289,9 @@ def test_seeing_the_end_of_a_game_is_stored_once(finished: Table, as_bob: Client
     assert (answer.status_code, answer.headers["Location"], seen()) == (303, "/", [1, 1])
     assert not page_of(as_bob, finished).has("form", action=path)
     assert as_bob.post(path, headers=HTMX).status_code == 204
-
-
-def test_a_person_without_access_cannot_mark_the_end_as_seen(finished: Table, charlie: User, as_bob: Client) -> None:
     Game.objects.filter(pk=finished.game.pk).update(is_public=False)
     assert logged_in(charlie).post(address(finished, "seen/")).status_code == 404
     assert as_bob.get(address(finished, "seen/")).status_code == 405
-
-
-def test_the_result_of_a_round_stays_until_the_reader_moves(last_card: Table, as_alice: Client, as_bob: Client) -> None:
-    after = Page(post(as_alice, last_card, "play r5", htmx=True))
-    for page in (after, page_of(as_bob, last_card)):
-        assert "Round 1: " in page.text
-        assert "Wild Draw Six" in page.text
-    post(as_bob, last_card, "draw")
-    assert "Round 1: " not in page_of(as_bob, last_card).text
-    assert "Round 1: " in page_of(as_alice, last_card).text
 
 
 def test_a_round_that_the_readers_bot_won_says_so_after_they_took_the_seat_back(
@@ -396,7 +355,7 @@ def test_only_a_finished_game_has_a_record_as_text(alice: User, bob: User, as_al
     assert response.content.startswith(b"record: 1\n")
 
 
-def test_the_page_takes_at_most_8_statements(
+def test_the_result_of_a_round_stays_until_the_reader_moves_and_takes_8_statements(
     last_card: Table, as_alice: Client, as_bob: Client, django_assert_max_num_queries: AtMost
 ) -> None:
     post(as_alice, last_card, "play r5")
@@ -404,6 +363,13 @@ def test_the_page_takes_at_most_8_statements(
         assert page_of(as_bob, last_card).has(id="ended")
     with django_assert_max_num_queries(8):
         fragment(as_bob, last_card, "?since=0")
+    after = Page(post(as_alice, last_card, "play r5", htmx=True))
+    for page in (after, page_of(as_bob, last_card)):
+        assert "Round 1: " in page.text
+        assert "Wild Draw Six" in page.text
+    post(as_bob, last_card, "draw")
+    assert "Round 1: " not in page_of(as_bob, last_card).text
+    assert "Round 1: " in page_of(as_alice, last_card).text
 
 
 def test_a_move_takes_at_most_12_statements(

@@ -80,12 +80,6 @@ def test_only_seated_players_see_the_invitation_link_which_does_not_depend_on_th
         assert not any(host in page.html for host in ("6666", "localhost", "evil.example"))
 
 
-def test_without_scripts_an_open_table_reloads(as_alice: Client, game: Game) -> None:
-    url = game.get_absolute_url()
-    assert Page(as_alice.get(url)).one("meta", http_equiv="refresh").get("content") == f"10; url={url}"
-    assert not Page(as_alice.get(f"{url}?refresh=off")).has("meta", http_equiv="refresh")
-
-
 def test_sitting_down_in_the_last_seat_starts_the_game(as_bob: Client, alice: User) -> None:
     game = open_table(alice, players=2)
     assert redirect(as_bob.post(f"/games/{game.code}/join/")) == (303, game.get_absolute_url())
@@ -93,16 +87,13 @@ def test_sitting_down_in_the_last_seat_starts_the_game(as_bob: Client, alice: Us
     assert game.status == "playing"
 
 
-def test_a_visitor_who_sits_down_becomes_a_guest(client: Client, game: Game) -> None:
-    assert client.post(f"/games/{game.code}/join/").status_code == 303
-    assert Seat.objects.get(game=game, index=1).user == User.objects.get(is_guest=True)
-
-
-def test_no_guest_is_created_for_a_missing_table(client: Client, secret: Game) -> None:
+def test_a_visitor_becomes_a_guest_at_a_table_that_exists(client: Client, secret: Game, game: Game) -> None:
     for code in ("nothere", secret.code):
         assert client.post(f"/games/{code}/join/").status_code == 404
     assert client.get("/join/guess/").status_code == 404
     assert guests() == 0
+    assert client.post(f"/games/{game.code}/join/").status_code == 303
+    assert Seat.objects.get(game=game, index=1).user == User.objects.get(is_guest=True)
 
 
 @pytest.mark.parametrize(
@@ -177,23 +168,17 @@ def test_a_started_game_refuses_lobby_actions(alice: User, bob: User, charlie: U
     assert (page.status, page.has(id="refusal"), page.has(data_game=game.code)) == (409, True, True)
 
 
-def test_a_visitor_is_asked_to_log_in_first(client: Client, game: Game) -> None:
+def test_the_lobby_by_htmx_is_a_part_of_the_page_and_without_scripts_reloads(as_alice: Client, game: Game) -> None:
+    whole, part = as_alice.get(f"/games/{game.code}/"), as_alice.get(f"/games/{game.code}/?lobby=1", headers=HTMX)
+    assert "HX-Request" in whole.headers["Vary"]
+    assert part.content.decode().startswith('<title>Your table · No Mercy</title>\n<main id="main"')
     url = game.get_absolute_url()
-    for act in ("leave", "start", "add-bot", "rematch"):
-        assert redirect(client.post(f"{url}{act}/")) == (302, f"/accounts/login/?next={url}"), act
-
-
-def test_a_get_of_an_action_leads_to_the_table(as_alice: Client, game: Game) -> None:
+    assert Page(as_alice.get(url)).one("meta", http_equiv="refresh").get("content") == f"10; url={url}"
+    assert not Page(as_alice.get(f"{url}?refresh=off")).has("meta", http_equiv="refresh")
     url = game.get_absolute_url()
     for act in ("join", "leave", "start", "add-bot", "rematch"):
         assert redirect(as_alice.get(f"{url}{act}/")) == (302, url), act
     assert Seat.objects.filter(game=game).count() == 1
-
-
-def test_htmx_gets_the_lobby_without_the_page_around_it(as_alice: Client, game: Game) -> None:
-    whole, part = as_alice.get(f"/games/{game.code}/"), as_alice.get(f"/games/{game.code}/?lobby=1", headers=HTMX)
-    assert "HX-Request" in whole.headers["Vary"]
-    assert part.content.decode().startswith('<title>Your table · No Mercy</title>\n<main id="main"')
 
 
 def test_a_closed_table_says_why_it_closed(as_alice: Client, alice: User, bob: User, ann: User) -> None:
