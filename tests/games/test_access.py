@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from tests.conftest import api_token, logged_in
-from tests.support.pages import CHOICES, open_table, text_of
+from tests.conftest import logged_in
+from tests.support.api import Program, refusal
+from tests.support.pages import CHOICES, Page, open_table, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -28,44 +29,33 @@ def test_the_rules_are_open_but_not_those_of_a_table(client: Client, alice: User
 
 def test_members_use_the_site_and_the_api(as_alice: Client, alice: User, closed: None) -> None:
     assert as_alice.get("/").status_code == 200
-    token = {"Authorization": f"Bearer {api_token(alice)}"}
-    client = Client()
-    assert client.get("/api/v1/me", headers=token).status_code == 200
+    assert Program(alice).get("me").status_code == 200
     for headers in ({}, {"Authorization": "Bearer none"}):
-        answer = client.get("/api/v1/games", headers=headers)
-        assert (answer.status_code, answer.json()["error"], answer["WWW-Authenticate"]) == (
-            401,
-            "unauthorized",
-            "Bearer",
-        )
-    assert client.get("/api/v1/docs")["Location"] == "/accounts/login/?next=/api/v1/docs"
+        answer = Client().get("/api/v1/games", headers=headers)
+        assert (refusal(answer), answer["WWW-Authenticate"]) == ((401, "unauthorized"), "Bearer")
+    assert Client().get("/api/v1/docs")["Location"] == "/accounts/login/?next=/api/v1/docs"
 
 
 def test_after_the_log_in_a_person_is_where_the_form_was(client: Client, closed: None) -> None:
-    own = {"Referer": "http://testserver/tables/new/?way=friends"}
-    sent = client.post("/tables/new/", CHOICES, headers=own)
+    sent = client.post("/tables/new/", CHOICES, headers={"Referer": "http://testserver/tables/new/?way=friends"})
     assert sent["Location"] == "/accounts/login/?next=http%3A//testserver/tables/new/%3Fway%3Dfriends"
     assert "nothing was done" in text_of(client.get(sent["Location"]))
     assert client.post("/play-now/", headers={"Referer": "https://evil.example/"})["Location"] == "/accounts/login/"
-    fragment = client.get(
-        "/games/abc/", headers={"HX-Request": "true", "HX-Current-URL": "http://testserver/games/abc/"}
-    )
+    htmx = {"HX-Request": "true", "HX-Current-URL": "http://testserver/games/abc/"}
+    fragment = client.get("/games/abc/", headers=htmx)
     assert (fragment.status_code, fragment["HX-Redirect"]) == (401, "/accounts/login/?next=/games/abc/")
 
 
 def test_pages_offer_only_what_is_possible(client: Client, settings: Any) -> None:
     settings.GUESTS = False
-    assert "Play now" not in text_of(client.get("/"))
-    assert "Play now" not in text_of(client.get("/accounts/login/"))
-    assert 'href="/accounts/signup/"' in client.get("/").content.decode()
-
+    pages = [Page(client.get(address)) for address in ("/", "/accounts/login/")]
+    assert ["Play now" in page.text for page in pages] == [False, False]
+    assert pages[0].links_to("/accounts/signup/")
     settings.REGISTRATION, settings.CONTACT_TEXT = "closed", "Ring the bell."
-    for page in ("/", "/accounts/login/"):
-        assert "Sign up" not in text_of(client.get(page))
-    for refused in (client.get("/accounts/signup/"), client.post("/accounts/signup/")):
-        assert refused.status_code == 403
-        assert "Nobody can sign up on this site." in text_of(refused)
-        assert "/about/#contact" in refused.content.decode()
+    assert not any("Sign up" in text_of(client.get(address)) for address in ("/", "/accounts/login/"))
+    for refused in map(Page, (client.get("/accounts/signup/"), client.post("/accounts/signup/"))):
+        assert (refused.status, "Nobody can sign up on this site." in refused.text) == (403, True)
+        assert refused.links_to("/about/#contact")
 
 
 def test_a_visitor_logs_in_to_sit_down(client: Client, alice: User, bob: User, settings: Any) -> None:

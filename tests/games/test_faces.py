@@ -15,13 +15,24 @@ SHAPES = {"r": "circle", "g": "rect"}
 ART = {GROUNDS[color].shape for color in GROUNDS}
 
 
-def test_the_no_mercy_deck_has_68_faces() -> None:
+def test_every_face_looks_different_and_has_a_name_of_its_own() -> None:
     assert len({face(card) for card in DECKS["nomercy168"].cards}) == 68
-
-
-def test_every_face_has_a_letter_and_a_shape_that_no_other_colour_has() -> None:
     assert len({ground.letter for ground in GROUNDS.values()}) == len(GROUNDS)
     assert len(ART) == len(GROUNDS)
+    cards = {card for card, _ in FACES}
+    assert len({card_name(card) for card in cards}) == len(cards)
+    assert len({face_of(card).rank for card in cards}) == len({face_of(card).symbol for card in cards})
+
+    def uncolored(card: str, side: str | None) -> str:
+        return re.sub(r' class="[^"]*"', "", face(card, side))
+
+    # The light side of Flip has the colours of a deck with one side.
+    looks = {(card, side == DARK and not face_of(card).color): uncolored(card, side) for card, side in FACES}
+    assert len(set(looks.values())) == len(looks)
+    with pytest.raises(KeyError):
+        face("r99")
+    with pytest.raises(KeyError):
+        face("r5", "back")
 
 
 def test_a_face_shows_its_colour_as_class_letter_and_shape() -> None:
@@ -49,34 +60,9 @@ def test_a_wild_shows_the_four_colours_of_its_side(side: str | None, colors: str
     assert all(GROUNDS[color].shape in face("W", side) for color in colors)
 
 
-def test_every_symbol_has_a_glyph_and_there_are_no_others() -> None:
+def test_every_symbol_has_a_glyph_and_backs_show_the_colours_of_their_sides() -> None:
     for glyphs in GLYPHS.values():
         assert set(glyphs) == {face_of(card).symbol for card, _ in FACES}
-
-
-def test_two_faces_never_look_the_same_without_their_colours() -> None:
-    def uncolored(card: str, side: str | None) -> str:
-        return re.sub(r' class="[^"]*"', "", face(card, side))
-
-    # The light side of Flip has the colours of a deck with one side.
-    looks = {(card, side == DARK and not face_of(card).color): uncolored(card, side) for card, side in FACES}
-    assert len(set(looks.values())) == len(looks)
-
-
-def test_every_face_has_a_name_of_its_own_and_its_symbol_a_rank() -> None:
-    cards = {card for card, _ in FACES}
-    assert len({card_name(card) for card in cards}) == len(cards)
-    assert len({face_of(card).rank for card in cards}) == len({face_of(card).symbol for card in cards})
-
-
-def test_text_that_is_not_a_face_raises_key_error() -> None:
-    with pytest.raises(KeyError):
-        face("r99")
-    with pytest.raises(KeyError):
-        face("r5", "back")
-
-
-def test_the_back_of_a_flip_card_shows_the_colours_of_both_sides() -> None:
     found = re.findall(r'class="([a-z])"', FLIP_BACK)
     assert sorted(found) == sorted("rygboput")
     assert sorted(re.findall(r'class="([a-z])"', BACK)) == sorted("rygb")

@@ -13,9 +13,8 @@ from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.test import Client
 
-from accounts.models import User
 from games.web.installed_app import OF_OFFLINE_PAGE
-from tests.conftest import logged_in
+from tests.support.pages import Page
 
 pytestmark = pytest.mark.django_db
 
@@ -52,17 +51,25 @@ def png_size(address: str) -> str:
 
 
 def test_pages_name_the_manifest_and_an_icon_without_round_corners(client: Client) -> None:
-    page = client.get("/about/").content.decode()
-    assert '<link rel="manifest" href="/manifest.webmanifest">' in page
-    assert '<link rel="apple-touch-icon" href="/static/img/apple-touch-icon.png">' in page
-    assert png_size("/static/img/apple-touch-icon.png") == "180x180"
+    page = Page(client.get("/about/"))
+    assert page.one("link", rel="manifest").get("href") == "/manifest.webmanifest"
+    icon = page.one("link", rel="apple-touch-icon").get("href")
+    assert icon == "/static/img/apple-touch-icon.png"
+    assert png_size(icon) == "180x180"
 
 
-def test_the_worker_is_a_script_for_the_whole_site_that_browsers_ask_for_again(client: Client) -> None:
-    answer = client.get("/service-worker.js")
-    assert answer["Content-Type"] == "text/javascript; charset=utf-8"
-    assert answer["Cache-Control"] == "no-cache"
-    assert client.get("/offline/")["Cache-Control"] == "no-cache"
+EVERYWHERE = ("/service-worker.js", "/offline/", "/manifest.webmanifest")
+
+
+def test_the_worker_and_its_page_are_asked_for_again_and_the_same_for_everybody(
+    client: Client, as_alice: Client, settings: Any
+) -> None:
+    answers = [client.get(address) for address in EVERYWHERE]
+    assert answers[0]["Content-Type"] == "text/javascript; charset=utf-8"
+    assert [answer["Cache-Control"] for answer in answers[:2]] == ["no-cache"] * 2
+    assert [as_alice.get(address).content for address in EVERYWHERE] == [answer.content for answer in answers]
+    settings.LOGIN_REQUIRED = True  # a closed site can be installed, too
+    assert [client.get(address).status_code for address in EVERYWHERE] == [200] * 3
 
 
 def test_the_address_of_each_stored_file_has_the_hash_of_its_contents(client: Client) -> None:
@@ -83,15 +90,3 @@ def test_a_change_of_the_offline_page_or_of_any_collected_file_is_a_new_version(
     renamed, _ = worker(client)
     monkeypatch.setattr(staticfiles_storage, "manifest_hash", "1f", raising=False)
     assert len({before, renamed, worker(client)[0]}) == 3
-
-
-def test_the_worker_and_its_page_are_the_same_for_everybody(client: Client, alice: User) -> None:
-    browser = logged_in(alice)
-    for address in ("/service-worker.js", "/offline/", "/manifest.webmanifest"):
-        assert browser.get(address).content == client.get(address).content
-
-
-def test_a_closed_site_can_be_installed(client: Client, settings: Any) -> None:
-    settings.LOGIN_REQUIRED = True
-    for address in ("/service-worker.js", "/offline/", "/manifest.webmanifest"):
-        assert client.get(address).status_code == 200

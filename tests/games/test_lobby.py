@@ -73,14 +73,6 @@ def test_a_table_waits_for_people_and_the_last_free_seat_starts_the_game(alice: 
     assert (after.game.status, after.names) == (Game.Status.PLAYING, [alice.name, bob.name])
 
 
-def test_a_table_full_of_bots_starts_at_once(alice: User) -> None:
-    table = new_table(alice, players=4, bots=3, bot="sharp")
-    after = now_of(table)
-    assert after.game.status == Game.Status.PLAYING
-    assert [seat.bot for seat in after.seats] == ["", "sharp", "sharp", "sharp"]
-    assert [len(hand) for hand in after.started.position.hands] == [7, 7, 7, 7]
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -105,10 +97,15 @@ def test_an_invalid_table_is_refused_with_a_sentence(alice: User, options: dict[
     assert not Game.objects.exists()
 
 
-def test_only_what_differs_from_the_preset_is_stored(alice: User) -> None:
+def test_a_new_table_stores_what_differs_from_its_preset_and_starts_full_of_bots(alice: User) -> None:
     table = new_table(alice, options={"mercy_limit": 30, "hand_size": 7}, target=500)
     assert table.game.options == {"mercy_limit": 30}
     assert queries.options_of(now_of(table).game).target == 500
+    table = new_table(alice, players=4, bots=3, bot="sharp")
+    after = now_of(table)
+    assert after.game.status == Game.Status.PLAYING
+    assert [seat.bot for seat in after.seats] == ["", "sharp", "sharp", "sharp"]
+    assert [len(hand) for hand in after.started.position.hands] == [7, 7, 7, 7]
 
 
 def edited(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +136,9 @@ def test_new_tables_use_an_edited_preset_and_rematches_keep_their_rules(
     assert (table.options.hand_size, table.options.mercy_limit, table.options.target) == (7, 30, 0)
 
 
-def test_joining_is_refused_with_a_code(alice: User, bob: User, charlie: User) -> None:
+def test_a_table_is_joined_once_with_a_free_seat_and_a_private_one_by_its_link(
+    alice: User, bob: User, charlie: User
+) -> None:
     table = new_table(alice, players=2)
     with pytest.raises(Denied) as caught:
         lobby.join(code="nowhere", viewer=Viewer(bob), now=NOON)
@@ -148,9 +147,6 @@ def test_joining_is_refused_with_a_code(alice: User, bob: User, charlie: User) -
     join(table, bob)
     refused("full", join, table, charlie)
     refused("already_started", leave, table, alice)
-
-
-def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     table = new_table(alice, players=2, public=False)
     refused("not_found", join, table, bob)
     assert queries.load_by_invite(table.game.invite_key).game == table.game
@@ -158,22 +154,21 @@ def test_a_private_table_is_joined_by_its_link(alice: User, bob: User) -> None:
     assert after.game.status == Game.Status.PLAYING
 
 
-def test_leaving_before_the_start_frees_the_seat_and_changes_the_host(alice: User, bob: User) -> None:
+def test_leaving_before_the_start_closes_the_table_or_changes_its_host(alice: User, bob: User) -> None:
+    table = new_table(alice, players=3, bots=1)
+    leave(table, alice)
+    assert now_of(table).game.status == Game.Status.VOID
+    refused("over", join, table, bob)
+    assert front_page.open_tables(bob) == []
     table = new_table(alice, players=3)
     join(table, bob)
     leave(table, alice)
     assert (now_of(table).names, now_of(table).game.host) == ([bob.name], bob)
 
 
-def test_a_table_without_people_is_closed(alice: User, bob: User) -> None:
-    table = new_table(alice, players=3, bots=1)
-    leave(table, alice)
-    assert now_of(table).game.status == Game.Status.VOID
-    refused("over", join, table, bob)
-    assert front_page.open_tables(bob) == []
-
-
-def test_the_host_can_start_with_the_players_present(alice: User, bob: User, charlie: User) -> None:
+def test_the_host_starts_with_the_players_present_or_fills_seats_with_bots(
+    alice: User, bob: User, charlie: User
+) -> None:
     table = new_table(alice, players=5)
     refused("too_few_players", start, table, alice)
     join(table, bob)
@@ -182,9 +177,6 @@ def test_the_host_can_start_with_the_players_present(alice: User, bob: User, cha
     refused("forbidden", start, table, charlie)
     assert start(table, alice).game.players == 2
     assert [(seat.index, seat.name) for seat in now_of(table).seats] == [(0, alice.name), (1, charlie.name)]
-
-
-def test_a_host_fills_seats_with_bots(alice: User, bob: User) -> None:
     table = new_table(alice, players=3)
     join(table, bob)
     refused("forbidden", add_bot, table, bob)
@@ -214,11 +206,19 @@ def test_a_rematch_has_the_same_options_is_made_once_and_seats_the_second_person
     assert Invitation.objects.filter(game=first.game, user=bob).exists()
 
 
-def test_a_rematch_keeps_each_bot_s_kind(alice: User, bob: User) -> None:
+def test_a_rematch_keeps_each_bot_s_kind_and_can_be_asked_for_again_if_it_was_closed(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4"], ["g3"], ["W6"]]}, [alice, "sharp", bob, "random"])
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
     again = rematch(table, alice)
     assert [seat.bot for seat in again.seats] == ["", "sharp", "random"]
+    table = finished_game(alice, bob)
+    first = rematch(table, alice)
+    leave(first, alice)
+    second = rematch(table, bob)
+    assert second.game.pk != first.game.pk
+    assert second.game.status == Game.Status.OPEN
+    invited = Invitation.objects.filter(game__rematch_of=table.game).values_list("game", "user")
+    assert list(invited) == [(second.game.pk, alice.pk)]
 
 
 def test_invitations_move_along_with_a_guest_s_seats(alice: User, bob: User, charlie: User) -> None:
@@ -240,16 +240,6 @@ def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: Us
     assert [seat.user for seat in now_of(own).seats] == [charlie, bob]
     assert now_of(own).game.host == charlie
     assert [seat.user for seat in now_of(both).seats] == [alice, charlie]
-
-
-def test_a_rematch_that_was_closed_can_be_asked_for_again(alice: User, bob: User) -> None:
-    table = finished_game(alice, bob)
-    first = rematch(table, alice)
-    leave(first, alice)
-    second = rematch(table, bob)
-    assert second.game.pk != first.game.pk
-    assert second.game.status == Game.Status.OPEN
-    assert list(Invitation.objects.values_list("game", "user")) == [(second.game.pk, alice.pk)]
 
 
 # How many tables one person can have open

@@ -150,12 +150,9 @@ def test_mark_all_as_read_leaves_newer_notices_unread(table: Table, alice: User,
     assert bell(as_alice.get("/")).endswith("1 new")
 
 
-def test_an_invalid_number_of_a_notice_is_not_found(as_alice: Client) -> None:
+def test_a_waiting_notice_and_an_invalid_number_are_not_found(as_alice: Client, table: Table, alice: User) -> None:
     for number in ("", "x", "-1", "9" * 30, "١"):
         assert as_alice.post("/notices/read/", {"up_to": number}).status_code == 404, number
-
-
-def test_a_waiting_notice_cannot_be_opened(table: Table, alice: User, as_alice: Client) -> None:
     player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "turn")], now=timezone.now())
     waiting = Notice.objects.get(channel="site", state="waiting")
     assert as_alice.post(f"/notices/{waiting.pk}/open/").status_code == 404
@@ -163,23 +160,19 @@ def test_a_waiting_notice_cannot_be_opened(table: Table, alice: User, as_alice: 
     assert waiting.read_at is None
 
 
-def test_opening_a_notice_marks_it_read_and_redirects_to_its_game(table: Table, alice: User, as_alice: Client) -> None:
-    news(table, alice)
-    number = Notice.objects.get(channel="site").pk
-    assert as_alice.get(f"/notices/{number}/open/").status_code == 405
-    answer = as_alice.post(f"/notices/{number}/open/")
-
-    assert (answer.status_code, answer.headers["Location"]) == (303, table.game.get_absolute_url())
-    assert bell(as_alice.get("/")) == "Notices"
-
-
-def test_another_person_s_notice_cannot_be_opened(table: Table, alice: User, as_bob: Client) -> None:
+def test_a_notice_that_is_shown_is_opened_by_its_reader_only(
+    table: Table, alice: User, as_bob: Client, as_alice: Client
+) -> None:
     news(table, alice)
     number = Notice.objects.get(channel="site").pk
     assert as_bob.post(f"/notices/{number}/open/").status_code == 404
     as_bob.post("/notices/read/", {"up_to": str(number)})
     assert Notice.objects.get(channel="site").read_at is None
     assert NEWS not in text_of(as_bob.get("/notices/?all=1"))
+    assert as_alice.get(f"/notices/{number}/open/").status_code == 405
+    answer = as_alice.post(f"/notices/{number}/open/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, table.game.get_absolute_url())
+    assert bell(as_alice.get("/")) == "Notices"
 
 
 def told_of(alice: User, bob: User, mo: User, count: int) -> None:

@@ -113,9 +113,13 @@ def test_a_closed_account_has_a_page_that_says_so(as_alice: Client, alice: User,
         assert (page.status, "This account is closed" in page.text, "Member since" in page.text) == (410, True, False)
 
 
-def test_a_profile_of_nobody_is_not_found(client: Client) -> None:
+def test_a_profile_of_nobody_is_not_found_and_others_are_not_indexed(client: Client, bob: User) -> None:
     for name in ("nobody", "..", "a b", "%00", "é" * 200):
         assert client.get(f"/people/{name}/").status_code == 404, name
+    assert of_bob(client).one("meta", name="robots").get("content") == "noindex"
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    assert of_bob(client).one("meta", name="robots").get("content") == "noindex"
+    assert not Page(client.get("/")).has("meta", name="robots")
 
 
 def test_a_report_from_a_profile_names_a_shared_game(as_alice: Client, alice: User, bob: User) -> None:
@@ -167,23 +171,15 @@ def test_a_cut_list_of_shared_games_says_so(
     assert len(form.values("game")) == 2
 
 
-def test_search_engines_may_not_index_a_profile(client: Client, bob: User) -> None:
-    assert of_bob(client).one("meta", name="robots").get("content") == "noindex"
-    User.objects.filter(pk=bob.pk).update(is_active=False)
-    assert of_bob(client).one("meta", name="robots").get("content") == "noindex"
-    assert not Page(client.get("/")).has("meta", name="robots")
-
-
-def test_names_of_people_link_to_their_profiles(as_alice: Client, alice: User, bob: User, shared: Game) -> None:
+def test_names_of_people_link_to_their_profiles_until_they_are_deleted(
+    as_alice: Client, alice: User, bob: User, shared: Game
+) -> None:
     waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=2), now=timezone.now()).game
     over = finished([alice, bob], winner=1)
     for url in (f"/games/{shared.code}/", f"/games/{shared.code}/log/", f"/games/{over.code}/"):
         assert Page(as_alice.get(url)).links_to("/people/bob/"), url
     people = [link.get("href", "") for link in Page(as_alice.get(f"/games/{waiting.code}/")).all("a")]
     assert [address for address in people if address.startswith("/people/")] == ["/people/alice/"]
-
-
-def test_the_name_of_a_deleted_person_has_no_link(as_alice: Client, bob: User, shared: Game) -> None:
     Seat.objects.filter(game=shared, user=bob).update(user=None, bot="careful")
     page = Page(as_alice.get(shared.get_absolute_url()))
     assert ("bob" in page.text, page.links_to("/people/bob/")) == (True, [])

@@ -5,26 +5,27 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import pytest
-from django.db import transaction
 
 from accounts.models import User
-from games import announce, bots, queries
+from games import announce, bots
 from games.actions import lobby, seating, sweep
 from games.actions.bot_turn import EARLY, play_bots
 from games.clocks import pausing
 from games.clocks.bot_times import human_time
-from games.locks import lock_game
 from games.models import Game
 from games.queries import Table
 from games.queries.verify import faults_of
-from tests.support.clocks import SECOND, move
+from tests.support.clocks import SECOND, locked, move
 from tests.support.races import INTERCEPTION, RACE, RACING, STRAIGHT
 from tests.support.tables import NOON, SECRET, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
 
+HANDS = [["r4", "r9", "y9"], ["r5", "g5"], ["b4", "b9"]]
+"""Seat 2 can intercept the red 4 that seat 0 plays."""
 WAITED = timedelta(seconds=1)
 """More than a test waits for a lock."""
 
@@ -60,11 +61,16 @@ def reactions(table: Table) -> dict[int, datetime]:
     return {seat: at for seat, at in enumerate(now_of(table).game.react_at) if at is not None}
 
 
-def assert_reacts(table: Table, seat: int) -> None:
-    """Assert that the bot of a seat reacts to the last line, made at noon, after a human time."""
+def assert_reacts(table: Table, *seats: int) -> None:
+    """Assert that only the bots of these seats react to the last line, made at noon, after a human time."""
     game = now_of(table).game
-    at = reactions(table)[seat] - human_time(SECRET, game.version, seat)
-    assert NOON <= at < NOON + WAITED
+    assert set(reactions(table)) == set(seats)
+    for seat, at in reactions(table).items():
+        assert NOON <= at - human_time(SECRET, game.version, seat) < NOON + WAITED
+
+
+def intercepting(*people: User | str, hands: list[list[str]] = HANDS, **fields: Any) -> Table:
+    return table_at({**INTERCEPTION, "hands": hands}, people, **{**RACING, **fields})
 
 
 def test_a_bot_needs_0_6_to_1_8_seconds() -> None:
@@ -82,15 +88,11 @@ def test_bots_press_the_buzzer_one_by_one(alice: User, bob: User) -> None:
     position = {**RACE, "hands": hands, "phase": "play", "buzz": None, "discard_pile": ["r3"]}
     table = table_at(position, [alice, "careful", "sharp", bob], **RACING)
     move(table, alice, "play BZ")
-    for seat in (1, 2):
-        assert_reacts(table, seat)
+    assert_reacts(table, 1, 2)
     react_at = reactions(table)
-    assert set(react_at) == {1, 2}
     assert now_of(table).game.wake_at == min(react_at.values())
     assert run_bots(table, NOON + timedelta(seconds=0.59)) == 0
-    first = run_at_wake(table)
-    second = run_at_wake(table)
-    assert [first, second] == sorted(react_at.values())
+    assert [run_at_wake(table), run_at_wake(table)] == sorted(react_at.values())
     pressed = sorted(react_at, key=react_at.__getitem__)
     assert log_of(table) == ["0 play BZ", *(f"{seat} buzz" for seat in pressed)]
     assert (now_of(table).game.wake_at, now_of(table).game.react_at) == (None, [])
@@ -105,19 +107,23 @@ def test_a_bot_can_be_the_slowest(alice: User, bob: User) -> None:
 
 
 def test_only_bots_that_hold_a_fitting_card_react(alice: User) -> None:
-    hands = [["r4", "r9"], ["r5", "g5"], ["b4", "b9"]]
-    table = table_at({**INTERCEPTION, "hands": hands}, [alice, "careful", "careful"], **RACING, bot_pause=3.0)
-    move(table, alice, "play r4 uno")
+    table = intercepting(alice, "careful", "careful", bot_pause=3.0)
+    move(table, alice, "play r4")
     assert_reacts(table, 2)
     game = now_of(table).game
-    assert (set(reactions(table)), game.bots_move_at) == ({2}, NOON + 3 * SECOND)
-    assert game.wake_at == reactions(table)[2]
+    assert (game.bots_move_at, game.wake_at) == (NOON + 3 * SECOND, reactions(table)[2])
+
+
+def test_bots_do_not_react_at_other_paces(alice: User) -> None:
+    table = intercepting(alice, "careful", "careful", bot_pause=3.0, pace="standard", options={})
+    move(table, alice, "play r4")
+    game = now_of(table).game
+    assert (game.react_at, game.bots_move_at, game.wake_at) == ([], None, NOON + 3 * SECOND)
 
 
 @pytest.mark.usefixtures("eager")
 def test_a_bot_intercepts_before_the_bot_on_turn_moves(alice: User) -> None:
-    hands = [["r4", "r9", "y9"], ["r5", "g5"], ["b4", "b9"]]
-    table = table_at({**INTERCEPTION, "hands": hands}, [alice, "careful", "careful"], **RACING, bot_pause=3.0)
+    table = intercepting(alice, "careful", "careful", bot_pause=3.0)
     move(table, alice, "play r4")
     run_at_wake(table)
     assert log_of(table) == ["0 play r4", "2 play b4"]
@@ -125,8 +131,7 @@ def test_a_bot_intercepts_before_the_bot_on_turn_moves(alice: User) -> None:
 
 def test_a_bot_that_declines_is_not_asked_again(alice: User, monkeypatch: pytest.MonkeyPatch, asked: list[int]) -> None:
     monkeypatch.setattr(type(bots.BOTS["careful"]), "choose", lambda self, view, legal, rng: None)
-    hands = [["r4", "r9", "y9"], ["r5", "g5"], ["b4", "b9"]]
-    table = table_at({**INTERCEPTION, "hands": hands}, [alice, "sharp", "careful"], **RACING, bot_pause=3.0)
+    table = intercepting(alice, "sharp", "careful", bot_pause=3.0)
     move(table, alice, "play r4")
     asked.clear()
     run_at_wake(table)
@@ -138,8 +143,7 @@ def test_a_bot_that_declines_is_not_asked_again(alice: User, monkeypatch: pytest
 
 
 def test_calls_and_presses_do_not_change_when_bots_react(alice: User, bob: User) -> None:
-    hands = [["r4", "r9"], ["r5", "g5"], ["b4", "b9", "r8"]]
-    table = table_at({**INTERCEPTION, "hands": hands}, [alice, bob, "careful"], **RACING)
+    table = intercepting(alice, bob, "careful", hands=[["r4", "r9"], ["r5", "g5"], ["b4", "b9", "r8"]])
     move(table, alice, "play r4")
     before = reactions(table)
     move(table, alice, "uno", at=NOON + SECOND / 2)
@@ -159,11 +163,9 @@ def test_a_bot_goes_on_with_its_straight_at_a_live_table(alice: User) -> None:
 
 
 def pause_and_resume(table: Table) -> None:
-    with transaction.atomic():
-        locked = queries.load(lock_game(pk=table.game.pk))
-        pausing.pause(locked, reason=Game.PAUSED_BY_STAFF, now=NOON)
-        assert now_of(table).game.react_at == []
-        pausing.resume(locked, reason=Game.PAUSED_BY_STAFF, now=NOON)
+    locked(table, lambda here: pausing.pause(here, reason=Game.PAUSED_BY_STAFF, now=NOON))
+    assert now_of(table).game.react_at == []
+    locked(table, lambda here: pausing.resume(here, reason=Game.PAUSED_BY_STAFF, now=NOON))
 
 
 def test_bots_react_after_a_pause_as_if_the_card_had_just_been_played(alice: User, bob: User) -> None:
@@ -179,25 +181,16 @@ def test_a_bot_sends_its_straight_with_its_play_at_other_paces(alice: User, bob:
     assert log_of(table) == ["0 play r4", "0 play r5", "0 play r6"]
 
 
-def test_bots_do_not_react_at_other_paces(alice: User) -> None:
-    table = table_at(INTERCEPTION, [alice, "careful", "careful"], preset="house-party", bot_pause=3.0)
-    move(table, alice, "play r4")
-    game = now_of(table).game
-    assert (game.react_at, game.bots_move_at, game.wake_at) == ([], None, NOON + 3 * SECOND)
-
-
 def test_a_bot_that_takes_a_seat_during_a_race_presses(alice: User, bob: User, charlie: User) -> None:
     table = table_at(RACE, [alice, bob, charlie], **RACING)
-    with transaction.atomic():
-        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=1, now=NOON)
+    locked(table, lambda here: seating.replace_by_bot(here, seat=1, now=NOON))
     assert_reacts(table, 1)
     run_at_wake(table)
     assert log_of(table) == ["1 buzz"]
 
 
 def test_the_sweep_finds_a_reaction_whose_task_was_lost(alice: User, bob: User, asked: list[int]) -> None:
-    position = {**INTERCEPTION, "hands": [["r4", "r9", "y9"], ["r5", "g5"], ["b4", "b9"]]}
-    table = table_at(position, [alice, bob, "careful"], **RACING)
+    table = intercepting(alice, bob, "careful")
     move(table, alice, "play r4")
     asked.clear()
     assert sweep.sweep(clock=lambda: NOON + 4 * SECOND).asked == 1
@@ -213,19 +206,14 @@ def test_bots_alone_react_at_once(alice: User) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("pace", ["live", "fast"])
+@pytest.mark.parametrize(("pace", "options"), [("live", {"buzzers": "race"}), ("fast", {})])
 @pytest.mark.django_db(transaction=True)
-def test_games_of_bots_are_played_to_the_end(alice: User, pace: str) -> None:
-    options = {"buzzers": "race"} if pace == "live" else {}
-    table = lobby.create_table(
-        user=alice,
-        options=lobby.TableOptions(
-            preset="house-party", options=options, players=4, bots=3, pace=pace, bot="random", bot_pause=0.0
-        ),
-        now=NOON,
+def test_games_of_bots_are_played_to_the_end(alice: User, pace: str, options: dict[str, object]) -> None:
+    chosen = lobby.TableOptions(
+        preset="house-party", options=options, players=4, bots=3, pace=pace, bot="random", bot_pause=0.0
     )
-    with transaction.atomic():
-        seating.replace_by_bot(queries.load(lock_game(pk=table.game.pk)), seat=0, now=NOON, bot="careful")
+    table = lobby.create_table(user=alice, options=chosen, now=NOON)
+    locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON, bot="careful"))
     rng, at = random.Random(1), NOON
     while now_of(table).game.status == Game.Status.PLAYING:
         at += SECOND

@@ -164,11 +164,6 @@ def test_the_detail_says_what_the_reader_can_do_or_why_they_only_watch(
     assert page(seen(position, you, **game)).detail == detail
 
 
-def test_a_move_out_of_turn_says_so() -> None:
-    moves = [page(seen(RUN, you, **LIVE)).move for you in (0, 1, 2)]
-    assert [move and move.title for move in moves] == ["Your move", "Out of turn", "Out of turn"]
-
-
 def test_a_fine_stands_beside_its_player() -> None:
     shown = page(seen({**PLAIN, "hands": HANDS_WITH_A_WILD, "fines": [0, 3, 1]}, **LIVE))
     fined = {player.name: [tag.short + tag.rest for tag in player.tags] for player in shown.players}
@@ -279,7 +274,7 @@ def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
     assert moment_sentence(view, moment) == "Bob takes the lead with 7 penalty points."
 
 
-def test_a_finished_round_shows_its_result_and_all_hands() -> None:
+def test_a_round_that_is_over_or_was_before_shows_its_result_and_all_hands() -> None:
     ended = there(page(seen(OVER, 1, status="over", winner=0, target=5)).ended)
     assert ended.result == "Round 1: Ann wins the round and scores 10 points."
     assert [(row.name, [card.text for card in row.cards], row.none, row.note) for row in ended.rows] == [
@@ -287,15 +282,6 @@ def test_a_finished_round_shows_its_result_and_all_hands() -> None:
         ("Bob", ["r4", "g3"], "no cards left", "2 cards, 7 points"),
         ("Chen", ["y1", "y2"], "no cards left", "2 cards, 3 points"),
     ]
-
-
-def after_round(view: GameView, winner: int, points: int, hands: Sequence[LastHand], **more: Any) -> EndedRound:
-    """Return what a page shows of the round before."""
-    ended = LastRound(1, rules.Outcome(winner, points), hands)
-    return there(render.page_of(view, [], asked=PageRequest(), now=NOW, ended=ended, **more).ended)
-
-
-def test_the_previous_round_is_shown_if_given() -> None:
     view = seen(PLAIN, target=500)
     assert page(view).ended is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
@@ -304,6 +290,12 @@ def test_the_previous_round_is_shown_if_given() -> None:
     assert [(row.name, row.cards, row.none) for row in shown.rows] == [
         ("Bob", [], "no cards left"), ("Ann", [], "out by the mercy rule"), ("Chen", [], "left the game"),
     ]  # fmt: skip
+
+
+def after_round(view: GameView, winner: int, points: int, hands: Sequence[LastHand], **more: Any) -> EndedRound:
+    """Return what a page shows of the round before."""
+    ended = LastRound(1, rules.Outcome(winner, points), hands)
+    return there(render.page_of(view, [], asked=PageRequest(), now=NOW, ended=ended, **more).ended)
 
 
 def test_the_end_of_a_round_moves_its_points_to_the_scores() -> None:
@@ -326,22 +318,21 @@ def test_the_end_of_a_round_moves_its_points_to_the_scores() -> None:
     assert after_round(seen(PLAIN, 1, target=500), 1, 200, hands).go == "Continue"
 
 
-def test_a_hand_marks_playable_cards_in_turn_and_only_gives_its_size_out_of_turn() -> None:
+def test_a_hand_marks_playable_cards_in_turn_and_the_drawn_one_and_otherwise_gives_its_size() -> None:
     hand = there(page(seen(PLAIN)).hand)
     assert [(card.text, card.playable) for card in hand.cards] == [("r5", True), ("b1", False), ("W6", True)]
     assert hand.note == "3 cards, 2 playable"
     waiting = there(page(seen(PLAIN, 1)).hand)
     assert (waiting.note, any(card.playable for card in waiting.cards)) == ("2 cards", False)
-
-
-def test_only_the_drawn_card_gets_the_focus() -> None:
     hand = there(page(seen({**DRAWN, "hands": [["r5", "b1", "r5"], ["r4", "g3"], ["y1", "y2"]]})).hand)
     assert [card.focus for card in hand.cards] == [True, False, False]
 
 
-def test_a_spectator_has_neither_hand_nor_moves() -> None:
+def test_a_spectator_has_no_move_and_one_out_of_turn_says_so() -> None:
     shown = page(seen(PLAIN, None))
     assert (shown.hand, shown.move, shown.resign_url) == (None, None, "")
+    moves = [page(seen(RUN, you, **LIVE)).move for you in (0, 1, 2)]
+    assert [move and move.title for move in moves] == ["Your move", "Out of turn", "Out of turn"]
 
 
 EXPOSED = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1]}
@@ -428,12 +419,20 @@ def test_the_uno_toggle_appears_when_a_play_can_leave_one_card(
     assert (there(page(view).move).uno is not None) == offered
 
 
-def test_the_table_says_stack_colour_and_direction() -> None:
+def test_the_table_says_stack_colour_and_direction_and_keeps_the_tilt_of_its_cards() -> None:
     table = page(seen({**OWED, "direction": -1})).table
     assert (table.owed, table.owed_by, table.owed_note) == ("6", "you", "stack +2 or higher, or take 6")
     assert table.direction == "counter-clockwise, Chen next"
     assert table.color_name == "Red"
     assert page(seen(PLAIN, 1)).table.direction == "clockwise, you next"
+
+    def lower(pile: list[str]) -> list[tuple[str, int]]:
+        return [(card.text, card.tilt) for card in page(seen({**PLAIN, "discard_pile": pile})).table.lower]
+
+    assert lower(["r3"]) == []
+    assert lower(["r1", "r3"]) == [("r1", 0)]
+    assert lower(["r1", "r2", "r4", "r5", "r3"]) == [("r2", 1), ("r4", 2), ("r5", 3)]
+    assert lower(["r1", "r2", "r4", "r5", "r3", "r6"]) == [("r4", 2), ("r5", 3), ("r3", 0)]
 
 
 @pytest.mark.parametrize(
@@ -520,16 +519,6 @@ def test_the_deadline_is_shown_at_the_seat_of_another_player_on_turn() -> None:
         assert [player.due is not None for player in players] == due
 
 
-def test_the_last_cards_of_the_discard_pile_keep_their_tilt() -> None:
-    def lower(pile: list[str]) -> list[tuple[str, int]]:
-        return [(card.text, card.tilt) for card in page(seen({**PLAIN, "discard_pile": pile})).table.lower]
-
-    assert lower(["r3"]) == []
-    assert lower(["r1", "r3"]) == [("r1", 0)]
-    assert lower(["r1", "r2", "r4", "r5", "r3"]) == [("r2", 1), ("r4", 2), ("r5", 3)]
-    assert lower(["r1", "r2", "r4", "r5", "r3", "r6"]) == [("r4", 2), ("r5", 3), ("r3", 0)]
-
-
 @pytest.mark.parametrize(("cards", "layers"), [(0, 0), (1, 1), (20, 1), (21, 2), (41, 3)])
 def test_the_draw_pile_is_as_thick_as_its_cards(cards: int, layers: int) -> None:
     numbers = ["b1", "b2", "y3", "g4", "r9", "g8", "y8", "b8", "g6", "y6", "b6"] * 4
@@ -580,15 +569,12 @@ def test_what_the_clock_did_for_the_reader_is_no_move_of_the_reader(text: str) -
     assert [row.mine for row in render.log_of(seen(PLAIN), lines, NOW)] == [False, False, True]
 
 
-def test_the_log_is_newest_first_with_a_heading_for_each_round() -> None:
+def test_the_log_is_newest_first_with_staff_acts_and_a_heading_for_each_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
     shown = render.log_of(replace(seen(PLAIN), round=2), lines, NOW)
     assert [(row.n, row.heading) for row in shown] == [(3, ""), (2, "Round 1"), (1, "")]
     shown = render.log_of(replace(seen(PLAIN), round=2), lines[:2], NOW)
     assert [(row.n, row.heading) for row in shown] == [(2, "Round 1"), (1, "")]
-
-
-def test_staff_acts_are_shown_in_their_round() -> None:
     lines = [LogLine(n, round_, 0, "", NOW, (Event("passed", 0),)) for n, round_ in ((1, 1), (2, 1), (3, 2))]
     done = [(2, "Staff paused"), (2, "Staff voided"), (2, "Staff extended"), (3, "Staff paused")]
     notes = [render.LogNote(version, NOW, text, ends_round=text == "Staff voided") for version, text in done]
@@ -608,13 +594,15 @@ def test_moves_of_a_substitute_bot_name_the_bot(you: int | None, who: str) -> No
     assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
 
 
-def test_options_are_described_in_sentences() -> None:
+def test_options_are_described_in_sentences_with_a_warning() -> None:
     text = words.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
     assert text.startswith("No Mercy rules, 168 cards, a match to 500 points. Standard pace: ")
     assert text.endswith(
         "Different from the No Mercy rules: Draw cards cannot be stacked."
         " A player who holds 30 cards is out of the round."
     )
+    view = view_with(mercy_limit=0)
+    assert words.options_prose(view).endswith(rules.warning(view.options))
 
 
 def view_with(preset: str = "no-mercy", **options: object) -> GameView:
@@ -659,27 +647,13 @@ def test_the_length_of_a_game_is_told(target: int, rounds: int, in_prose: str, i
     assert words.crumb(view).endswith(f" · {in_crumb}")
 
 
-def test_a_no_mercy_deck_without_a_mercy_limit_is_warned_about() -> None:
-    view = view_with(mercy_limit=0)
-    assert words.options_prose(view).endswith(rules.warning(view.options))
-
-
-def test_each_key_announces_its_part_of_the_page() -> None:
+def test_each_key_announces_its_part_of_the_page_or_why_it_does_nothing() -> None:
     says = {item.key: item.text for item in page(seen(OWED)).spoken_keys}
     assert says["c"] == "Red Draw Two."
     assert says["g"] == "6 owed: stack +2 or higher, or take 6."
     assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
-
-
-def reasons(position: Mapping[str, Any], you: int = 0, choose: str = "", **game: Any) -> dict[str, str]:
-    """Return what each idle key of a page says. The first row with a key counts."""
-    rows = page(seen(position, you, **game), choose=choose).idle_keys
-    return {key: item.why for item in reversed(rows) for key in reversed(item.keys.split())}
-
-
-def test_each_key_of_a_move_says_why_it_does_nothing() -> None:
     assert set(reasons(PLAIN)) == {*"xufhrygb", "space", "shift+c", "shift+n"}
     assert reasons(PLAIN, 1)["x"] == "There is nothing to draw now. Ann’s turn: play or draw."
     assert reasons(DRAWN)["space"] == "There is nothing to draw now. Your turn: play the Red 5 you drew."
@@ -688,6 +662,12 @@ def test_each_key_of_a_move_says_why_it_does_nothing() -> None:
     assert reasons(ROULETTE)["escape"].startswith("You cannot choose another card.")
     assert reasons(PLAIN, options={"buzzers": "race"})["b"] == "There is no buzzer to press now."
     assert reasons(PLAIN)["b"] == "There is no colour to choose now."
+
+
+def reasons(position: Mapping[str, Any], you: int = 0, choose: str = "", **game: Any) -> dict[str, str]:
+    """Return what each idle key of a page says. The first row with a key counts."""
+    rows = page(seen(position, you, **game), choose=choose).idle_keys
+    return {key: item.why for item in reversed(rows) for key in reversed(item.keys.split())}
 
 
 @pytest.mark.parametrize("pace", [pace for pace in PACES.values() if not pace.live], ids=lambda pace: pace.name)

@@ -179,10 +179,6 @@ def test_who_has_the_link_of_a_table_reads_its_own_rules(client: Client, as_bob:
     assert client.get(f"/games/{secret.code}/").status_code == 404
 
 
-def test_the_about_page_says_that_this_is_independent(client: Client) -> None:
-    assert "not affiliated with or endorsed by Mattel" in text_of(client.get("/about/"))
-
-
 def test_static_pages_run_no_query_for_a_visitor(client: Client, django_assert_num_queries: Any) -> None:
     for url in ("/rules/", "/rules/?preset=flip", "/rules/?preset=all", "/about/", "/notation/", "/privacy/"):
         with django_assert_num_queries(0):

@@ -21,7 +21,7 @@ from games.queries import Viewer
 from tests.support.clocks import HOUR, MINUTE, SECOND, THREE_HANDS, due_table, locked
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("slow")]
 LEFT = re.compile(r'<time [^>]*data-left="([-.\d]+)"[^>]*>([^<]+)')
 
 
@@ -31,7 +31,6 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "skew_between", lambda asked_at, moment: MINUTE)
 
 
-@pytest.mark.usefixtures("slow")
 def test_a_deadline_goes_by_the_database_s_clock(alice: User, bob: User) -> None:
     """At a live table the turn would be over immediately by the slow clock."""
     table = table_at(TWO_HANDS, [alice, bob], pace="live", deadline=NOON + 2 * MINUTE, turn_since=NOON)
@@ -40,7 +39,6 @@ def test_a_deadline_goes_by_the_database_s_clock(alice: User, bob: User) -> None
     assert (game.deadline, game.turn_since) == (NOON + 2 * MINUTE, NOON + MINUTE)
 
 
-@pytest.mark.usefixtures("slow")
 def test_the_first_deadline_goes_by_the_database_s_clock(alice: User) -> None:
     options = lobby.TableOptions(players=2, bots=1, pace="live", bot_pause=1.0)
     games = [lobby.create_table(user=alice, options=options, now=NOON).game for _ in range(8)]
@@ -48,7 +46,6 @@ def test_the_first_deadline_goes_by_the_database_s_clock(alice: User) -> None:
     assert due == {(NOON + 2 * MINUTE, None), (None, NOON + MINUTE + SECOND)}
 
 
-@pytest.mark.usefixtures("slow")
 def test_callout_windows_and_banked_time_go_by_the_database_s_clock(alice: User, bob: User) -> None:
     position = {**TWO_HANDS, "hands": [["r5", "b1"], ["r4", "g3", "W6"]]}
     table = table_at(position, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
@@ -58,7 +55,6 @@ def test_callout_windows_and_banked_time_go_by_the_database_s_clock(alice: User,
     assert hand.callout_until == NOON + MINUTE + timedelta(days=1)
 
 
-@pytest.mark.usefixtures("slow")
 def test_a_pause_keeps_the_time_left_by_the_database_s_clock(alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + HOUR, turn_since=NOON)
     locked(table, lambda here: pausing.pause(here, reason="staff", now=NOON))
@@ -67,7 +63,6 @@ def test_a_pause_keeps_the_time_left_by_the_database_s_clock(alice: User, bob: U
     assert now_of(table).game.deadline == NOON + HOUR + MINUTE + 59 * MINUTE
 
 
-@pytest.mark.usefixtures("slow")
 def test_a_bot_is_due_after_its_pause_by_the_database_s_clock(
     alice: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: object
 ) -> None:
@@ -83,18 +78,14 @@ def test_a_bot_is_due_after_its_pause_by_the_database_s_clock(
     assert bot_turn.play_bots(game_id=table.game.pk, clock=lambda: late, rng=random.Random(1), most=1) == 1
 
 
-@pytest.mark.usefixtures("slow")
-@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["page", "fragment"])
-def test_a_page_shows_the_time_left_by_the_database_s_clock(
-    alice: User, bob: User, as_alice: Client, headers: dict[str, str]
-) -> None:
+def test_a_page_shows_the_time_left_by_the_database_s_clock(alice: User, bob: User, as_alice: Client) -> None:
     deadline = timezone.now() + 2 * MINUTE
     table = table_at(THREE_HANDS, [alice, bob, "careful"], pace="live", deadline=deadline)
-    url = f"/games/{table.game.code}/"
-    found = LEFT.search(as_alice.get(url, headers=headers).content.decode())
-    assert found is not None
-    assert 30 < float(found[1]) <= 60
-    assert found[2] == f"{math.ceil(float(found[1]))} s left"
+    for headers in ({}, {"HX-Request": "true"}):
+        found = LEFT.search(as_alice.get(table.game.get_absolute_url(), headers=headers).content.decode())
+        assert found is not None
+        assert 30 < float(found[1]) <= 60
+        assert found[2] == f"{math.ceil(float(found[1]))} s left"
 
 
 @pytest.mark.parametrize("ahead", [-HOUR, HOUR])

@@ -61,15 +61,12 @@ def test_the_table_shows_the_side_in_force() -> None:
     assert faces.BACK in rendered("table", page=page(seen(BUZZER_ON_TOP, preset="house-party")))
 
 
-def test_wilds_in_the_hand_show_the_colours_of_the_side_in_force() -> None:
+def test_wilds_and_the_hand_follow_the_colours_of_the_side_in_force() -> None:
     light, dark = (there(page(flip(position)).hand) for position in (LIGHT, DARK))
     assert [card.side for card in light.cards if card.text == "W"] == ["light"]
     (wild,) = [card for card in dark.cards if card.text == "W"]
     assert wild.side == "dark"
     assert faces.face("W", "dark") in rendered("card", card=wild)
-
-
-def test_a_hand_is_sorted_by_the_colours_of_the_side_in_force() -> None:
     hand = ["W", "t3", "WD", "uF", "o+5", "p9", "o1", "tR"]
     assert table.sorted_hand(hand, "color") == ["o1", "o+5", "p9", "uF", "t3", "tR", "W", "WD"]
     assert table.sorted_hand(hand, "number") == ["o1", "t3", "p9", "tR", "uF", "o+5", "W", "WD"]
@@ -190,18 +187,15 @@ def test_the_hands_at_the_end_of_a_round_show_both_faces_of_each_card() -> None:
         assert faces.face(face, side) in html
 
 
-def test_a_hand_seen_from_both_sides_is_sorted_by_the_side_in_force() -> None:
+def test_hands_seen_from_both_sides_are_sorted_by_the_side_in_force_and_hide_what_their_player_did_not_see() -> None:
     for side, shown in (
         ("light", [("r4", "t1", True), ("b9", "o7", False), ("W", "u3", False)]),
         ("dark", [("o7", "b9", True), ("u3", "W", False), ("t1", "r4", False)]),
     ):
         cards = table.shown_cards(["r4/t1", "W/u3", "b9/o7"], flip(DARK).options, side, fitting={"r4", "o7"})
         assert [(card.text, card.back, card.fits) for card in cards] == shown
-
-
-def test_a_hand_as_its_player_saw_it_has_no_hidden_faces() -> None:
-    shown = table.shown_cards(["r4/t1", "W/u3"], flip(DARK).options, "dark", backs=False)
-    assert [(card.text, card.name, card.back) for card in shown] == [("u3", "Purple 3", ""), ("t1", "Teal 1", "")]
+    as_seen = table.shown_cards(["r4/t1", "W/u3"], flip(DARK).options, "dark", backs=False)
+    assert [(card.text, card.name, card.back) for card in as_seen] == [("u3", "Purple 3", ""), ("t1", "Teal 1", "")]
 
 
 def test_the_headline_of_a_drawn_card_names_the_face_in_force() -> None:

@@ -136,7 +136,7 @@ def token(bob: User) -> str:
     return api_token(bob)
 
 
-async def test_a_call_is_answered_after_the_next_move(
+async def test_a_call_is_answered_after_the_next_move_or_at_once_if_there_was_one(
     site: Site, table: Table, path: str, token: str, alice: User
 ) -> None:
     call = await site.waiting(path, token)
@@ -144,14 +144,7 @@ async def test_a_call_is_answered_after_the_next_move(
     status, view = await call.answer()
     assert (status, view["version"], view["top"]) == (200, 1, "r5")
     assert view["hand"] is not None
-
-
-async def test_a_call_is_answered_at_once_if_there_was_a_move(
-    site: Site, table: Table, path: str, token: str, alice: User
-) -> None:
-    await played(table.game.code, alice)
-    status, view = await site.answer(path, token)
-    assert (status, view["version"]) == (200, 1)
+    assert (await site.answer(path, token))[1]["version"] == 1
 
 
 async def test_a_call_is_answered_after_a_change_that_is_no_move(
@@ -166,13 +159,18 @@ async def test_a_call_is_answered_after_a_change_that_is_no_move(
 
 
 @pytest.mark.long
-async def test_a_message_without_a_change_for_the_caller_is_no_answer(
+async def test_a_caller_gets_no_answer_without_a_change_and_hangs_up_without_a_trace(
     site: Site, path: str, token: str, bob: User
 ) -> None:
     call = await site.waiting(path.partition("?")[0], token)
     await sync_to_async(announce.person_news)(bob.pk)
     assert await call.waits()
     await call.hang_up()
+    call = await site.waiting(path.partition("?")[0], token)
+    await call.hang_up()
+    layer: Any = get_channel_layer()
+    left = (site.app.waiting, layer.groups, layer.channels)
+    assert not any(left)
 
 
 @pytest.mark.long
@@ -371,14 +369,6 @@ async def test_changes_that_are_nothing_new_are_looked_at_more_and_more_seldom(
             await asyncio.sleep(0.02)
         await call.hang_up()
     assert 2 <= sum("wait/games" in record.getMessage() for record in caplog.records) <= 3
-
-
-async def test_a_caller_who_hangs_up_leaves_nothing_behind(site: Site, path: str, token: str) -> None:
-    call = await site.waiting(path.partition("?")[0], token)
-    await call.hang_up()
-    layer: Any = get_channel_layer()
-    left = (site.app.waiting, layer.groups, layer.channels)
-    assert not any(left)
 
 
 def test_without_a_server_that_waits_the_view_answers_at_once(path: str, token: str) -> None:
