@@ -429,8 +429,12 @@ def test_staff_pages_still_ask_for_their_second_factor(client: Client, provider:
     assert client.get("/accounts/2fa/totp/activate/")["Location"].startswith("/accounts/reauthenticate/")
 
 
-def test_a_closed_account_stays_closed(client: Client, provider: Provider, dora: User) -> None:
-    User.objects.filter(pk=dora.pk).update(is_active=False)
+def test_a_closed_account_or_one_whose_deletion_has_begun_stays_closed(
+    client: Client, provider: Provider, dora: User
+) -> None:
+    User.objects.update(deletion_begun=True)
+    assert "has just been deleted" in text_of(client.get(go_through(client)["Location"]))
+    User.objects.update(is_active=False, deletion_begun=False)
     assert go_through(client)["Location"] == "/accounts/inactive/"
     assert who(client) == ""
 
@@ -446,12 +450,6 @@ def test_a_log_in_cancels_the_deletion(client: Client, provider: Provider, dora:
     answer = client.get(go_through(client)["Location"])
     assert "you have cancelled the deletion" in text_of(answer)
     assert User.objects.get(pk=dora.pk).deletes_at is None
-
-
-def test_a_log_in_that_comes_after_the_deletion_began_is_told(client: Client, provider: Provider, dora: User) -> None:
-    User.objects.filter(pk=dora.pk).update(deletion_begun=True)
-    assert "has just been deleted" in text_of(client.get(go_through(client)["Location"]))
-    assert who(client) == ""
 
 
 def test_an_account_that_is_deleted_is_not_found_any_more(client: Client, provider: Provider, dora: User) -> None:
@@ -585,17 +583,12 @@ def test_facts_come_from_userinfo_if_the_token_has_none(client: Client, provider
     assert go_through(Client()).status_code == 502
 
 
-def test_a_callback_in_another_browser_is_refused(client: Client, provider: Provider, dora: User) -> None:
+def test_a_callback_works_once_and_only_in_its_browser(client: Client, provider: Provider, dora: User) -> None:
     there = begin(client)
     for browser in (Client(), logged_in(dora)):
         answer = browser.get(there)
         assert (answer.status_code, "not begun in this browser" in text_of(answer)) == (400, True)
     assert client.get(there)["Location"] == "/"
-
-
-def test_a_callback_works_once(client: Client, provider: Provider, dora: User) -> None:
-    there = begin(client)
-    assert client.get(there).status_code == 302
     calls = provider.calls()
     answer = client.get(there)
     assert (answer.status_code, "it is complete already" in text_of(answer)) == (400, True)
@@ -626,18 +619,16 @@ def test_a_callback_that_nobody_has_begun_is_refused_and_stores_nothing(client: 
     assert provider.calls() == {}
 
 
-def test_a_callback_from_another_issuer_is_refused(client: Client, provider: Provider, dora: User) -> None:
-    there = begin(client)
-    assert client.get(re.sub(r"iss=[^&]+", "iss=https://another.example.org", there)).status_code == 400
-
-
-def test_a_log_in_ends_after_ten_minutes(
+def test_a_callback_from_another_issuer_or_after_ten_minutes_is_refused(
     client: Client, provider: Provider, dora: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    there = begin(client)
+    assert client.get(re.sub(r"iss=[^&]+", "iss=https://another.example.org", there)).status_code == 400
     there = begin(client)
     now = time.time()
     monkeypatch.setattr("allauth.socialaccount.internal.statekit.time.time", lambda: now + 601)
     assert client.get(there).status_code == 400
+    assert who(client) == ""
 
 
 def test_an_error_of_the_provider_or_no_code_gets_a_page(client: Client, provider: Provider) -> None:

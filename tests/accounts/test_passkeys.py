@@ -25,7 +25,7 @@ from tests.support import account_pages as pages
 from tests.support.account_pages import copied, is_in, who
 from tests.support.codes import confirmed_browser
 from tests.support.pages import text_of
-from tests.support.passkeys import FLAG, Device
+from tests.support.passkeys import FLAG, Device, store_passkey
 
 SITE: Final = "https://cards.example.org"
 ADD, LOG_IN = "/accounts/2fa/webauthn/add/", "/accounts/2fa/webauthn/login/"
@@ -114,21 +114,15 @@ def test_where_none_are_possible_the_pages_say_so(alice: User, settings: Setting
     assert "Add a passkey" not in text_of(browser.get(FACTORS))
 
 
-def test_the_first_passkey_makes_recovery_codes_and_ends_other_sessions(alice: User) -> None:
+def test_the_first_passkey_makes_recovery_codes_and_ends_other_sessions_and_another_one_keeps_both(alice: User) -> None:
     other, browser = logged_in(alice), confirmed_browser(alice)
     answer = added(browser, Device(SITE))
     assert (answer.status_code, answer.headers["Location"]) == (302, pages.CODES)
-    assert who(browser) == "alice"
-    assert not is_in(other)
+    assert (who(browser), is_in(other)) == ("alice", False)
     assert kinds_of(alice) == {"webauthn", "recovery_codes"}
     page = text_of(browser.get(FACTORS))
     assert "Phone Added" in page
     assert "Your password alone is not enough to log in." in page
-
-
-def test_another_passkey_keeps_codes_and_sessions(alice: User) -> None:
-    browser = confirmed_browser(alice)
-    added(browser, Device(SITE))
     browser.get(pages.CODES)
     codes = Authenticator.objects.get(user=alice, type="recovery_codes").data
     answer = added(browser, Device(SITE), name="Key")
@@ -137,10 +131,11 @@ def test_another_passkey_keeps_codes_and_sessions(alice: User) -> None:
     assert [one.data["name"] for one in queries.passkeys_of(alice)] == ["Phone", "Key"]
 
 
-def test_a_passkey_needs_a_confirmation(alice: User) -> None:
+def test_a_passkey_needs_a_confirmation_and_an_account(alice: User) -> None:
     browser = logged_in(alice)
     for answer in (browser.get(ADD), browser.post(ADD, sent({}))):
         assert answer.headers["Location"] == f"/accounts/reauthenticate/?next={ADD.replace('/', '%2F')}"
+    assert logged_in(actions.create_guest()).get(ADD).headers["Location"] == pages.SIGN_UP
     assert not Authenticator.objects.exists()
 
 
@@ -162,22 +157,18 @@ def test_a_passkey_logs_in_alone(alice: User) -> None:
     assert queries.passkeys_of(alice).get().last_used_at is not None
 
 
-def test_an_answer_logs_in_once(alice: User) -> None:
-    device, browser = device_of(alice), Client()
+def test_an_answer_logs_in_once_and_in_no_other_browser(alice: User) -> None:
+    device, browser, thief = device_of(alice), Client(), Client()
     answer = sent(device.use(asked(browser)))
+    asked(thief)
+    thief.post(LOG_IN, answer)
+    assert not is_in(thief)
     browser.post(LOG_IN, answer)
+    assert is_in(browser)
     browser.post(pages.LOG_OUT)
     browser.post(LOG_IN, answer)
     assert not is_in(browser)
     assert Client().post(LOG_IN, answer).headers["Location"] == pages.LOG_IN
-
-
-def test_the_answer_for_another_browser_does_not_log_in(alice: User) -> None:
-    device, victim, thief = device_of(alice), Client(), Client()
-    answer = sent(device.use(asked(victim)))
-    asked(thief)
-    thief.post(LOG_IN, answer)
-    assert not is_in(thief)
 
 
 @pytest.mark.long
@@ -224,21 +215,15 @@ def test_closed_and_suspended_people(alice: User) -> None:
     assert not is_in(browser)
 
 
-def test_a_passkey_is_the_second_factor_of_a_log_in(alice: User) -> None:
-    device, browser = device_of(alice), pages.waiting_for_code()
+def test_only_a_passkey_of_their_own_is_the_second_factor_of_a_log_in(alice: User, bob: User) -> None:
+    device, stranger, browser = device_of(alice), device_of(bob), pages.waiting_for_code()
     page = browser.get(ENTER)
     assert "six digits" not in text_of(page)
-    browser.post(ENTER, sent(device.use(to_use(page))))
-    assert who(browser) == "alice"
-
-
-def test_a_passkey_of_somebody_else_is_no_second_factor(alice: User, bob: User) -> None:
-    device_of(alice)
-    stranger, browser = device_of(bob), pages.waiting_for_code()
-    page = browser.get(ENTER)
     refused = browser.post(ENTER, sent(stranger.use(to_use(page))))
     assert NOT_ACCEPTED in text_of(refused)
     assert not is_in(browser)
+    browser.post(ENTER, sent(device.use(to_use(browser.get(ENTER)))))
+    assert who(browser) == "alice"
 
 
 @pytest.mark.long
@@ -248,21 +233,13 @@ def test_with_a_passkey_the_password_confirms_nothing(alice: User) -> None:
     assert asked_again.headers["Location"] == f"{CONFIRM}?next=%2Faccounts%2Fme%2Ftokens%2F"
     answer = browser.post(pages.CONFIRM, {"password": "alice"})
     assert answer.headers["Location"].startswith(CONFIRM)
-    page = browser.get(CONFIRM)
-    assert "Use a code" in text_of(page)
-    confirmed = browser.post(f"{CONFIRM}?next={TOKENS}", sent(device.use(to_use(page))))
+    assert "Use a code" in text_of(browser.get(CONFIRM))
+    refused = browser.post(f"{CONFIRM}?next={TOKENS}", sent({"id": "AAAA"}))
+    assert NOT_ACCEPTED in text_of(refused)
+    assert f'value="{TOKENS}"' in refused.content.decode()
+    confirmed = browser.post(f"{CONFIRM}?next={TOKENS}", sent(device.use(to_use(browser.get(CONFIRM)))))
     assert confirmed.headers["Location"] == TOKENS
     assert browser.get(TOKENS).status_code == 200
-
-
-@pytest.mark.long
-def test_a_refused_confirmation_shows_the_page_again(alice: User) -> None:
-    device_of(alice)
-    browser = returning(alice)
-    browser.get(CONFIRM)
-    page = browser.post(f"{CONFIRM}?next={TOKENS}", sent({"id": "AAAA"}))
-    assert NOT_ACCEPTED in text_of(page)
-    assert f'value="{TOKENS}"' in page.content.decode()
 
 
 @pytest.mark.long
@@ -296,12 +273,12 @@ def test_a_double_click_adds_one(alice: User) -> None:
     assert queries.passkeys_of(alice).count() == 1
 
 
-@pytest.mark.long
-def test_at_most_ten(alice: User, settings: Settings) -> None:
-    settings.RATE_LIMITS = 0
-    for _ in range(MOST):
-        assert added(confirmed_browser(User.objects.get(pk=alice.pk)), Device(SITE)).status_code == 302
-    page = added(confirmed_browser(User.objects.get(pk=alice.pk)), Device(SITE))
+def test_at_most_ten(alice: User) -> None:
+    for _ in range(MOST - 1):
+        store_passkey(alice, Device(SITE))
+    browser = confirmed_browser(alice)
+    assert added(browser, Device(SITE)).status_code == 302
+    page = added(browser, Device(SITE))
     assert (page.status_code, TOO_MANY in text_of(page)) == (200, True)
     assert queries.passkeys_of(alice).count() == MOST
 
@@ -354,11 +331,6 @@ def test_tokens_are_revoked_with_the_first_passkey_if_asked(alice: User) -> None
     assert queries.tokens_of(alice).exists()
     added(browser, Device(SITE), revoke_tokens="on")
     assert not queries.tokens_of(alice).exists()
-
-
-def test_guests_have_none(db: None) -> None:
-    guest = logged_in(actions.create_guest())
-    assert guest.get(ADD).headers["Location"] == pages.SIGN_UP
 
 
 @pytest.mark.long
@@ -445,18 +417,14 @@ def test_what_is_no_answer_is_refused(alice: User) -> None:
         assert (page.status_code, NOT_ACCEPTED in text_of(page)) == (200, True), what
 
 
-def test_a_key_that_can_check_nothing_is_refused(alice: User) -> None:
+def test_a_key_that_can_check_nothing_or_has_another_id_is_refused(alice: User) -> None:
+    browser = confirmed_browser(alice)
     for key in ({1: 2, 3: -999}, {1: 2, 3: -7}):  # of an unknown kind, and without its numbers
-        device = Device(SITE, public=CoseKey(key))
-        assert NOT_ACCEPTED in text_of(added(confirmed_browser(alice), device)), key
-    assert not Authenticator.objects.exists()
-
-
-def test_an_answer_has_the_id_of_its_passkey(alice: User) -> None:
-    browser, device = confirmed_browser(alice), Device(SITE)
-    answer = device.add(to_add(browser))
+        assert NOT_ACCEPTED in text_of(added(browser, Device(SITE, public=CoseKey(key)))), key
+    answer = Device(SITE).add(to_add(browser))
     answer["id"] = answer["rawId"] = websafe_encode(b"another")
     assert NOT_ACCEPTED in text_of(browser.post(ADD, sent(answer, name="Phone")))
+    assert not Authenticator.objects.exists()
 
 
 FUZZ = int(os.environ.get("FUZZ", "20"))

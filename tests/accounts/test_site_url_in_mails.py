@@ -6,7 +6,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -17,13 +16,14 @@ from accounts.models import AccountMail, User
 from games.models import Notice
 from games.notices import outbox, player_notices, preferences
 from games.notices.kinds import DIGEST, KINDS
+from tests.support import account_pages as pages
+from tests.support.account_pages import claim, confirmed
 from tests.support.codes import confirmed_browser
 from tests.support.mail import parsed, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
 
-WORD = "a long way to Bergen"
 HOSTILE = {
     "HTTP_HOST": "other.example:6666",
     "HTTP_X_FORWARDED_HOST": "evil.example",
@@ -37,34 +37,19 @@ HOSTILE = {
 def ask_for_everything(alice: User) -> None:
     """Queue a mail of each kind by requests with another Host header."""
     newcomer = Client(headers=None, **HOSTILE)  # type: ignore[arg-type]  # what goes into each request
-    form = {"username": "dora", "email": "dora@example.org", "password1": WORD, "password2": WORD}
-    assert newcomer.post("/accounts/signup/", form).status_code == 302
+    assert pages.sign_up(newcomer, email="dora@example.org").status_code == 302
     for address in (alice.email, "dora@example.org"):
         assert newcomer.post("/accounts/password/reset/", {"email": address}).status_code == 302
     browser = confirmed_browser(alice)
     browser.defaults |= HOSTILE
-    for action, address in (("action_add", "new@example.org"), ("action_add", "dora@example.org")):
-        assert browser.post("/accounts/email/", {action: "", "email": address}).status_code == 302
+    for address in ("new@example.org", "dora@example.org"):
+        assert pages.change_address(browser, "add", address).status_code == 302
     preferences.mark_bounced(address=alice.email, now=timezone.now())
     assert browser.post("/notices/settings/works/").status_code == 303
-    change = {"oldpassword": "alice", "password1": WORD, "password2": WORD}
-    assert browser.post("/accounts/password/change/", change).status_code == 302
-    facts = dict.fromkeys(
-        (
-            "from_email",
-            "to_email",
-            "deleted_email",
-            "added_email",
-            "confirmed_email",
-            "deletes_on",
-            "until",
-            "page",
-            "provider",
-        ),
-        "a@example.org",
-    )
+    assert pages.change_password(browser) == 302
     for kind in mails.KINDS.values():
         if kind.sentence and kind.name != "account/email/password_changed":
+            facts = dict.fromkeys(kind.facts, "a@example.org")
             mails.queue(kind=kind.name, address=alice.email, user=alice, facts=facts, now=timezone.now())
 
 
@@ -74,12 +59,12 @@ def test_every_link_in_mails_is_of_the_site_url(settings: Settings, alice: User,
     settings.SITE_URL = site
     settings.ALLOWED_HOSTS = ["play.example", "other.example"]
     settings.ACCOUNT_EMAIL_VERIFICATION = "optional"
-    EmailAddress.objects.create(user=alice, email=alice.email, verified=True, primary=True)
-    EmailAddress.objects.create(user=bob, email="taken@example.org", verified=True)
+    confirmed(alice)
+    claim(bob, "taken@example.org", verified=True)
     ask_for_everything(alice)
     asker = confirmed_browser(alice)
     asker.defaults |= HOSTILE
-    assert asker.post("/accounts/email/", {"action_add": "", "email": "taken@example.org"}).status_code == 302
+    assert pages.change_address(asker, "add", "taken@example.org").status_code == 302
     outbox.deliver(clock=timezone.now)
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(days=1))
     texts = [(kind, "" if one.turn else "Something happened.") for kind, one in KINDS.items() if kind != DIGEST]

@@ -9,16 +9,15 @@ from allauth.mfa.totp.internal.auth import TOTP
 from django.test import Client
 
 from accounts.models import User
+from tests.support import account_pages as pages
 from tests.support.codes import totp
 
-SET_UP, CONFIRM = "/accounts/2fa/totp/activate/", "/accounts/reauthenticate/"
-SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+SET_UP = pages.SET_UP
 
 
 def after_log_in(user: User) -> Client:
     browser = Client()
-    answer = browser.post("/accounts/login/", {"login": user.username, "password": user.username})
-    assert answer.status_code == 302
+    assert pages.log_in(browser, user.username).status_code == 302
     return browser
 
 
@@ -33,18 +32,18 @@ def test_staff_who_have_just_logged_in_set_up_a_factor_without_the_password(mo: 
 def test_five_minutes_after_the_log_in_the_password_is_asked(mo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     browser, now = after_log_in(mo), time.time()
     monkeypatch.setattr("time.time", lambda: now + 310)
-    assert browser.get(SET_UP).headers["Location"].startswith(CONFIRM)
+    assert browser.get(SET_UP).headers["Location"].startswith(pages.CONFIRM)
 
 
 def test_players_are_asked_for_the_password(alice: User) -> None:
-    assert after_log_in(alice).get(SET_UP).headers["Location"].startswith(CONFIRM)
+    assert after_log_in(alice).get(SET_UP).headers["Location"].startswith(pages.CONFIRM)
 
 
 def test_staff_with_a_factor_are_asked_for_a_code_before_it_is_turned_off(mo: User) -> None:
-    TOTP.activate(mo, SECRET)
+    TOTP.activate(mo, pages.SECRET)
     browser = after_log_in(mo)
     assert browser.get("/admin/").status_code == 302  # the code is still missing
-    browser.post("/accounts/2fa/authenticate/", {"code": totp(SECRET)})
+    browser.post(pages.ENTER_CODE, {"code": totp(pages.SECRET)})
     assert browser.get("/admin/").status_code == 200
-    answer = browser.get("/accounts/2fa/totp/deactivate/")
-    assert answer.headers["Location"].startswith("/accounts/2fa/reauthenticate/")
+    answer = browser.get(pages.TURN_OFF)
+    assert answer.headers["Location"].startswith(pages.CONFIRM_BY_CODE)

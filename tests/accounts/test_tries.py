@@ -309,27 +309,19 @@ def test_resets_are_counted_by_network_address(alice: User) -> None:
 # Known browsers
 
 
-def test_strangers_cannot_lock_out_a_known_browser(alice: User) -> None:
-    browser = known("alice")
-    lock_out("alice")
-    assert pages.log_in(Client()).status_code == 429
-    assert pages.log_in(browser).status_code == 302
-
-
-@pytest.mark.long
-def test_strangers_of_the_same_network_cannot_lock_out_a_known_browser(alice: User) -> None:
-    browser = known("alice")
-    for n in range(11):
-        guess(n, login=f"nobody{n}", address="198.51.100.1")
-    assert pages.log_in(Client(REMOTE_ADDR="198.51.100.1")).status_code == 429
-    assert pages.log_in(browser).status_code == 302
-
-
-def test_a_known_browser_can_log_in_by_a_confirmed_address(optional: None, alice: User) -> None:
+@pytest.mark.parametrize("by", ["name", "confirmed address", "network"])
+def test_strangers_cannot_lock_out_a_known_browser(optional: None, alice: User, by: str) -> None:
     confirmed(alice)
-    browser = known("alice")
-    lock_out("alice@example.org")
-    assert pages.log_in(browser, "alice@example.org", "alice").status_code == 302
+    browser, login = known("alice"), alice.email if by == "confirmed address" else "alice"
+    other = Client()
+    if by == "network":
+        other = Client(REMOTE_ADDR="198.51.100.1")
+        for n in range(11):
+            guess(n, login=f"nobody{n}", address="198.51.100.1")
+    else:
+        lock_out(login)
+    assert pages.log_in(other, login, "alice").status_code == 429
+    assert pages.log_in(browser, login, "alice").status_code == 302
 
 
 @pytest.mark.long
@@ -353,13 +345,16 @@ def test_wrong_codes_of_strangers_do_not_lock_a_known_browser_out(alice: User) -
     assert who(browser) == "alice"
 
 
-def test_a_browser_becomes_known_after_the_second_factor(alice: User) -> None:
+def test_a_browser_becomes_known_for_a_year_after_the_second_factor(alice: User) -> None:
     TOTP.activate(alice, pages.SECRET)
     browser = Client()
     pages.log_in(browser)
     assert known_browsers.COOKIE not in browser.cookies
     browser.post(pages.ENTER_CODE, {"code": totp(pages.SECRET)})
-    assert known_browsers.COOKIE in browser.cookies
+    cookie = browser.cookies[known_browsers.COOKIE]
+    assert cookie["httponly"]
+    assert (cookie["samesite"], cookie["path"]) == ("Lax", "/")
+    assert int(cookie["max-age"]) == 365 * 86_400
 
 
 def test_a_known_browser_is_unknown_after_a_new_password(alice: User) -> None:
@@ -445,13 +440,6 @@ def test_one_browser_is_known_to_several_people(alice: User, bob: User) -> None:
         lock_out(name)
         assert pages.log_in(browser, name).status_code == 302
         browser.post(pages.LOG_OUT)
-
-
-def test_the_cookie_is_http_only_and_outlives_the_session(alice: User) -> None:
-    cookie = known("alice").cookies[known_browsers.COOKIE]
-    assert cookie["httponly"]
-    assert (cookie["samesite"], cookie["path"]) == ("Lax", "/")
-    assert int(cookie["max-age"]) == 365 * 86_400
 
 
 # The counting itself
