@@ -395,10 +395,7 @@ def update_rest(
         raise ValidationError("Enter both times of your quiet hours, or leave both empty.", code="one_end")
     if quiet_from is not None and quiet_to is not None and quiet_length(quiet_from, quiet_to) > LONGEST_QUIET:
         hours = LONGEST_QUIET // timedelta(hours=1)
-        raise ValidationError(
-            f"Quiet hours can last {hours} hours at most.",
-            code="too_long",
-        )
+        raise ValidationError(f"Quiet hours can last {hours} hours at most.", code="too_long")
     with transaction.atomic():
         user = lock_person(user_id)
         new_hours = (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to)

@@ -239,7 +239,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
         Unlike allauth's own mails it names no network address and no browser.
         """
-        removed = str((context or {}).get("deleted_email", ""))  # `apps.address_removed` notifies this one
+        removed = str((context or {}).get("deleted_email", ""))  # `receivers.address_removed` notifies this one
         mails.notify(kind=template_prefix, user=user, facts=context, except_for=removed, now=timezone.now())
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:

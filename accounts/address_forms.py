@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts import invitations, mails, tries
 from accounts.addresses import LONGEST_ADDRESS, spellings
-from accounts.forms import check_addresses, limit_length
+from accounts.forms import ChecksAddress, limit_length
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
@@ -45,16 +45,12 @@ class LogInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types
         return cleaned
 
 
-class CountedSignUp:
+class CountedSignUp(ChecksAddress):
     """A sign-up form that accepts an address that another account has, so that nobody finds out which have accounts.
 
     The address belongs to the account that confirms it (`accounts.mails`). `forms.SignUpQuestions` has the other
     fields.
     """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        check_addresses(cast("Any", self))
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         """Create the account and its address in one transaction, use its invitation up, and count it.
@@ -83,11 +79,7 @@ class SignUpForm(CountedSignUp, SignupForm):  # type: ignore[misc]  # allauth sh
     """Asks for a username and a password."""
 
 
-class AddAddressForm(AddEmailForm):  # type: ignore[misc]  # allauth ships no types
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        check_addresses(self)
-
+class AddAddressForm(ChecksAddress, AddEmailForm):  # type: ignore[misc]  # allauth ships no types
     def clean_email(self) -> str:
         """Return the address. Refuse it also if this person has asked for too many confirmation mails."""
         address: str = super().clean_email()

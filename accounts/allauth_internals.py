@@ -8,7 +8,7 @@ constant has changed.
 from allauth.account.internal.flows.email_verification import add_email_verification_sent_message, get_address_for_user
 
 # allauth notes how somebody has logged in. A log-in at the OpenID provider, and a second factor that has just been set
-# up, are ways that it does not note by itself (accounts/openid.py, accounts/apps.py).
+# up, are ways that it does not note by itself (accounts/openid.py, accounts/receivers.py).
 from allauth.account.internal.flows.login import record_authentication
 
 # Whether this session has given its password or a code within five minutes (accounts/log_ins.py).

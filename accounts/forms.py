@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 
-from accounts import actions, invitations
+from accounts import actions, invitations, queries
 from accounts.addresses import LONGEST_ADDRESS, validate_address
 from accounts.avatars import AVATARS, picture
 from accounts.models import ApiToken, SignUpInvitation, User
@@ -118,10 +118,21 @@ class HostNameForm(GuestNameForm):
         )
 
 
-def use_sentence_case(form: forms.Form) -> None:
-    """Write the labels of an allauth form like ours: only the first word has a capital letter."""
-    for field in form.fields.values():
-        field.label = field.widget.attrs["placeholder"] = str(field.label).capitalize()
+class SentenceCase:
+    """Writes the labels of an allauth form like ours: only the first word has a capital letter."""
+
+    fields: dict[str, forms.Field]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.label = field.widget.attrs["placeholder"] = str(field.label).capitalize()
+
+
+def offer_to_revoke_tokens(form: Any) -> None:
+    """Ask people who get their first second factor by this form of allauth whether to revoke their API tokens."""
+    if not queries.has_second_factor(form.user) and queries.tokens_of(form.user).exists():
+        form.fields["revoke_tokens"] = revoke_tokens_field()
 
 
 def revoke_tokens_field() -> forms.BooleanField:
@@ -135,14 +146,19 @@ def revoke_tokens_field() -> forms.BooleanField:
     )
 
 
-def check_addresses(form: forms.Form) -> None:
-    """Let the field `email` of an allauth form accept only addresses that this site can send to and store.
+class ChecksAddress:
+    """Lets the field `email` of an allauth form accept only addresses that this site can send to and store.
 
     Our validator replaces Django's, which it calls too, so that a wrong address gets one error and not two.
     """
-    email = form.fields["email"]
-    email.validators = [validate_address if check is validate_email else check for check in email.validators]
-    limit_length(email, LONGEST_ADDRESS)
+
+    fields: dict[str, forms.Field]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        email = self.fields["email"]
+        email.validators = [validate_address if check is validate_email else check for check in email.validators]
+        limit_length(email, LONGEST_ADDRESS)
 
 
 def limit_length(field: forms.Field, most: int) -> None:

@@ -314,6 +314,5 @@ def _reserved(site_name: str) -> tuple[tuple[str, ...], frozenset[str], frozense
     return (
         tuple(map(_plain, STAFF_WORD_PARTS)),
         frozenset(map(_plain, STAFF_WORDS)),
-        frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, *_CARDS, *cards, site_name))
-        - {""},
+        frozenset(_plain("".join(words(name))) for name in (*RESERVED_NAMES, *_CARDS, *cards, site_name)) - {""},
     )

@@ -46,7 +46,7 @@ from fido2.webauthn import AttestedCredentialData, CollectedClientData, Registra
 from accounts import actions, allauth_internals, queries
 from accounts.actions import NOT_ALONE
 from accounts.changes import AddsFactor, NotAfterEnd
-from accounts.forms import revoke_tokens_field
+from accounts.forms import offer_to_revoke_tokens
 from accounts.models import User
 
 MOST: Final = 10
@@ -149,7 +149,7 @@ def _name_field() -> forms.CharField:
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth ships no types
-    """Adds a passkey. People who get their first second factor are asked whether to revoke their API tokens."""
+    """Adds a passkey."""
 
     passwordless = None  # each passkey can log in alone, so allauth's choice is removed
     name = _name_field()
@@ -157,8 +157,7 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth ships no
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not queries.has_second_factor(self.user) and queries.tokens_of(self.user).exists():
-            self.fields["revoke_tokens"] = revoke_tokens_field()
+        offer_to_revoke_tokens(self)
 
     def clean_credential(self) -> dict[str, Any]:
         """Return only those parts of the answer that are needed later, as the parser understood them.
@@ -202,12 +201,14 @@ class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]  # allauth ship
     name = _name_field()
 
 
-class _OfThisSite:
+class _OfThisSite(forms.Form):
     """Accepts only what a device has answered to a page of this site."""
+
+    credential = AnswerField()
 
     def clean_credential(self) -> Authenticator:
         with _refusing():
-            answer = allauth_internals.parse_authentication_response(cast("Any", self).cleaned_data["credential"])
+            answer = allauth_internals.parse_authentication_response(self.cleaned_data["credential"])
             _check_origin(answer.response.client_data)
             passkey: Authenticator = cast("Any", super()).clean_credential()
         return passkey
@@ -232,19 +233,13 @@ class _UsesPasskeyUnderLock(_OfThisSite):
 class LogInByFactorForm(_UsesPasskeyUnderLock, AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a passkey after the password."""
 
-    credential = AnswerField()
-
 
 class ConfirmByPasskeyForm(_UsesPasskeyUnderLock, ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a passkey before a change to security settings."""
 
-    credential = AnswerField()
-
 
 class LogInByPasskeyForm(_OfThisSite, LoginWebAuthnForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a passkey alone. The passkey itself says whose it is."""
-
-    credential = AnswerField()
 
     def clean_credential(self) -> Authenticator:
         passkey = super().clean_credential()

@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import actions, log_ins, mails, queries, tries, try_keys
-from accounts.forms import check_addresses, revoke_tokens_field, use_sentence_case
+from accounts.forms import ChecksAddress, SentenceCase, revoke_tokens_field
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.reset_tokens import address_of_token
@@ -76,12 +76,11 @@ def _remove(user: User, addresses: QuerySet[EmailAddress]) -> list[str]:
     return [address.email for address in removed]
 
 
-class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
+class ChangePassword(SentenceCase, ChangePasswordForm):  # type: ignore[misc]  # allauth ships no types
     """Changes the password, logs out all other browsers, and asks for the own addresses and about the API tokens."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        use_sentence_case(self)
         self.fields["revoke_tokens"] = revoke_tokens_field()
         if queries.identities_of(self.user).exists():
             self.fields["unlink"] = forms.BooleanField(
@@ -144,12 +143,8 @@ class ChangePassword(ChangePasswordForm):  # type: ignore[misc]  # allauth ships
         return addresses.filter(verified=False)
 
 
-class SetPassword(SetPasswordForm):  # type: ignore[misc]  # allauth ships no types
+class SetPassword(SentenceCase, SetPasswordForm):  # type: ignore[misc]  # allauth ships no types
     """Sets the first password of an account that has none, and logs out all other browsers."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        use_sentence_case(self)
 
     @transaction.atomic
     def save(self) -> None:
@@ -179,12 +174,8 @@ def _which_are_mine(addresses: Sequence[EmailAddress]) -> forms.MultipleChoiceFi
     )
 
 
-class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types
+class RequestReset(ChecksAddress, ResetPasswordForm):  # type: ignore[misc]  # allauth ships no types
     """Requests the mail that leads to a new password. Takes the same time and answers the same for every address."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        check_addresses(self)
 
     def clean_email(self) -> str:
         """Refuse a person who asks too often for their own address. How often others ask does not show."""
@@ -212,15 +203,11 @@ class RequestReset(ResetPasswordForm):  # type: ignore[misc]  # allauth ships no
         return user if isinstance(user, User) and queries.has_confirmed(user, address) else None
 
 
-class ResetPassword(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
+class ResetPassword(SentenceCase, ResetPasswordKeyForm):  # type: ignore[misc]  # allauth ships no types
     """Sets a new password after a reset by mail. Ends all sessions and revokes all API tokens of the account.
 
     :raises accounts.actions.AccountChanged: the link stopped working while the form was open.
     """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        use_sentence_case(self)
 
     @transaction.atomic
     def save(self) -> None:

@@ -29,7 +29,7 @@ from accounts.allauth_internals import (
     hotp_value,
     yield_hotp_counters_from_time,
 )
-from accounts.forms import revoke_tokens_field
+from accounts.forms import offer_to_revoke_tokens
 from accounts.models import User
 
 log = structlog.get_logger(__name__)
@@ -67,17 +67,13 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
 
 
 class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
-    """Sets up an app. Until the first code is accepted, the secret is in the session, encrypted.
-
-    People who get their first second factor are asked whether to revoke their API tokens.
-    """
+    """Sets up an app. Until the first code is accepted, the secret is in the session, encrypted."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.secret: str = decrypt(self.secret)  # comes from the session if the form was sent
         context.request.session[PENDING_SECRET] = encrypt(self.secret)
-        if not queries.has_second_factor(self.user) and queries.tokens_of(self.user).exists():
-            self.fields["revoke_tokens"] = revoke_tokens_field()
+        offer_to_revoke_tokens(self)
 
     def clean_code(self) -> str:
         return _counted(self.user, self._clean_code)

@@ -169,11 +169,11 @@ def _who_may_correct(request: HttpRequest) -> User | None:
     Not if they have a second factor, which they have not shown here yet, or a newer password than the session. People
     without a password cannot be asked for it: they must have come from the OpenID provider a moment ago.
     """
-    stage = LoginStageController.enter(request, EmailVerificationStage.key)
-    user: User | None = stage.login.user if stage is not None else None
+    login = _unfinished_log_in(request)
+    user: User | None = login and login.user
     if user is None or not user.is_active or queries.confirmed_addresses(user) or queries.has_second_factor(user):
         return None
-    just_now = stage.login.initiated_at > time.time() - app_settings.REAUTHENTICATION_TIMEOUT
+    just_now = login.initiated_at > time.time() - app_settings.REAUTHENTICATION_TIMEOUT
     newest = constant_time_compare(str(request.session.get(BEGUN_WITH, "")), user.get_session_auth_hash())
     return user if newest and (just_now or user.has_usable_password()) else None
 
@@ -184,7 +184,7 @@ def confirm_again(request: HttpRequest) -> HttpResponse:
 
     :raises TooManyTries: this network or the person has asked for too many.
     """
-    user = request.user if request.user.is_authenticated else _signing_up(request)
+    user = request.user if request.user.is_authenticated else getattr(_unfinished_log_in(request), "user", None)
     address = get_address_for_user(user) if user is not None else None
     if address is None or address.verified:
         return redirect("account_email" if request.user.is_authenticated else "account_login")
@@ -193,8 +193,7 @@ def confirm_again(request: HttpRequest) -> HttpResponse:
     return redirect("account_email" if request.user.is_authenticated else "account_email_verification_sent")
 
 
-def _signing_up(request: HttpRequest) -> User | None:
-    """Return the person who has signed up in this session and must confirm the address to log in, or None."""
+def _unfinished_log_in(request: HttpRequest) -> Any:
+    """Return allauth's log-in of who has signed up in this session and must confirm the address first, or None."""
     stage = LoginStageController.enter(request, EmailVerificationStage.key)
-    user: User | None = stage.login.user if stage is not None else None
-    return user
+    return stage and stage.login

@@ -1,4 +1,4 @@
-"""Template tags about logging in and signing up."""
+"""Template tags about logging in, signing up, and confirming who one is."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django import template
 from django.conf import settings
 from django.utils import timezone
 
-from accounts import invitations, passkeys, queries
+from accounts import invitations, log_ins, passkeys, queries
 from accounts.middleware import UNSENT_COOKIE
 
 register = template.Library()
@@ -35,3 +35,9 @@ def may_invite(context: dict[str, Any]) -> bool:
 def passkeys_are_possible() -> bool:
     """Return True if browsers allow passkeys at this site's address."""
     return passkeys.are_possible()
+
+
+@register.simple_tag(takes_context=True)
+def recently_confirmed(context: dict[str, Any]) -> bool:
+    """Return True if the user has confirmed their identity in the last few minutes, or can show nothing."""
+    return log_ins.is_confirmed(context["request"])

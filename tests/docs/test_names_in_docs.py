@@ -15,7 +15,10 @@ from nomercy.launcher.place import CHECKOUT
 
 PAGES: Final = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-    *(CHECKOUT / "docs" / name for name in ("architecture.md", "by-hand.md", "limits.md", "moderation.md", "operations.md", "settings.md")),
+    *(
+        CHECKOUT / "docs" / f"{name}.md"
+        for name in ("architecture", "by-hand", "limits", "moderation", "operations", "settings")
+    ),
     *sorted((CHECKOUT / "docs" / "decisions").glob("[0-9]*.md")),
 ]
 SUFFIXES: Final = (
