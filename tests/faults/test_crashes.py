@@ -45,6 +45,8 @@ TABLES_OF = (2, 2, 3, 2)
 IN_A_ROW = 4 + (MOVES + 100 * KILLS) // 1000
 """The number of tables that each group plays one after another."""
 MOST_MOVES_BETWEEN = 12
+PAUSE = 0.02 if KILLS > 1 else 0.1
+"""Seconds between two looks of the observer at all tables. In the short form, looks would take most of the time."""
 
 
 def people_at(playing: Playing, rng: random.Random) -> Iterator[Player]:
@@ -88,7 +90,7 @@ def under_load(playing: Playing, players: list[Player]) -> Iterator[None]:
 def watch(playing: Playing) -> None:
     """Record what is stored of each table, again and again."""
     try:
-        while not playing.stopping.wait(0.02):
+        while not playing.stopping.wait(PAUSE):
             for code in sorted(playing.games):
                 try:
                     observe(playing.history, code)
