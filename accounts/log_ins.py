@@ -26,7 +26,7 @@ BROWSER: Final = "browser"
 SINCE: Final = "since"
 """The keys under which a session stores the browser of its log-in, as text, and the time."""
 MARK_LENGTH: Final = 22
-MOST: Final = 50
+MOST_LOG_INS: Final = 50
 """How many log-ins a person may have at once."""
 
 
@@ -34,11 +34,11 @@ MOST: Final = 50
 def record_log_in(request: HttpRequest, user_id: int, *, now: datetime) -> None:
     """Store the session of a log-in, with its browser and time.
 
-    Of the person's other sessions, only the `MOST` - 1 last used are kept. Locks the person.
+    Of the person's other sessions, only the `MOST_LOG_INS` - 1 last used are kept. Locks the person.
     """
     lock_person(user_id)
     others = Session.objects.filter(user=user_id).exclude(session_key=request.session.session_key or "")
-    kept = others.order_by("-seen_at").values("pk")[: MOST - 1]
+    kept = others.order_by("-seen_at").values("pk")[: MOST_LOG_INS - 1]
     others.exclude(pk__in=kept).delete()
     request.session[SINCE] = now.isoformat()
     request.session[BROWSER] = browser_of(request.headers.get("User-Agent", ""))
@@ -68,7 +68,7 @@ class LogIn:
 
 def list_for(user: User, *, here: str | None, now: datetime) -> list[LogIn]:
     """Return the log-ins of this person, the last used first. `here` is the key of the session that asks."""
-    rows = Session.objects.filter(user=user, expire_date__gt=now, ending=False).order_by("-seen_at")[:MOST]
+    rows = Session.objects.filter(user=user, expire_date__gt=now, ending=False).order_by("-seen_at")[:MOST_LOG_INS]
     found = [(row, row.get_decoded()) for row in rows]
     return [
         LogIn(

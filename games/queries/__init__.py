@@ -4,10 +4,11 @@
 a `GameView`, which `view_of` makes.
 
 - `tables`, `views`, `legal`: one table, what one viewer may see of it, and what a seat may do
-- `players`: the people who have or had a seat at a table
-- `lists`, `front_page`: lists of games; `profiles`: what people see of each other
+- `watching`: the rest of a round for a player who is out; `orders`: standing orders
+- `players`, `former_holders`: the people who have or had a seat at a table; `invitations` to rematches
+- `lists`, `front_page`: lists of games; `profiles`: what people see of each other; `my_data`: a copy of one's data
 - `records`, `replays`, `key_moments`, `verify`: finished games
-- `conduct`: warnings, suspensions, reports and cases
+- `conduct`: warnings, suspensions, reports and cases; `glance`: what staff see of a person; `announcement`
 - `backlog`, `due_bots`: what is due; `page_state`: what open pages need to know
 """
 

@@ -143,7 +143,7 @@ def test_a_single_browser_can_be_logged_out(alice: User) -> None:
 
 
 def test_a_new_log_in_ends_those_used_longest_ago(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_ins, "MOST", 3)
+    monkeypatch.setattr(log_ins, "MOST_LOG_INS", 3)
     bobs, browsers = logged_in(bob), [browser_with(FIREFOX) for _ in range(5)]
     assert [is_in(browser) for browser in browsers] == [False, False, True, True, True]
     assert is_in(bobs)
@@ -152,7 +152,7 @@ def test_a_new_log_in_ends_those_used_longest_ago(alice: User, bob: User, monkey
 @pytest.mark.django_db(transaction=True)
 def test_simultaneous_log_ins_are_all_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     person("alice")
-    monkeypatch.setattr(log_ins, "MOST", 2)
+    monkeypatch.setattr(log_ins, "MOST_LOG_INS", 2)
     pages.wait_for_each_other(4, monkeypatch, actions, "lock_person", after=False)
     pages.sent_at_once([lambda: browser_with(FIREFOX)] * 4)
     assert Session.objects.exclude(user=None).count() == 2
