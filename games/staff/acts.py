@@ -1,7 +1,7 @@
 """All acts of staff. One row holds everything the site knows about an act, except the function that performs it.
 
 To add an act, write its row here and its function in the module of its subject (`tables`, `people`, `accounts`,
-`cases` or `appeals`), and list the function in that module's `PERFORM`. Then add a migration that calls
+`cases` and so on), and list the function in that module's `PERFORM`. Then add a migration that calls
 `roles.set_roles`, which gives the permission to the groups. The pages, the audit log, the table's log and the
 permissions read this table.
 """

@@ -1,7 +1,6 @@
 """The two groups of staff and their permissions. The row of an act says which role it needs.
 
-After adding an act or changing its role, add a migration that calls `set_roles` (see `make_roles` in the first one of
-`games`).
+After adding an act or changing its role, add a migration that calls `set_roles`: copy the newest one with `ROLES`.
 """
 
 from __future__ import annotations
