@@ -35,8 +35,12 @@ class Known:
     enough: frozenset[tuple[str, str]] = frozenset()
     until: float = 0.0
 
+    def forget(self) -> None:
+        """Ask the database again."""
+        self.enough, self.until = frozenset(), 0.0
 
-_known: Final = Known()
+
+known: Final = Known()
 
 
 def migrated() -> bool:
@@ -45,20 +49,20 @@ def migrated() -> bool:
     They are repeated, because somebody may migrate back or restore an old database while the site runs.
     """
     now = time.monotonic()
-    if now < _known.until:
+    if now < known.until:
         return True
     recorded = frozenset(MigrationRecorder(connections[DEFAULT_DB_ALIAS]).applied_migrations())
-    known = bool(_known.enough) and _known.enough <= recorded
-    if not known and not _has_all(recorded) and _plan():
+    enough = bool(known.enough) and known.enough <= recorded
+    if not enough and not has_all(recorded) and _plan():
         return False
-    _known.enough, _known.until = recorded, now + SECONDS
+    known.enough, known.until = recorded, now + SECONDS
     return True
 
 
 def what_to_do() -> str:
     """Return the sentence about a database that has not the tables of this release."""
-    known = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).has_table()
-    what = "does not have the tables of this release" if known else "has no tables yet"
+    migrated_once = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).has_table()
+    what = "does not have the tables of this release" if migrated_once else "has no tables yet"
     return f"The database {what}. Run manage.py migrate."
 
 
@@ -118,7 +122,7 @@ def used_by_too_old_code() -> str:
     return f"The database {TOO_OLD}" if is_too_old(recorded) else ""
 
 
-def _has_all(recorded: Collection[tuple[str, str]]) -> bool:
+def has_all(recorded: Collection[tuple[str, str]]) -> bool:
     """Return True if each migration that there is a file of is recorded. No migration is imported."""
     return all((app.label, name) in recorded for app in apps.get_app_configs() for name in _migrations_of(app.label))
 

@@ -143,7 +143,7 @@ def _report(future: Future[None]) -> None:
     error = future.exception()
     if error is not None:
         _pause_target("channel layer", error)
-    elif _paused_until.pop("channel layer", None):
+    elif paused_until.pop("channel layer", None):
         log.info("announce works", target="channel layer", back="Redis")
 
 
@@ -152,12 +152,12 @@ def _publisher() -> _Publisher:
     return _Publisher()
 
 
-_paused_until: dict[str, float] = {}
+paused_until: dict[str, float] = {}
 
 
 def _guarded(target: str, call: Callable[[], object]) -> None:
     """Call `call`, unless `target` failed less than `BREAK` seconds ago. Log an error and never raise it."""
-    if time.monotonic() < _paused_until.get(target, 0.0):
+    if time.monotonic() < paused_until.get(target, 0.0):
         return
     try:
         call()
@@ -166,5 +166,5 @@ def _guarded(target: str, call: Callable[[], object]) -> None:
 
 
 def _pause_target(target: str, error: BaseException) -> None:
-    _paused_until[target] = time.monotonic() + BREAK
+    paused_until[target] = time.monotonic() + BREAK
     log.warning("announce failed", target=target, error=type(error).__name__, pause=BREAK, away="Redis")

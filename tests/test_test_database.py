@@ -44,7 +44,7 @@ def migrated(monkeypatch: pytest.MonkeyPatch, django_db_setup: None, django_db_b
     digests: list[str] = []
 
     def migrate(*args: str, **options: int) -> None:
-        digests.append(database._digest_of_migrations())
+        digests.append(database.digest_of_migrations())
 
     monkeypatch.setattr(database, "OF_THIS_CHECKOUT", "test_template_of_a_test")
     monkeypatch.setattr(database, "call_command", migrate)
@@ -53,16 +53,16 @@ def migrated(monkeypatch: pytest.MonkeyPatch, django_db_setup: None, django_db_b
 
 def test_the_template_is_rebuilt_after_new_migrations(migrated: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    with database._server() as server:
+    with database.admin_connection() as server:
         try:
             for digest in ("old", "old", "new"):
-                monkeypatch.setattr(database, "_digest_of_migrations", lambda digest=digest: digest)
-                made.append(database._template(server))
+                monkeypatch.setattr(database, "digest_of_migrations", lambda digest=digest: digest)
+                made.append(database.template_database(server))
             found = server.execute("SELECT datname FROM pg_database WHERE datname LIKE 'test_template_of_a_test%'")
             assert found.fetchall() == [(made[2],)]
         finally:
             for name in made:
-                database._drop(server, name)
+                database.drop(server, name)
     assert migrated == ["old", "new"]
     assert made[0] == made[1] != made[2]
 
@@ -75,5 +75,5 @@ def test_a_drop_is_tried_again_while_the_server_cannot_write_to_a_full_disk() ->
             if (error := answers.pop(0)) is not None:
                 raise error
 
-    database._drop(cast("database.Server", FullDisk()), "test_nomercy_0_dropped")
+    database.drop(cast("database.Server", FullDisk()), "test_nomercy_0_dropped")
     assert answers == []

@@ -112,7 +112,7 @@ class Month:
                 self._fail(outage)
             self._run_until(end)
         self.now = end
-        self._look_for_the_stuck()
+        self.look_for_the_stuck()
         return self.results
 
     def _run_until(self, end: datetime) -> None:
@@ -316,7 +316,7 @@ class Month:
             if user.rest.out_of_quiet_hours(deadline, turn_since=seat.game.turn_since) != deadline:
                 self.results.faults.append(f"{seat.game.code}: the deadline {deadline} lies in the night of {user}")
 
-    def _look_for_the_stuck(self) -> None:
+    def look_for_the_stuck(self) -> None:
         for game in Game.objects.filter(status__in=(Game.Status.OPEN, Game.Status.PLAYING)):
             due = game.deadline or game.wake_at
             if game.paused_at is not None:

@@ -76,7 +76,7 @@ def create_table(
     kept = options_to_store(options)
     machines = [options.bot] * options.bots if kinds is None else kinds
     with transaction.atomic():
-        _check_not_frozen()
+        check_not_frozen()
         _check_program(user, allowed=options.programs)
         table_limits.check_all(user)
         if len(machines) + 1 < options.players:  # it will wait for people
@@ -325,12 +325,12 @@ def start(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         table = _hosted_table(code, viewer)
         if len(table.seats) < rules.MIN_PLAYERS:
             raise Denied("too_few_players", "A game needs two players: invite someone or add a bot.", rule="SETUP-1")
-        _check_not_frozen(table.game)
+        check_not_frozen(table.game)
         _start(table, viewer.user, now)
         return table
 
 
-def _check_not_frozen(game: Game | None = None) -> None:
+def check_not_frozen(game: Game | None = None) -> None:
     """Check that no restore has stopped the games. A new game would run, and this copy may not be the one that counts.
 
     :raises Denied: `paused`.
@@ -347,7 +347,7 @@ def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
     table.seats.append(seat)
     table.seats.sort(key=lambda other: other.index)
     if len(table.seats) == table.game.players:
-        _check_not_frozen(table.game)
+        check_not_frozen(table.game)
         _start(table, by, now)
     else:
         announce.after_commit(table.game)

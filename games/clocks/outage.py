@@ -79,7 +79,7 @@ def heartbeat(*, now: datetime, grace: timedelta, batch: int = 500) -> Heartbeat
         Heartbeat.objects.bulk_create([Heartbeat(pk=1)], ignore_conflicts=True)
         row = Heartbeat.objects.select_for_update().get(pk=1)
         if row.given_from is not None and row.given_to is not None:
-            _give_back(row, row.given_from, row.given_to, batch)
+            give_time_back(row, row.given_from, row.given_to, batch)
         elif row.at is not None and now - row.at > grace:
             log.warning("the sweep did not run", seconds=round((now - row.at).total_seconds()))
             row.given_from, row.given_to, row.given_through = row.at, now, 0
@@ -113,7 +113,7 @@ def _last() -> tuple[datetime | None, bool, timedelta]:
     return at, giving, rows.skew_between(asked_at, moment)
 
 
-def _give_back(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
+def give_time_back(row: Heartbeat, start: datetime, end: datetime, batch: int) -> None:
     """Give the time from `start` to `end` to the next `batch` games, and store how far that got in `row`."""
     with connection.cursor() as cursor:
         part: dict[str, Any] = {"from": start, "to": end, "after": row.given_through, "batch": batch}

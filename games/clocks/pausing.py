@@ -73,13 +73,13 @@ def resume(table: Table, *, reason: str, now: datetime) -> bool:
         return False
     game.paused_reasons = [other for other in game.paused_reasons if other != reason]
     if not game.paused_reasons and game.paused_at is not None:
-        _restart_clocks(table, game.paused_at, now)
+        restart_clocks(table, game.paused_at, now)
     game.save(update_fields=["paused_reasons", "paused_at", *BOT_FIELDS, *CLOCK_FIELDS])
     announce.after_commit(game)
     return True
 
 
-def _restart_clocks(table: Table, paused_at: datetime, now: datetime) -> None:
+def restart_clocks(table: Table, paused_at: datetime, now: datetime) -> None:
     """Restart the turn's clock and the callout windows with the time they had left, and set when bots are due."""
     game, hands, position = table.game, table.started.hands, table.started.position
     seat, moment = table.seats[position.turn], clocks_ran_until(game, now)

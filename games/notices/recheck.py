@@ -110,7 +110,7 @@ def _judge(row: Notice, facts: _Facts) -> Verdict:
     # Without a game the address comes first, because the check of a summary runs two queries.
     about_game = row.game_id is not None
     checks = (_game_check, _address_check) if about_game else (_address_check, _still_needed)
-    for check in (*checks, _hour_check):
+    for check in (*checks, hour_check):
         verdict = check(row, facts)
         if verdict != SEND:
             return verdict
@@ -165,7 +165,7 @@ def _address_check(row: Notice, facts: _Facts) -> Verdict:
     return SEND
 
 
-def _hour_check(row: Notice, facts: _Facts) -> Verdict:
+def hour_check(row: Notice, facts: _Facts) -> Verdict:
     """Hold mail back until vacation and quiet hours are over, unless its kind is sent then or its turn ends soon."""
     if row.channel != EMAIL:
         return SEND

@@ -53,13 +53,13 @@ def test_days_pass_and_nothing_is_stuck_or_told_twice() -> None:
 
 
 def test_the_simulation_finds_a_stuck_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Month._look_for_the_stuck
+    honest = Month.look_for_the_stuck
 
     def forgotten(month: Month) -> None:
         Game.objects.filter(status=Game.Status.PLAYING).update(deadline=None, wake_at=None)
         honest(month)
 
-    monkeypatch.setattr(Month, "_look_for_the_stuck", forgotten)
+    monkeypatch.setattr(Month, "look_for_the_stuck", forgotten)
     assert any("is stuck" in fault for fault in days_pass(3, 2).faults)
 
 
@@ -67,7 +67,7 @@ def give_nothing(row: Heartbeat, start: datetime, end: datetime, batch: int) -> 
     row.given_from = row.given_to = None
 
 
-HONEST_RESTART: Final = pausing._restart_clocks
+HONEST_RESTART: Final = pausing.restart_clocks
 HONEST_DELIVERY: Final = outbox.deliver
 
 
@@ -86,11 +86,11 @@ def deliver_twice(**rest: object) -> int:
 
 def test_the_simulation_finds_lost_time_and_wrong_mails(monkeypatch: pytest.MonkeyPatch) -> None:
     """All faults are in one simulation, because it finds each of them without the others."""
-    monkeypatch.setattr(outage, "_give_back", give_nothing)
-    monkeypatch.setattr(pausing, "_restart_clocks", run_on_late)
+    monkeypatch.setattr(outage, "give_time_back", give_nothing)
+    monkeypatch.setattr(pausing, "restart_clocks", run_on_late)
     monkeypatch.setattr(interruptions, "ASKS", 0.5)
     monkeypatch.setattr(interruptions, "AGREES", 1.0)
-    monkeypatch.setattr(recheck, "_hour_check", lambda row, facts: SEND)
+    monkeypatch.setattr(recheck, "hour_check", lambda row, facts: SEND)
     monkeypatch.setattr(outbox, "deliver", deliver_twice)
     faults = days_pass(6, 3).faults
     assert any("lost time in the outage" in fault for fault in faults)

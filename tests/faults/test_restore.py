@@ -91,7 +91,7 @@ def test_an_old_schema_is_refused_before_anything_is_done(
     if command == "release":
         call_command("freeze")
     before = (Outbox.objects.values_list("held_since").first(), Game.objects.get().paused_reasons)
-    monkeypatch.setattr(schema, "_known", schema.Known())
+    schema.known.forget()
     recorder = MigrationRecorder(connection)
     newest = max(key for key in recorder.applied_migrations() if key[0] == "games")
     recorder.record_unapplied(*newest)
@@ -274,7 +274,7 @@ def test_a_game_that_starts_during_the_freeze_is_stopped_too(
 ) -> None:
     now, pause = timezone.now(), pausing.pause
     a_game_in_play([alice, bob], 0, now, players=2)
-    monkeypatch.setattr(lobby, "_check_not_frozen", lambda game=None: None)  # it was asked before the freeze
+    monkeypatch.setattr(lobby, "check_not_frozen", lambda game=None: None)  # it was asked before the freeze
 
     def while_another_starts(table: Table, **how: Any) -> bool:
         if Game.objects.count() == 1:

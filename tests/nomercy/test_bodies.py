@@ -31,7 +31,8 @@ def test_a_long_body_is_refused_before_anything_reads_it(
     path: str, kind: str, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    monkeypatch.setattr(HttpRequest, "_load_post_and_files", lambda self: read.append("form"))
+    monkeypatch.setattr(HttpRequest, "body", property(lambda self: read.append("body")))
+    monkeypatch.setattr(HttpRequest, "read", lambda self, *size: read.append("form"))
     monkeypatch.setattr(StrictJson, "parse_body", lambda self, request: read.append("json"))
     token = {"Authorization": f"Bearer {api_token(alice)}"}
     for client, headers in ((Client(enforce_csrf_checks=True), {}), (logged_in(alice), {}), (Client(), token)):

@@ -14,6 +14,7 @@ from celery.beat import Service
 from celery.fixups.django import DjangoWorkerFixup  # type: ignore[attr-defined]  # not in the stubs
 from celery.signals import heartbeat_sent, task_postrun, task_prerun
 from django.conf import settings
+from django.db import connection
 
 from nomercy.beat import MemoryScheduler
 from nomercy.celery import SWEEP, app, new_app, require_known_queues
@@ -118,14 +119,16 @@ def test_a_worker_that_cannot_stop_is_ended(hangs: bool, status: int) -> None:
     assert ("a worker did not stop" in done.stderr) is hangs
 
 
-def test_a_task_keeps_the_connection_to_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.django_db
+def test_a_task_keeps_the_connection_to_the_database() -> None:
     fixup = DjangoWorkerFixup(app)
-    monkeypatch.setattr(fixup, "_close_database", lambda: pytest.fail("a task closed its connection"))
     task = SimpleNamespace(request=SimpleNamespace(is_eager=False))
 
     for _ in range(3):
         fixup.on_task_prerun(task)
         fixup.on_task_postrun(task)
+
+    assert not connection.connection.closed
 
 
 def test_an_old_or_broken_connection_is_closed_before_and_after_a_task(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,8 +75,8 @@ def test_a_restore_that_has_changed_the_database_ends_as_usual(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     User.objects.create_user("later")
-    tell = restore_command.Command._tell
-    monkeypatch.setattr(restore_command.Command, "_tell", lambda *given: (interrupt(), tell(*given)))
+    tell = restore_command.Command.tell
+    monkeypatch.setattr(restore_command.Command, "tell", lambda *given: (interrupt(), tell(*given)))
     call_command("restore", str(file), "--replace")
     assert not User.objects.filter(username="later").exists()
     assert capsys.readouterr().out.endswith("If this is the copy that counts, run: manage.py release\n")

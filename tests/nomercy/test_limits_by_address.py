@@ -87,7 +87,8 @@ def test_a_refusal_reads_neither_session_nor_body(
     browser = logged_in(alice)
     for _ in range(SMALL + 1):
         browser.post(path)
-    monkeypatch.setattr("django.http.request.HttpRequest._load_post_and_files", None)
+    monkeypatch.setattr("django.http.request.HttpRequest.body", property(lambda self: pytest.fail("it was read")))
+    monkeypatch.setattr("django.http.request.HttpRequest.read", None)
     with django_assert_num_queries(0):
         refused = browser.post(path, {"a": "b"})
     assert refused.status_code == 429

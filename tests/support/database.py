@@ -42,14 +42,14 @@ def database_at(place: Place) -> AbstractContextManager[None]:
 @contextmanager
 def empty_database(purpose: str) -> Iterator[None]:
     """Let Django use a new, empty database until the end of the block."""
-    with _server() as server, _new_database(server, _name(purpose)):
+    with admin_connection() as server, _new_database(server, _name(purpose)):
         yield
 
 
 @contextmanager
 def copied_database(purpose: str, source: str) -> Iterator[None]:
     """Let Django use a copy of a database that no other process uses until the end of the block."""
-    with _server() as server, _new_database(server, _name(purpose), source):
+    with admin_connection() as server, _new_database(server, _name(purpose), source):
         yield
 
 
@@ -59,11 +59,10 @@ def migrated_database(purpose: str = "", *, tablespace: str = "pg_default") -> I
 
     It is a copy of a template that is kept between runs, because migrations take seconds and a copy does not.
     """
-    with _server() as server:
+    with admin_connection() as server:
         # One process at a time: the first makes the template, which can only be copied while nobody uses it.
         server.execute("SELECT pg_advisory_lock(hashtext(%s))", [OF_THIS_CHECKOUT])
-        template = _template(server)
-        with _new_database(server, _name(purpose), template, tablespace):
+        with _new_database(server, _name(purpose), template_database(server), tablespace):
             server.execute("SELECT pg_advisory_unlock_all()")
             yield
 
@@ -100,17 +99,17 @@ def drop_databases_of_the_dead(url: str) -> None:
             try:
                 os.kill(int(name.split("_")[2]), 0)
             except ProcessLookupError:
-                _drop(server, name)
+                drop(server, name)
 
 
-def _template(server: Server) -> str:
+def template_database(server: Server) -> str:
     """Return the name of the template for the current migrations. Make it, and drop older ones, if it is missing."""
-    name = f"{OF_THIS_CHECKOUT}_{_digest_of_migrations()}"
+    name = f"{OF_THIS_CHECKOUT}_{digest_of_migrations()}"
     pattern = OF_THIS_CHECKOUT.replace("_", r"\_") + "%"
     found = [name for (name,) in server.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [pattern])]
     if name not in found:
         for outdated in found:
-            _drop(server, outdated)
+            drop(server, outdated)
         unfinished = f"{OF_THIS_CHECKOUT}_unfinished"
         _create(server, unfinished)
         with using_database(NAME=unfinished):
@@ -121,7 +120,7 @@ def _template(server: Server) -> str:
     return name
 
 
-def _digest_of_migrations() -> str:
+def digest_of_migrations() -> str:
     """Return a digest of the code of all migrations, and of the acts and roles that some of them write."""
     folders = [Path(config.path) / "migrations" for config in apps.get_app_configs()]
     parts = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
@@ -145,7 +144,7 @@ def vacuum_large_tables() -> None:
             cursor.execute(f"VACUUM (ANALYZE) {name}")
 
 
-def _server() -> Server:
+def admin_connection() -> Server:
     return psycopg.connect(database_url(), dbname="postgres", autocommit=True)
 
 
@@ -164,7 +163,7 @@ def _new_database(
         with using_database(NAME=name):
             yield
     finally:
-        _drop(server, name)
+        drop(server, name)
 
 
 def _create(server: Server, name: str, template: str = "template1", tablespace: str = "pg_default") -> None:
@@ -176,11 +175,11 @@ def _create(server: Server, name: str, template: str = "template1", tablespace: 
 
 def drop_database(name: str) -> None:
     """Drop a database that a test has made beside its own, if it is there."""
-    with _server() as server:
-        _drop(server, name)
+    with admin_connection() as server:
+        drop(server, name)
 
 
-def _drop(server: Server, name: str) -> None:
+def drop(server: Server, name: str) -> None:
     statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
 
     def dropped() -> bool:

@@ -154,6 +154,6 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
 def thread_of_channels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """For fixtures: close the database connection of the thread in which Channels reads the database."""
     monkeypatch.setattr(ServerLoopLayer, "loop", None)
-    monkeypatch.setattr(announce, "_paused_until", {})
+    monkeypatch.setattr(announce, "paused_until", {})
     yield
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()

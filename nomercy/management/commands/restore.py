@@ -60,7 +60,7 @@ class Command(BaseCommand):
             stored = self._store_key(restored.manifest.settings[KEY])
         except (EmbeddedError, OSError) as error:
             faults.append(f"The database is restored, but not its secret key: {error}. {advice(path)}")
-        self._tell(restored)
+        self.tell(restored)
         self._compare_settings(restored.manifest.settings, path, key_stored=stored)
         self.stdout.write(
             "Start the site and look at it, at manage.py check_games and at manage.py health. If people played on after"
@@ -74,7 +74,7 @@ class Command(BaseCommand):
         if faults:
             raise CommandError(" ".join(faults))
 
-    def _tell(self, restored: Restored) -> None:
+    def tell(self, restored: Restored) -> None:
         self.stdout.write(f"Restored {restored.rows} rows of {restored.manifest.site_url}, {restored.manifest.made}.")
         if restored.upgraded:
             self.stdout.write(f"{counted(restored.upgraded, 'migration', 'migrations')} brought them to this release.")
