@@ -37,7 +37,7 @@ class Conflict(NamedTuple):
     option: str
     found: Callable[[Options], bool]
     sentence: str
-    changes: tuple[tuple[str, bool | str], ...] = ()
+    changes: tuple[tuple[str, bool | int | str], ...] = ()
 
 
 _NEEDED_BY_ADVANCED_STACKING: Final = (
@@ -156,14 +156,14 @@ def conflicts(base: Options, overrides: Mapping[str, object]) -> list[BadInput]:
     return [_refused(option, sentence) for sentence, option in found.items()]
 
 
-def changes_needed(base: Options, overrides: Mapping[str, object]) -> dict[str, bool | str]:
+def changes_needed(base: Options, overrides: Mapping[str, object]) -> dict[str, bool | int | str]:
     """Return what must change besides ``overrides`` so that options do not conflict, in the order of the conflicts.
 
     Only options that are not in ``overrides`` change. Conflicts among those that are remain.
 
     :raises BadInput: if an option is unknown or a value is not allowed.
     """
-    options, needed = _overridden(base, overrides), dict[str, bool | str]()
+    options, needed = _overridden(base, overrides), dict[str, bool | int | str]()
     for conflict in _CONFLICTS:
         change = next((change for change in conflict.changes if change[0] not in overrides), None)
         if change is not None and conflict.found(options):

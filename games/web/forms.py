@@ -466,7 +466,7 @@ class NewTableForm(forms.Form):
         return {name: value for name, value in values.items() if value not in (None, "")}
 
     @property
-    def switched(self) -> dict[str, bool | str]:
+    def switched(self) -> dict[str, bool | int | str]:
         """What else changes in a valid form, because the chosen rule options need it."""
         return rules.changes_needed(self._preselected, self._chosen_options)
 

@@ -117,7 +117,7 @@ def test_every_template_compiles() -> None:
 
 
 def long_lines(text: str) -> list[int]:
-    """Return the numbers of the lines that are too long."""
+    """Return the numbers of the lines that are longer than `LONGEST_LINE`."""
     return [n for n, line in enumerate(text.splitlines(), 1) if len(line) > LONGEST_LINE]
 
 

@@ -18,7 +18,7 @@ NAMES = {
     "round_cancelled", "invited", "table_full", "seat_moved", "report_settled", "outcome_changed", "factor_dropped",
     "appeal_decided", "name_changed", "warned", "muted", "suspended", "lifted", "unmuted",
     "link_changed", "host_changed",
-    "digest",
+    "digest", "staff_said", "role_changed", "case_arrived", "case_handed_over", "appeal_arrived",
 }  # fmt: skip
 """The names stored in databases and mail links of earlier releases."""
 

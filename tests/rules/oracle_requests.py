@@ -58,7 +58,7 @@ def random_value(rng: random.Random, name: str) -> object:
     if name in CHOICES:
         return rng.choice(CHOICES[name])
     if name in RANGES:
-        return rng.choice([*USUAL[name], rng.randint(*RANGES[name])])
+        return rng.choice([*USUAL.get(name, []), rng.randint(*RANGES[name])])
     return rng.random() < 0.5
 
 

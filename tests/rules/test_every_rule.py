@@ -180,6 +180,7 @@ def test_a_part_of_a_rule_is_in_its_text() -> None:
 
 
 def test_docs_rules_md_is_generated_from_the_rulebook() -> None:
+    """If this fails, run `python -m games.rules rulebook > docs/rules.md`."""
     assert (DOCS / "rules.md").read_text(encoding="utf-8") == rulebook_markdown()
 
 

@@ -699,7 +699,10 @@ def test_stored_options_do_not_change_when_a_preset_offers_others(preset: str, m
 
 
 def test_the_stored_options_of_presets_are_never_edited() -> None:
-    """If this fails, restore `stored` of the preset and edit `offered` instead."""
+    """If this fails, restore `stored` of the preset and edit `offered` instead.
+
+    For a new option, add its default to `at_first`. Never change what is there.
+    """
     at_first = {
         "buzzers": "off", "first_discard": "number", "advanced_stacking": False, "skip_after_draw": True,
         "straights": False, "interceptions": "off", "interception_penalty": 3, "bluff": "off", "uno_window": "turn",

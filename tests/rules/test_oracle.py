@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
+from games.rules import OPTIONS
 from tests.rules import oracle
 from tests.rules.oracle import Oracle, dealt
 from tests.rules.oracle_cards import unshuffled
 from tests.rules.oracle_json import BadInputError
 from tests.rules.oracle_lines import random_line
 from tests.rules.oracle_moves import parse
-from tests.rules.oracle_options import PRESETS, options_from_json
+from tests.rules.oracle_options import OPTION_NAMES, PRESETS, options_from_json
 from tests.rules.oracle_requests import key_of, players_for, random_options, random_request
 from tests.rules.oracle_table import Table
 
@@ -31,6 +32,11 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 REQUEST_FIELDS = ("options", "seed", "position", "players", "moves")
 MOST_LINES = 50_000
 MORE = "ORACLE_STEPS" in os.environ
+
+
+def test_the_oracle_knows_every_option() -> None:
+    """Teach it a new one: a row, a field and its values in oracle_options.py, and what it does in the other modules."""
+    assert set(OPTION_NAMES) == {spec.name for spec in OPTIONS}
 
 
 @pytest.mark.parametrize("name", ["examples.jsonl", "examples-variants.jsonl"])
