@@ -16,6 +16,7 @@ from accounts.models import User
 from games.admin import close_together
 from games.admin.acts import may, notes_in, refusal_of
 from games.admin.columns import WHEN
+from games.admin.people import on_suspension
 from games.admin.subjects import SubjectAdmin
 from games.models import Appeal, Case
 from games.queries import conduct
@@ -160,6 +161,7 @@ class CaseAdmin(SubjectAdmin):
             case,
             about=f"Case about {case.about}",
             refusal=_refusal_of(act, case, by),
+            also=on_suspension(case.person) if act is CLOSE_CASE and case.person else (),
             form_options=options,
             more={"case": case, "changed": conduct.outcome_changes([case]).get(case.pk), "reports": reports},
         )

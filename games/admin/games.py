@@ -234,6 +234,12 @@ class GameAdmin(SubjectAdmin):
             offered.remove(LOOK)
         to = _last_line(request, game)
         view, lines = queries.view_of(table, None), queries.log_of(table, None, until=to, last=LOG_LINES)
+        owners = User.objects.in_bulk([seat.user_id for seat in table.seats if seat.user_id])
+        shut_out = {
+            pk: "suspended" if owner.is_active else "closed account"
+            for pk, owner in owners.items()
+            if not owner.is_active or owner.suspended(now)
+        }
         # Before its first move there may be acts, too. A list of all lines begins with those.
         since = lines[0].n if len(lines) == LOG_LINES else 0
         notes = notes_of(table, reader=None, since=since, until=to if to < game.version else None)
@@ -245,7 +251,10 @@ class GameAdmin(SubjectAdmin):
             "headline": words.headline(view, now),
             "prose": words.options_prose(view),
             "top": _top(view),
-            "seats": [(seat, row, words.duration(row.bank)) for seat, row in zip(view.seats, table.seats, strict=True)],
+            "seats": [
+                (seat, row, words.duration(row.bank), shut_out.get(row.user_id, ""))
+                for seat, row in zip(view.seats, table.seats, strict=True)
+            ],
             "lines": rendering.log_of(view, lines, now, notes),
             "shown": LOG_LINES,
             "to": to if to < game.version else None,

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts import queries as identities
-from accounts.models import User
+from accounts.models import FOR_GOOD, User
 from games.admin import new_account
 from games.admin.acts import notes_in, refusal_of
 from games.admin.subjects import SubjectAdmin
@@ -105,6 +105,16 @@ def _on_mute(person: User) -> list[str]:
         return []
     until = date_format(timezone.localtime(person.muted_until), "Y-m-d H:i")
     return [f"They are muted until {until} already. A longer mute replaces that."]
+
+
+def on_suspension(person: User) -> list[str]:
+    """Return the sentence about the suspension in force, which another one replaces, if there is one."""
+    if person.suspended_until is None or not person.suspended(timezone.now()):
+        return []
+    if person.suspended_until == FOR_GOOD:
+        return ["They are suspended for good already. A new suspension replaces that."]
+    until = date_format(timezone.localtime(person.suspended_until), "Y-m-d H:i")
+    return [f"They are suspended until {until} already. A new suspension replaces that, also if it is shorter."]
 
 
 class Account(admin.SimpleListFilter):
@@ -224,6 +234,7 @@ class PersonAdmin(SubjectAdmin):
             also=[
                 *[f"These tables are closed: {', '.join(codes)}."] * bool(codes),
                 *(_on_mute(person) if act is MUTE else ()),
+                *(on_suspension(person) if act in (SUSPEND, SUSPEND_FOR_GOOD) else ()),
                 *["They have no name at the table, so the only change is that they cannot choose one."] * nameless,
                 *(act.told if person.is_active and not lost else ()),
                 *[_how_told(person, trouble, lost=lost)] * bool(act.told),

@@ -58,8 +58,8 @@ def appeal_of(suspension: Suspension) -> Appeal | None:
     return getattr(suspension, "appeal", None)
 
 
-def waiting_appeals_of(person: User) -> QuerySet[Appeal]:
-    """Return the appeals of a person that staff have not decided, oldest first."""
+def waiting_appeals_of(person: User | int) -> QuerySet[Appeal]:
+    """Return the appeals of a person, or the one with this number, that staff have not decided, oldest first."""
     return Appeal.objects.filter(suspension__person=person, decided_at=None).order_by("at", "pk")
 
 

@@ -150,6 +150,10 @@ def _closed_with_an_act(entry: AuditEntry) -> str:
     return f"The case is closed. {ACTS[also].done.format(about=entry.person_name)}" if also else ""
 
 
+def _given_to(entry: AuditEntry) -> str:
+    return f"The seat has a new owner: {entry.person_name}."
+
+
 def _closed_tables(entry: AuditEntry) -> str:
     return f"The account and {facts_of(entry)['tables']} of theirs are closed."
 
@@ -351,6 +355,7 @@ MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
     ),
     "The seat has a new owner.",
     "given the seat of {before} to {person}",
+    done_instead=_given_to,
     final="The new person has then seen the hand, even if the seat is given back.",
     form=forms.MoveSeatForm,
     statuses=OPEN | PLAYING,
@@ -504,7 +509,10 @@ END_NEUTRAL_NAME: Final[StaffAct[User]] = StaffAct(
     offered=lambda person, by, now: bool(person.neutral_name),
 )
 _ONE_PAGE: Final = ("They can use one page only, which shows the reason word for word and lets them appeal.",)
-_CLOCKS_RUN: Final = "The clocks of their games keep running. Remove them from a game if others should not wait."
+_CLOCKS_RUN: Final = (
+    "The clocks of their games keep running, and tables where they sit can still start. Remove them if others should"
+    " not wait."
+)
 _REPLACES: Final = "This replaces a suspension in force. An appeal that waits against that one is closed."
 _OUTCOMES_STAY: Final = "The outcomes of cases about them stay. If one is wrong, change it on the page of the case."
 SUSPEND: Final[StaffAct[User]] = StaffAct(

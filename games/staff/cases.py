@@ -316,12 +316,15 @@ _ALSO: Final[Mapping[str, Callable[..., AuditEntry]]] = {
 def _do_also(case: Case, act: str, days: int | None, *, by: User, reason: str, now: datetime) -> None:
     """Perform an act on the person of a case that is being closed.
 
-    :raises Denied: `malformed`, and as the act.
+    :raises Denied: `malformed`, `forbidden` also if a suspension would close an appeal, and as the act.
     """
     if act not in _ALSO:
         raise Denied("malformed", "Choose what to do to the person.")
     if case.person_id is None:
         raise Denied("malformed", "The account has been deleted. Close the case without doing anything to them.")
+    if act == acts.SUSPEND.name and conduct.waiting_appeals_of(case.person_id).exists():
+        # The page of a case does not show the appeal, so nobody would have read it.
+        raise Denied("forbidden", f"{case.about} has appealed, and this would close the appeal. Decide it first.")
     more: dict[str, Any] = {}
     if act != acts.WARN.name:
         if days is None:

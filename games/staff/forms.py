@@ -243,7 +243,7 @@ class CloseForm(OutcomeForm):
         choices=[("", "Nothing more"), ("warn", "Warn"), ("mute", "Mute"), ("suspend", "Suspend")],
         required=False,
         widget=forms.RadioSelect,
-        help_text="Whom you warn or suspend reads the reason below word for word.",
+        help_text="Whom you warn or suspend reads the reason word for word. A mute removes the name at the table.",
     )
     days = forms.IntegerField(
         label="Days of a mute or suspension", min_value=1, max_value=LONGEST_DAYS, initial=7, required=False

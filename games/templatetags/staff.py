@@ -22,7 +22,8 @@ register = template.Library()
 def staff_queue(context: template.Context) -> dict[str, Any]:
     """``{% staff_queue %}``: what waits for staff, as the user may see it."""
     now = timezone.now()
-    return {"queue": queue_counts(context["user"], now=now), "now": now}
+    user = context["user"]
+    return {"queue": queue_counts(user, now=now), "now": now, "decides": user.has_perm(DECIDE_APPEAL.permission)}
 
 
 @register.simple_tag(takes_context=True)

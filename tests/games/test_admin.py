@@ -102,7 +102,7 @@ def test_the_index_lists_what_waits_with_links(
         "The oldest has waited 3 days",
         "1 not taken",
         "1 taken by you",
-        "<b>0</b> appeals to decide",
+        "<b>0</b> appeals that an admin decides",
     )
     for sentence in (*said, "<b>1</b> overdue game<", "<b>1</b> stuck game<", "<b>1</b> paused game<"):
         assert sentence in body, sentence

@@ -14,10 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from games.models import AuditEntry, Case, Game, Notice, Report
+from games.models import Appeal, AuditEntry, Case, Game, Notice, Report
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
-from games.staff import cases, people, queue
+from games.staff import appeals, cases, people, queue
 from games.staff.acts import CLOSE_CASE, summary_of
 from tests.conftest import logged_in, staff
 from tests.support.codes import staff_browser
@@ -288,6 +288,23 @@ def test_a_case_stays_open_if_the_act_on_its_person_is_refused(
     refused("malformed", cases.close_case, also="warn", **more)
     assert Case.objects.get().closed_at is None
     assert not Notice.objects.filter(kind="report_settled").exists()
+
+
+def test_no_case_closes_an_appeal_that_nobody_has_read(
+    table: Table, mo: User, ann: User, alice: User, bob: User
+) -> None:
+    case, browser = case_about(table, 1, alice), staff_browser(ann)
+    people.suspend(person_id=bob.pk, days=300, **by(mo))
+    appeals.appeal(person_id=bob.pk, text="It was my little brother.", now=timezone.now())
+    url = f"/admin/games/case/{case.pk}/act/close_case/"
+    assert "They are suspended until 20" in browser.get(url).content.decode()
+    answer = confirm(browser, url, {"outcome": "acted", "answer": "", "also": "suspend", "days": "1", "reason": REASON})
+    assert answer.status_code == 403
+    assert "bob has appealed, and this would close the appeal. Decide it first." in answer.content.decode()
+    assert (Case.objects.get().closed_at, Appeal.objects.get().decided_at) == (None, None)
+    assert re.search(
+        r"State\W[^<]*suspended", browser.get(f"/admin/games/game/{table.game.pk}/change/").content.decode()
+    )
 
 
 def test_a_ready_made_reason_is_filled_in_and_nothing_is_done(table: Table, mo: User, alice: User) -> None:
