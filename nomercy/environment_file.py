@@ -40,6 +40,8 @@ OF_POSTGRESQL: Final = "PG"
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 OPEN_QUOTE: Final = re.compile(r"""[^=]*=\s*(?:'(?:\\.|[^'\\])*|"(?:\\.|[^"\\])*)\\?""")
 """A line whose value begins with a quote that the line does not close."""
+COMMENT: Final = re.compile(r"""[^=]*=\s*[^'"\s].*\s#""")
+"""A line with a comment after a value without quotes. The comment may have been meant as a part of the value."""
 
 
 class UnusableFileError(Exception):
@@ -109,6 +111,8 @@ def _variables(path: Path) -> Iterator[tuple[str, str]]:
         if line.key in lines:
             raise UnusableFileError(f"{where} sets {line.key}, which line {lines[line.key]} has set already")
         _require_known(line.key, where)
+        if line.key in SECRETS and COMMENT.match(string.strip().splitlines()[0]):
+            raise UnusableFileError(f"{where} has a comment after a value without quotes; put the value in quotes")
         lines[line.key] = number
         yield line.key, line.value
 

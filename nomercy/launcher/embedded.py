@@ -338,13 +338,17 @@ def no_proxy() -> str:
 
 
 def _welcome(address: str, listening: str, mail_host: str) -> str:
+    from django.conf import settings
+
+    play = "one click on the front page, no account needed" if settings.GUESTS else "after logging in"
+    signing_up = {"open": f"{address}/accounts/signup/", "invite": "by an invitation", "closed": "is closed"}
     mail = f"is sent through {mail_host}" if mail_host else "is shown here and kept in var/mail/"
     return f"""
   No Mercy is running at {address}
 
   Listens    on {listening}
-  Play now   one click on the front page, no account needed
-  Sign up    {address}/accounts/signup/
+  Play now   {play}
+  Sign up    {signing_up[settings.REGISTRATION]}
   Staff      .venv/bin/python manage.py createsuperuser, then {address}/admin/
   Mail       {mail}
 

@@ -49,7 +49,7 @@ def test_it_names_the_server_the_sender_and_the_address(server: MailServer, sett
 def test_it_tells_that_other_mail_is_held(server: MailServer) -> None:
     assert "held" not in send()
     outbox.hold(why="restored", now=timezone.now())
-    assert "is held after a restore, until: manage.py release\n" in send()
+    assert "is held after a restore or freeze, until: manage.py release\n" in send()
     assert len(server.mails) == 2
 
 

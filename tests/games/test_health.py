@@ -23,7 +23,7 @@ from tests.support.tables import TWO_HANDS, change_position, table_at
 
 pytestmark = pytest.mark.django_db
 
-FROZEN = "games are stopped and mail is held after a restore, until: manage.py release."
+FROZEN = "games are stopped and mail is held after a restore or freeze, until: manage.py release."
 
 
 @pytest.fixture

@@ -104,6 +104,7 @@ def test_a_named_file_is_read_instead_and_an_empty_name_reads_none(tmp_path: Pat
         ("site_url=hidden\n", "{file}, line 1, sets site_url, which is not a setting; the closest one is SITE_URL."),
         ("BACKUP_PASSPHRASE_FLIE=hidden", "which is not a setting; the closest one is BACKUP_PASSPHRASE_FILE."),
         ("hidden99=\n", "{file}, line 1, sets something that is not a setting; docs/settings.md lists all."),
+        ("BACKUP_PASSPHRASE=hidden horse #7\n", "{file}, line 1, has a comment after a value without quotes; put the"),
         ("MY-PORT=hidden\n", "{file}, line 1, is not NAME=value."),
         ("\n\n=hidden\n", "{file}, line 3, is not NAME=value."),
         ("PORT=hid\0den\n", "{file}, line 1, is not NAME=value."),

@@ -52,7 +52,7 @@ class Command(BaseCommand):
 def failing(found: Backlog, grace: timedelta) -> list[str]:
     """Return what is wrong, a clause each. Empty if nothing is."""
     late = {
-        "games are stopped and mail is held after a restore, until: manage.py release": found.is_frozen,
+        "games are stopped and mail is held after a restore or freeze, until: manage.py release": found.is_frozen,
         "the sweep does not run": found.sweep is None or found.sweep > grace,
         "clocks do not act": found.late.untried > 0,
         "clocks of single games fail (the log says which)": found.late.failing > 0,

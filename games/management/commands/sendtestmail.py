@@ -55,7 +55,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{_server()} took the mail from {settings.DEFAULT_FROM_EMAIL} to {address}.")
         self.stdout.write("If it does not arrive, look into the spam folder and the log of that server.")
         if Outbox.objects.filter(held_since__isnull=False).exists():
-            self.stdout.write("All other mail of this site is held after a restore, until: manage.py release")
+            self.stdout.write("All other mail of this site is held after a restore or freeze, until: manage.py release")
 
 
 def test_mail(address: str) -> EmailMessage:
