@@ -257,7 +257,7 @@ class Visitors:
             page.remove_listener(event, listener)
         self._listeners.clear()
         for page, _ in pages:
-            page.unroute_all()
+            page.unroute_all(behavior="ignoreErrors")  # of a fetch that is under way
             if page.url.startswith(self._site):
                 page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
         complaints, self.complaints = self.complaints, []

@@ -150,6 +150,7 @@ def watching(page: Page, cast: Cast) -> None:
 
 def with_long_names(page: Page, cast: Cast) -> None:
     names = ("Sly Lemur 95 Junior", "Wilhelmina Butterfield", "A name that is thirty long, ok", "Bo")
+    User.objects.update(display_name="")
     for user, name in zip((cast.alice, cast.bob, cast.charlie, cast.mo), names, strict=True):
         User.objects.filter(pk=user.pk).update(display_name=name)
     game(STACK, target=1000)(page, cast)

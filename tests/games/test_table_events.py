@@ -58,7 +58,7 @@ def end_pause(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
 def test_stored_names_do_not_change() -> None:
     assert list(KINDS) == [
         "pause_began", "pause_ended", "pause_ran_out", "pause_abandoned", "bot_began", "seat_taken_back",
-        "account_deleted",
+        "account_deleted", "closed_by_staff",
     ]  # fmt: skip
 
 

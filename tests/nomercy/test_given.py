@@ -127,7 +127,7 @@ def test_a_wrong_password_ends_migrate_with_one_sentence() -> None:
     wrong = 'password authentication failed for user "u"'
     with server(refusal(S="FATAL", V="FATAL", C="28P01", M=wrong)) as port:
         environment = {"PATH": os.defpath, "NOMERCY_ENV_FILE": "", "SECRET_KEY": "k" * 40, "PGPASSWORD": "hidden"}
-        environment["DATABASE_URL"] = f"postgres://u@127.0.0.1:{port}/x"
+        environment["DATABASE_URL"] = f"postgres://u@127.0.0.1:{port}/x?connect_timeout=60"
         command = [sys.executable, "manage.py", "migrate"]
         stopped = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
     assert (stopped.returncode, stopped.stdout) == (1, "")
