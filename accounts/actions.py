@@ -369,11 +369,14 @@ def save_names_from_staff(*, person: User, now: datetime) -> None:
 
 
 def hold_names_of_deleted(*, person: User, now: datetime) -> None:
-    """Hold the names of a person who is about to be deleted for `FREED_NAMES_HELD`, as keyed hashes."""
+    """Hold the names of a person who is about to be deleted for `FREED_NAMES_HELD`, as keyed hashes.
+
+    A hash may be there already: a new guest can be given the name of one who was deleted.
+    """
     rows = NameSkeleton.objects.filter(user=person)
     held = [NameSkeleton(skeleton=keyed_hashes(row.skeleton)[0], freed_at=row.freed_at or now) for row in rows]
     rows.delete()
-    NameSkeleton.objects.bulk_create(held)
+    NameSkeleton.objects.bulk_create(held, ignore_conflicts=True)
 
 
 def free_held_names(*, now: datetime) -> None:

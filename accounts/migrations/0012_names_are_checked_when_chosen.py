@@ -9,7 +9,7 @@ DROP_LOOK_ALIKES = """
     DELETE FROM accounts_nameskeleton WHERE id IN (
         SELECT id FROM (
             SELECT id, row_number() OVER (
-                PARTITION BY skeleton ORDER BY freed_at IS NOT NULL, objection <> '', user_id, id
+                PARTITION BY skeleton ORDER BY user_id IS NULL, freed_at IS NOT NULL, objection <> '', user_id, id
             ) AS place FROM accounts_nameskeleton
         ) AS rows WHERE place > 1
     )

@@ -195,6 +195,15 @@ def test_the_names_of_a_deleted_guest_are_held_without_its_owner(bob: User) -> N
 
 
 @pytest.mark.django_db
+def test_two_guests_who_were_given_the_same_name_can_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "guest_display_name", lambda: "Brave Otter 12")
+    for _ in range(2):
+        guest = actions.create_guest()
+        assert guest.name == "Brave Otter 12"
+        User.objects.filter(pk=guest.pk).update(date_joined=timezone.now() - timedelta(days=31))
+        assert forget_guests(now=timezone.now()) == 1
+
+
 def test_a_guest_who_signs_up_can_keep_the_name(client: Client) -> None:
     guest = actions.create_guest()
     actions.update_profile(user=guest, display_name="Milly", time_zone="UTC", now=NOW)
