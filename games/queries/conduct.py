@@ -186,8 +186,10 @@ def _without_rows_about(rows: QuerySet[M], reader: int | None, field: str = "cas
 
 def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
     """Return what staff did at a table, newest first."""
-    with_account = Q(act=CLOSE_WITH_TABLES, details__tables__contains=game.code)
-    return without_entries_about(AuditEntry.objects.filter(Q(game_id=game.pk) | with_account), reader).order_by("-pk")
+    entries = Q(game_id=game.pk)
+    if TableEvent.objects.filter(game_id=game.pk, kind=CLOSED_BY_STAFF).exists():  # else do not search the whole log
+        entries |= Q(act=CLOSE_WITH_TABLES, details__tables__contains=game.code)
+    return without_entries_about(AuditEntry.objects.filter(entries), reader).order_by("-pk")
 
 
 class You(Enum):

@@ -339,17 +339,14 @@ def reopen_case(*, case_id: int, by: User, reason: str, now: datetime) -> AuditE
     :raises Denied: `malformed`, `not_found`; `over` if the guest it is about has been deleted; `forbidden` also if the
         case is open, or another open case is about this person and kind.
     """
-    with _case(acts.REOPEN_CASE, check_closed, case_id=case_id, by=by, reason=reason, now=now) as (
-        case,
-        reason,
-    ):
+    with _case(acts.REOPEN_CASE, check_closed, case_id=case_id, by=by, reason=reason, now=now) as (case, why):
         if Case.objects.filter(person=case.person, kind=case.kind, closed_at=None).exists():
             raise Denied("forbidden", f"Another case of this kind about {case.about} is open. Work on that one.")
         details: dict[str, Any] = {"case": case.pk, "before": case.outcome}
         case.closed_at, case.outcome, case.answer = None, "", ""
         case.save(update_fields=["closed_at", "outcome", "answer"])
         _give_to(case, by, now)
-        entry = record(acts.REOPEN_CASE, by=by, reason=reason, now=now, person=case.person, **details)
+        entry = record(acts.REOPEN_CASE, by=by, reason=why, now=now, person=case.person, **details)
         for reporter in User.objects.filter(reports__case=case).distinct():
             reporter.answered = bool(conduct.unread_answers_of(reporter.pk))
             reporter.save(update_fields=["answered"])
@@ -365,16 +362,13 @@ def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason:
     :raises Denied: `malformed`, `not_found`; `over` if the guest it is about has been deleted; `forbidden` also if the
         case is open, or has this outcome and this answer.
     """
-    with _case(acts.CHANGE_OUTCOME, check_closed, case_id=case_id, by=by, reason=reason, now=now) as (
-        case,
-        reason,
-    ):
+    with _case(acts.CHANGE_OUTCOME, check_closed, case_id=case_id, by=by, reason=reason, now=now) as (case, why):
         before = case.outcome
         if (outcome, " ".join(answer.split())) == (before, case.answer):
             raise Denied("forbidden", "The case has this outcome and this answer already.")
         _set_outcome(case, outcome, answer)
         details: dict[str, Any] = {"case": case.pk, "before": before, "outcome": outcome, "answer": case.answer}
-        entry = record(acts.CHANGE_OUTCOME, by=by, reason=reason, now=now, person=case.person, **details)
+        entry = record(acts.CHANGE_OUTCOME, by=by, reason=why, now=now, person=case.person, **details)
         staff_notices.outcome_changed(case, new_outcome=outcome != before, mark=entry.pk, now=now)
         return entry
 

@@ -327,8 +327,10 @@ def test_a_person_is_notified_each_time_their_second_factor_is_removed(root: Use
     """Also in quiet hours, because another person may have asked for it."""
     User.objects.filter(pk=mo.pk).update(quiet_from=time(11), quiet_to=time(15))
     for n in (1, 2):
-        Authenticator.objects.create(user=mo, type=Authenticator.Type.TOTP, data={})
+        for kind in (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES):
+            Authenticator.objects.create(user=mo, type=kind, data={})
         accounts.drop_factor(**act(mo, root))
+        assert not Authenticator.objects.filter(user=mo).exists()
         outbox.deliver(clock=lambda: NOON)
         assert [letter.to for letter in mail.outbox] == [["mo@example.org"]] * n
     letter = mail.outbox[0]

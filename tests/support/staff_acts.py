@@ -175,7 +175,12 @@ ROWS: Final[dict[str, Row]] = {
     "reopen_account": Row(ready=lambda world: world.change_bob(is_active=False), again="over"),
     "set_role": Row(_fields(role="moderator"), told=("bob role_changed",), again="malformed"),
     "drop_factor": Row(
-        ready=lambda world: Authenticator.objects.create(user=world.bob, type=Authenticator.Type.TOTP, data={}),
+        ready=lambda world: Authenticator.objects.bulk_create(
+            [
+                Authenticator(user=world.bob, type=kind, data={})
+                for kind in (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)
+            ]
+        ),
         told=("bob factor_dropped",),
         again="not_found",
     ),
