@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.core.handlers.exception import response_for_exception
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
@@ -124,6 +125,8 @@ class Sessions(SessionMiddleware):
             response = super().process_response(request, response)
         except SessionInterrupted:
             response = _log_in_again(request, response)
+        except Exception as error:  # noqa: BLE001  # as Django would, but the answer is kept out of caches, too
+            response = response_for_exception(request, error)
         # A fetch by HTMX may still carry the session from before a log-in, which is gone when it is answered. Deleting
         # the cookie would delete the new session that the browser has got meanwhile.
         cookie = response.cookies.get(name)
@@ -155,8 +158,8 @@ def _log_in_again(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 def readable_requests(get_response: Handler) -> Handler:
     """Refuse a request that is too long, late, of unknown length, not in UTF-8, or has a NUL or a bad form.
 
-    A NUL in the path gets 404. In forms and in the API's JSON the NUL is refused
-    where it is read, so that the refusal can name the field.
+    A NUL in the path gets 404. In forms and in the API's JSON it is refused where it is read, so that the refusal can
+    name the field.
     """
 
     def handle(request: HttpRequest) -> HttpResponseBase:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.http import HttpRequest
 from django.test import Client
+from psycopg.errors import AdminShutdown
 
 from accounts.models import Session, User
 from games.actions import lobby
@@ -78,3 +80,15 @@ def test_the_api_answers_401(as_alice: Client, monkeypatch: pytest.MonkeyPatch) 
     assert answer.json()["error"] == "unauthorized"
     assert answer["WWW-Authenticate"] == "Bearer"
     assert Game.objects.count() == 1
+
+
+def test_an_answer_whose_session_cannot_be_saved_is_kept_out_of_caches(
+    as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: SessionStore, must_create: bool = False) -> None:
+        raise OperationalError("the server is gone") from AdminShutdown("the server is gone")
+
+    monkeypatch.setattr(SessionStore, "save", fail)
+    as_alice.raise_request_exception = False
+    answer = as_alice.get("/next/?after=abc")
+    assert (answer.status_code, answer["Cache-Control"]) == (503, "no-store, private")
