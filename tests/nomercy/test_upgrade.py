@@ -24,7 +24,6 @@ from django.core.management.base import SystemCheckError
 from django.db import connection
 from django.test import Client
 from psycopg import sql
-from psycopg.rows import dict_row
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import Session, User
@@ -56,12 +55,14 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def every_row() -> Rows:
-    """Return all rows of all tables."""
-    tables = connection.introspection.table_names()
-    with psycopg.connect(database_url(), row_factory=dict_row) as server:
-        return {
-            name: server.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(name))).fetchall() for name in tables
-        }
+    """Return all rows of all tables. Uses the connection of Django: PostgreSQL notices the end of another one later."""
+    rows: Rows = {}
+    with connection.cursor() as cursor:
+        for name in connection.introspection.table_names():
+            cursor.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(name)))
+            columns = [column.name for column in cursor.description]
+            rows[name] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    return rows
 
 
 def lost(before: Rows, after: Rows) -> list[str]:
