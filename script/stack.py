@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
@@ -121,13 +122,20 @@ def run(stack: ExitStack, names: list[str], environment: dict[str, str]) -> None
 
 
 def answers() -> bool:
+    """Return True if the server for pages and the one for websockets, which has the waiting calls, both answer."""
+    # Not /readyz, which waits for a person after a restore.
+    # The second one refuses this address; while it is down nginx answers 503.
+    return status_of("/healthz") == HTTPStatus.OK and status_of("/api/v1/wait/") < HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def status_of(path: str) -> int:
+    """Return the status of the answer, or 503 if there is none yet."""
     connection = HTTPConnection(settings.HOST, settings.PORT, timeout=5)
     try:
-        # Not /readyz, which waits for a person after a restore.
-        connection.request("GET", "/healthz", headers={"Host": settings.SITE.netloc})
-        return connection.getresponse().status == 200
+        connection.request("GET", path, headers={"Host": settings.SITE.netloc})
+        return connection.getresponse().status
     except (OSError, HTTPException):
-        return False
+        return HTTPStatus.SERVICE_UNAVAILABLE
     finally:
         connection.close()
 
