@@ -204,6 +204,7 @@ def test_two_guests_who_were_given_the_same_name_can_be_deleted(monkeypatch: pyt
         assert forget_guests(now=timezone.now()) == 1
 
 
+@pytest.mark.django_db
 def test_a_guest_who_signs_up_can_keep_the_name(client: Client) -> None:
     guest = actions.create_guest()
     actions.update_profile(user=guest, display_name="Milly", time_zone="UTC", now=NOW)
