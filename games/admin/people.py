@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final, cast
 
 from django.contrib import admin
@@ -98,13 +98,16 @@ def _how_told(person: User, trouble: str, *, lost: bool) -> str:
     return "They are told by bell and mail."
 
 
+def _minute(moment: datetime) -> str:
+    return date_format(timezone.localtime(moment), "Y-m-d H:i")
+
+
 def _on_mute(person: User) -> list[str]:
     """Return the sentence about the mute in force, if there is one."""
     now = timezone.now()
     if person.muted_until is None or not person.muted(now):
         return []
-    until = date_format(timezone.localtime(person.muted_until), "Y-m-d H:i")
-    return [f"They are muted until {until} already. A longer mute replaces that."]
+    return [f"They are muted until {_minute(person.muted_until)} already. A longer mute replaces that."]
 
 
 def on_suspension(person: User) -> list[str]:
@@ -113,7 +116,7 @@ def on_suspension(person: User) -> list[str]:
         return []
     if person.suspended_until == FOR_GOOD:
         return ["They are suspended for good already. A new suspension replaces that."]
-    until = date_format(timezone.localtime(person.suspended_until), "Y-m-d H:i")
+    until = _minute(person.suspended_until)
     return [f"They are suspended until {until} already. A new suspension replaces that, also if it is shorter."]
 
 

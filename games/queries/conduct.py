@@ -187,7 +187,7 @@ def _without_rows_about(rows: QuerySet[M], reader: int | None, field: str = "cas
 def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
     """Return what staff did at a table, newest first."""
     entries = Q(game_id=game.pk)
-    if TableEvent.objects.filter(game_id=game.pk, kind=CLOSED_BY_STAFF).exists():  # else do not search the whole log
+    if _closed_with_account(game):  # else do not search the whole log
         entries |= Q(act=CLOSE_WITH_TABLES, details__tables__contains=game.code)
     return without_entries_about(AuditEntry.objects.filter(entries), reader).order_by("-pk")
 
@@ -249,8 +249,13 @@ def between_moves(
 
 def closed_by_staff(game: Game) -> bool:
     """Return True if staff closed the table before it started, or called off the game."""
-    closed = TableEvent.objects.filter(game_id=game.pk, kind=CLOSED_BY_STAFF)
-    return AuditEntry.objects.filter(game_id=game.pk, act__in=(CLOSE, VOID_GAME)).exists() or closed.exists()
+    closed = AuditEntry.objects.filter(game_id=game.pk, act__in=(CLOSE, VOID_GAME)).exists()
+    return closed or _closed_with_account(game)
+
+
+def _closed_with_account(game: Game) -> bool:
+    """Return True if staff closed the table together with the account of its host."""
+    return TableEvent.objects.filter(game_id=game.pk, kind=CLOSED_BY_STAFF).exists()
 
 
 def _taken_from(user: User) -> Q:

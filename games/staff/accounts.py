@@ -21,7 +21,6 @@ from games.actions import table_events
 from games.actions.names import erase_old_name
 from games.models import AuditEntry
 from games.notices import staff_notices
-from games.queries.lists import hosted_tables
 from games.refusals import Denied
 from games.staff import acts, tables
 from games.staff.acts import StaffAct, may_change_account
@@ -155,8 +154,7 @@ def close_with_tables(*, host_id: int, by: User, reason: str, now: datetime) -> 
             _close(person)
             if not hosted:
                 raise Denied("not_found", f"{person.name} hosts no open table. Close the account alone.")
-            if hosted_tables(host_id).count() > len(hosted):
-                raise Denied("stale", f"{person.name} has just opened another table. Confirm again.")
+            tables.require_all_hosted(person, hosted)
             for table in hosted:
                 tables.close_locked(table, now=now)
                 table_events.record(table_events.TABLE_CLOSED, game=table.game, now=now)

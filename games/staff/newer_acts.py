@@ -20,7 +20,6 @@ from games import queries
 from games.locks import lock_game
 from games.models import Appeal, AuditEntry, Case, Report
 from games.queries import conduct
-from games.queries.lists import hosted_tables
 from games.refusals import Denied
 from games.render.words import waited
 from games.staff import acts, announcement, appeals, cases, people, tables
@@ -57,9 +56,9 @@ def _lock_person(number: int, by: User) -> None:
 
 def _lock_host(number: int, by: User) -> None:
     hosted = tables.lock_hosted(number)  # games before people (`games/locks.py`)
-    _lock_person(number, by)
-    if hosted_tables(number).count() > len(hosted):  # the act would lock it after the person
-        raise Denied("stale", "They have just opened another table. Open the page of the act again.")
+    person = people.lock_or_deny(number)
+    check_person(person, by=by)
+    tables.require_all_hosted(person, hosted)
 
 
 def _lock_appeal(number: int, by: User) -> None:

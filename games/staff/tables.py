@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -225,6 +225,15 @@ def lock_hosted(host_id: int) -> list[Table]:
     """
     tables = [queries.load(lock_game(pk=number)) for number in hosted_tables(host_id).values_list("pk", flat=True)]
     return [table for table in tables if table.game.status == Game.Status.OPEN and table.game.host_id == host_id]
+
+
+def require_all_hosted(host: User, hosted: Sequence[Table]) -> None:
+    """Check that `lock_hosted` has locked all open tables of this person, who is locked now.
+
+    :raises Denied: `stale` if they have opened another one in between. To lock it now could be a deadlock.
+    """
+    if hosted_tables(host.pk).count() > len(hosted):
+        raise Denied("stale", f"{host.name} has just opened another table. Confirm again.")
 
 
 def close_locked(table: Table, *, now: datetime) -> None:
