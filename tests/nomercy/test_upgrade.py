@@ -215,7 +215,7 @@ def test_an_upgrade_keeps_people_logged_in_and_what_they_set_up(upgrade: Upgrade
 def test_each_mail_that_waited_is_sent_once_after_an_upgrade(upgrade: Upgrade, mailoutbox: list[EmailMessage]) -> None:
     waiting = Notice.objects.filter(state="waiting", channel="email")
     people = set(waiting.exclude(game__code="paused").values_list("user__email", flat=True))
-    assert len(people) > (upgrade.release.name == "f8c9a292")
+    assert len(people) > 1
     for minutes in range(0, 120, 10):
         deliver(clock=partial(_stands_at, MADE_AT + timedelta(minutes=minutes)))
     sent = Counter((mail.to[0], mail.subject) for mail in mailoutbox)

@@ -60,11 +60,12 @@ class Release:
     def __init__(self) -> None:
         from django.contrib.auth import get_user_model
 
-        from games import bots, queries, rules
+        from games import bots, queries, randomness, rules
         from games.actions import lobby, play
         from games.models import Game
         from games.queries import records
 
+        randomness.source = random.Random(1)
         self.rng, self.game = random.Random(16), Game
         self.queries, self.records, self.rules, self.viewer = queries, records, rules, queries.Viewer
         self.lobby, self.play, self.bot = lobby, play, bots.BOTS["careful"]
