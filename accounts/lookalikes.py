@@ -90,7 +90,7 @@ def misplaced_joiner(text: str) -> str:
     It is in place in a Persian word between two letters that would join, in Sinhala and other scripts of India after
     the sign that takes the vowel away (the rules of RFC 5892, appendix A), and between the emoji of a family.
 
-    :param text: printable but for joiners.
+    :param text: a text whose characters are all printable, except joiners.
     """
     found = (match.start() for match in _JOINERS.finditer(text))
     return next((text[at] for at in found if not (idna.valid_contextj(text, at) or _joins_emoji(text, at))), "")

@@ -31,7 +31,7 @@ class OnceAMinute:
         self._seen: dict[Hashable, tuple[float, int]] = {}
 
     def left_out(self, kind: Hashable) -> int | None:
-        """Count a record. Return how many of its kind were left out if it is to be logged now, else None."""
+        """Count a record. Return None if it is left out, else how many of its kind were left out before it."""
         now = self._clock()
         with self._lock:
             next_at, number = self._seen.get(kind, (now, 0))
