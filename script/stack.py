@@ -112,7 +112,7 @@ def run(stack: ExitStack, names: list[str], environment: dict[str, str]) -> None
     )
     stack.callback(honcho.terminate)
     until = time.monotonic() + READY_SECONDS
-    while not answers():
+    while not answers(names):
         if honcho.poll() is not None or time.monotonic() > until:
             raise EmbeddedError("The site does not answer. The output of its processes is above.")
         time.sleep(0.2)
@@ -121,11 +121,13 @@ def run(stack: ExitStack, names: list[str], environment: dict[str, str]) -> None
     raise EmbeddedError("A process has ended. Its output is above.")
 
 
-def answers() -> bool:
-    """Return True if the server for pages and the one for websockets, which has the waiting calls, both answer."""
+def answers(names: list[str]) -> bool:
+    """Return True if those of the servers for pages and for websockets that these processes include both answer."""
     # Not /readyz, which waits for a person after a restore.
-    # The second one refuses this address; while it is down nginx answers 503.
-    return status_of("/healthz") == HTTPStatus.OK and status_of("/api/v1/wait/") < HTTPStatus.INTERNAL_SERVER_ERROR
+    if "web" in names and status_of("/healthz") != HTTPStatus.OK:
+        return False
+    # The server for websockets has the waiting calls. It refuses this address; while it is down nginx answers 503.
+    return "ws" not in names or status_of("/api/v1/wait/") < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def status_of(path: str) -> int:
