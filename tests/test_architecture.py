@@ -45,7 +45,6 @@ NO_WRITES = (
     "games/models/rows.py",
     "games/notices/inbox.py",
     "games/queries",
-    "games/staff/log.py",
     "games/staff/queue.py",
 )
 """Modules that do not write rows. Django's admin and commands read by their own querysets."""

@@ -26,7 +26,7 @@ from games.actions import lobby, seating, table_events
 from games.actions.names import replace_names
 from games.batch import for_each_game, run_all
 from games.locks import lock_game
-from games.models import Case, Game, PersonName, Report, Seat
+from games.models import Case, Game, PersonName, Report, Seat, TableEvent
 from games.notices import player_notices
 from games.queries import Viewer
 
@@ -182,7 +182,7 @@ def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
     assert row.user_id is not None
     row.name, row.user, row.orders = deleted_name(row.user_id), None, None
     row.save(update_fields=["user", "name", "orders"])
-    table_events.record(table_events.ACCOUNT_DELETED, game=table.game, seat=row.index, now=now)
+    table_events.record(TableEvent.Kind.ACCOUNT_DELETED, game=table.game, seat=row.index, now=now)
     announce.after_commit(table.game)
 
 

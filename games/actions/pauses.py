@@ -12,7 +12,7 @@ from games.actions import seating, table_events
 from games.batch import for_each_game
 from games.clocks import pausing
 from games.locks import lock_game
-from games.models import Game
+from games.models import Game, TableEvent
 from games.notices import player_notices, preferences
 from games.notices.kinds import BOT_TOOK_OVER, Reason
 from games.queries import Table, Viewer
@@ -36,7 +36,7 @@ def ask_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         votes = {*game.pause_votes, seat}
         if votes >= set(queries.pause_voters(table)):
             pausing.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
-            table_events.record(table_events.PAUSE_BEGAN, game=game, now=now)
+            table_events.record(TableEvent.Kind.PAUSE_BEGAN, game=game, now=now)
         else:
             _save_votes(game, votes)
         return table
@@ -55,7 +55,7 @@ def end_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
             why = STOPPED if Game.PAUSED_BY_RESTORE in game.paused_reasons else by_staff
             raise Denied("forbidden", why, version=game.version)
         if pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
-            table_events.record(table_events.PAUSE_ENDED, game=game, seat=seat, now=now)
+            table_events.record(TableEvent.Kind.PAUSE_ENDED, game=game, seat=seat, now=now)
         if seat in game.pause_votes:
             _save_votes(game, set(game.pause_votes) - {seat})
         return table
@@ -81,7 +81,7 @@ def _end_old_pause(game_id: int, begun: datetime, now: datetime) -> bool:
             return False
         ended = pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now)
         if ended:
-            table_events.record(table_events.PAUSE_RAN_OUT, game=game, now=now)
+            table_events.record(TableEvent.Kind.PAUSE_RAN_OUT, game=game, now=now)
         if not game.paused_reasons:
             player_notices.resumed(table, now=now)
         return ended
@@ -96,7 +96,7 @@ def take_seat_back(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         table, seat = _players_table(code, viewer)
         if table.seats[seat].bot:
             seating.give_back(table, seat=seat, now=now)
-            table_events.record(table_events.SEAT_TAKEN_BACK, game=table.game, seat=seat, now=now)
+            table_events.record(TableEvent.Kind.SEAT_TAKEN_BACK, game=table.game, seat=seat, now=now)
             preferences.mark_kind_read(
                 user_id=viewer.user.pk, kind=BOT_TOOK_OVER, game=table.game, reason=Reason.BACK, now=now
             )

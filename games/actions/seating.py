@@ -16,7 +16,7 @@ from games.actions.programs import may_sit
 from games.clocks import pausing
 from games.clocks.bot_times import BOT_FIELDS, first_bot_times, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, set_clock, turn_clock
-from games.models import Game, Seat
+from games.models import Game, Seat, TableEvent
 from games.queries import Table
 from games.refusals import Denied, over
 
@@ -148,4 +148,4 @@ def voters_changed(table: Table, *, now: datetime) -> None:
         game.pause_votes = []
         game.save(update_fields=["pause_votes"])
     if not queries.pause_voters(table) and pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):
-        table_events.record(table_events.PAUSE_ABANDONED, game=game, now=now)
+        table_events.record(TableEvent.Kind.PAUSE_ABANDONED, game=game, now=now)

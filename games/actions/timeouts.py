@@ -16,7 +16,7 @@ from games.actions.next_round import deal_next
 from games.clocks import pausing, vacations
 from games.clocks.turn_clock import moment_of, recomputed
 from games.locks import lock_game
-from games.models import Game, Seat
+from games.models import Game, Seat, TableEvent
 from games.notices import player_notices
 from games.queries import Table, backlog
 
@@ -143,7 +143,7 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
         return
     if game.after_misses == Game.AfterMisses.BOT:
         seating.replace_by_bot(table, seat=seat.index, now=now)
-        table_events.record(table_events.BOT_BEGAN, game=game, seat=seat.index, now=now)
+        table_events.record(TableEvent.Kind.BOT_BEGAN, game=game, seat=seat.index, now=now)
         player_notices.bot_took_over(table, seat, misses=misses, now=now)
     elif seat.index not in table.started.position.out and not table.started.over:
         commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)

@@ -20,8 +20,9 @@ from accounts.models import User
 from games.models import Appeal, AuditEntry, Report, Seat
 from games.queries import Table
 from games.refusals import Denied
+from games.render import log_notes
 from games.staff import newer_acts
-from games.staff.acts import NOTE_CASE, NOTE_PERSON, StaffAct
+from games.staff.acts import LOOK, NOTE_CASE, NOTE_PERSON, StaffAct
 from games.staff.audit import check_person
 from games.staff.forms import Outdated, ReasonForm
 from games.staff.newer_acts import NewerActs, News, Seen
@@ -227,7 +228,7 @@ def act_page(
         status = 422
     # A refusal lists what is newer. Staff who may not act on the subject are told only that.
     recent = newer_acts.recent(subject, reader=by, now=timezone.now()) if status in (200, 422) else []
-    in_the_log = act.log_sentence is not None and not act.after_the_end
+    in_the_log = act.name in log_notes.ACTS and act is not LOOK
     context = {
         **admin.site.each_context(request),
         "title": title,

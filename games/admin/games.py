@@ -21,12 +21,12 @@ from games.queries import GameView, Table, conduct
 from games.queries.lists import search_games
 from games.refusals import Denied
 from games.render import words
+from games.render.log_notes import notes_of
 from games.render.table import shown_cards
 from games.rules.cards import card_name, color_name
 from games.staff import tables
 from games.staff.acts import EXTEND, LOOK, MOVE_SEAT, REMOVE, TABLE_ACTS, StaffAct
 from games.staff.audit import check_outside
-from games.staff.log import notes_of
 from games.staff.queue import with_problem
 from games.web.viewer import number
 
@@ -242,7 +242,7 @@ class GameAdmin(SubjectAdmin):
         }
         # Before its first move there may be acts, too. A list of all lines begins with those.
         since = lines[0].n if len(lines) == LOG_LINES else 0
-        notes = notes_of(table, reader=None, since=since, until=to if to < game.version else None)
+        notes = notes_of(queries.between_moves(table, None, since=since, until=to if to < game.version else None))
         return {
             "title": f"Game {game.code}",
             "game": game,

@@ -116,11 +116,11 @@ _EVENT: Final = Columns(
 _BETWEEN_MOVES: Final = f"""
 (SELECT {_ACT}
 FROM games_auditentry a LEFT JOIN accounts_user p ON p.id = a.person_id LEFT JOIN accounts_user b ON b.id = {_BEFORE}
-WHERE a.game_id = %s AND a.version BETWEEN %s AND %s AND a.act = ANY(%s) ORDER BY a.id DESC LIMIT %s)
+WHERE a.game_id = %s AND a.version BETWEEN %s AND %s AND a.act <> ALL(%s) ORDER BY a.id DESC LIMIT %s)
 UNION ALL
 (SELECT {_EVENT}
 FROM games_tableevent e
-WHERE e.game_id = %s AND e.version BETWEEN %s AND %s AND e.kind = ANY(%s) ORDER BY e.id DESC LIMIT %s)
+WHERE e.game_id = %s AND e.version BETWEEN %s AND %s ORDER BY e.id DESC LIMIT %s)
 """  # noqa: S608  # parts of ours
 
 
@@ -155,16 +155,16 @@ class EventRow(NamedTuple):
 
 
 def read_between_moves(
-    game_id: int, since: int, until: int, acts: Sequence[str], kinds: Sequence[str], last: int | None
+    game_id: int, since: int, until: int, *, without: Sequence[str], last: int | None
 ) -> tuple[list[ActRow], list[EventRow]]:
     """Return the acts of staff and the events at a table, each oldest first. Runs one query.
 
-    Only acts in `acts` and events in `kinds` from version `since` to version `until`, both included. At most the `last`
-    newest of each are returned; None is no limit.
+    They are from version `since` to version `until`, both included. The acts named in `without` are left out. At most
+    the `last` newest of each are returned; None is no limit.
     """
     with prepared_cursor() as cursor:
-        of_acts: list[Any] = [game_id, since, until, list(acts), last]
-        cursor.execute(_BETWEEN_MOVES, [*of_acts, game_id, game_id, since, until, list(kinds), last])
+        of_acts: list[Any] = [game_id, since, until, list(without), last]
+        cursor.execute(_BETWEEN_MOVES, [*of_acts, game_id, game_id, since, until, last])
         rows = sorted(_ACT.fetch_all(cursor), key=itemgetter("id"))
     done = [
         ActRow(

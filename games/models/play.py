@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from enum import StrEnum
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -117,19 +117,27 @@ class Move(models.Model):
         return f"{self.game_id} #{self.n}"
 
 
-CLOSED_BY_STAFF: Final = "closed_by_staff"
-"""The event of a table that staff closed together with the account of its host."""
-
-
 class TableEvent(models.Model):
     """Something that happened at a running table and is no move, for example a pause. Records leave it out."""
+
+    class Kind(StrEnum):
+        """The stored names, which never change. `games/render/log_notes.py` has what the log says."""
+
+        PAUSE_BEGAN = "pause_began"
+        PAUSE_ENDED = "pause_ended"
+        PAUSE_RAN_OUT = "pause_ran_out"
+        PAUSE_ABANDONED = "pause_abandoned"
+        BOT_BEGAN = "bot_began"
+        SEAT_TAKEN_BACK = "seat_taken_back"
+        ACCOUNT_DELETED = "account_deleted"
+        CLOSED_BY_STAFF = "closed_by_staff"  # together with the account of the host
 
     game = models.ForeignKey(
         Game, on_delete=models.CASCADE, related_name="events", db_index=False
     )  # in the index below
     # The log shows it after the move of this version.
     version = models.PositiveIntegerField()
-    kind = models.CharField(max_length=20)  # a name in `games.actions.table_events.KINDS`
+    kind = models.CharField(max_length=20)  # a `Kind`, perhaps of a later release
     # The seat that it is about, if any.
     seat = models.PositiveSmallIntegerField(null=True)
     at = models.DateTimeField()

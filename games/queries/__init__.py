@@ -3,7 +3,7 @@
 `load`, `find` and `load_for` return a `Table`: everything that is stored, for use on the server. People are only shown
 a `GameView`, which `view_of` makes.
 
-- `tables`, `views`, `legal`: one table, what one viewer may see of it, and what a seat may do
+- `tables`, `views`, `log`, `legal`: one table, what one viewer may see of it and of its log, and what a seat may do
 - `watching`: the rest of a round for a player who is out; `orders`: standing orders
 - `players`, `former_holders`: the people who have or had a seat at a table; `invitations` to rematches
 - `lists`, `front_page`: lists of games; `profiles`: what people see of each other; `my_data`: a copy of one's data
@@ -13,6 +13,7 @@ a `GameView`, which `view_of` makes.
 """
 
 from games.queries.legal import legal_moves, require_allowed, require_step
+from games.queries.log import DoneAct, LogLine, PastEvent, You, between_moves, log_of
 from games.queries.tables import (
     NO_TOKENS,
     Playing,
@@ -37,19 +38,23 @@ from games.queries.tables import (
     visible_to,
     with_tables,
 )
-from games.queries.views import GameView, LastHand, LogLine, LostHand, SeatView, hands_after, log_of, view_of
+from games.queries.views import GameView, LastHand, LostHand, SeatView, hands_after, view_of
 
 __all__ = [
     "NO_TOKENS",
+    "DoneAct",
     "GameView",
     "LastHand",
     "LogLine",
     "LostHand",
+    "PastEvent",
     "Playing",
     "RoundResult",
     "SeatView",
     "Table",
     "Viewer",
+    "You",
+    "between_moves",
     "find",
     "hands_after",
     "legal_moves",

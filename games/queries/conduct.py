@@ -6,11 +6,10 @@ rows about them are left out. With `reader` None nothing is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum, auto
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from django.db.models import BigIntegerField, Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.fields.json import KeyTextTransform
@@ -18,7 +17,6 @@ from django.db.models.functions import Cast, Coalesce
 
 from accounts.models import User
 from games.models import Appeal, AuditEntry, Case, Game, Move, PersonName, Report, Seat, Suspension, TableEvent, Warned
-from games.models.log_rows import EventRow, read_between_moves
 from games.models.moderation import (
     CHANGE_OUTCOME,
     CLOSE,
@@ -33,7 +31,6 @@ from games.models.moderation import (
     SUSPEND_FOR_GOOD,
     VOID_GAME,
 )
-from games.models.play import CLOSED_BY_STAFF
 
 M = TypeVar("M", bound=Model)
 
@@ -192,61 +189,6 @@ def audit_of_game(game: Game, *, reader: int | None) -> QuerySet[AuditEntry]:
     return without_entries_about(AuditEntry.objects.filter(entries), reader).order_by("-pk")
 
 
-class You(Enum):
-    """Stands for the reader instead of a name. It cannot be confused with any username."""
-
-    YOU = auto()
-
-
-class DoneAct(NamedTuple):
-    """An act of staff at a table, as its players may know it.
-
-    It was done after move `version`, 0 before the first. `person` is who it was about, and `before` is who it took a
-    seat from. Both are current names: empty if the person is gone, `You.YOU` for the reader, and None for a bot or if
-    the act has no such person.
-    """
-
-    act: str
-    version: int
-    at: datetime
-    person: str | You | None
-    before: str | You | None
-    details: dict[str, Any]
-
-
-def between_moves(
-    game: Game,
-    *,
-    acts: Sequence[str],
-    kinds: Sequence[str],
-    reader: User | None,
-    since: int = 0,
-    until: int | None = None,
-    last: int | None = None,
-) -> tuple[list[DoneAct], list[EventRow]]:
-    """Return the acts of staff in `acts` and the events in `kinds` at a table, each oldest first. Runs one query.
-
-    They are from version `since` to version `until`, or to the table's version. At most the `last` newest of each are
-    returned; None is no limit.
-    """
-
-    def called(name: str | None, number: int | None) -> str | You | None:
-        return You.YOU if reader is not None and reader.pk == number else name
-
-    done, events = read_between_moves(game.pk, since, game.version if until is None else until, acts, kinds, last)
-    return [
-        DoneAct(
-            row.act,
-            row.version,
-            row.at,
-            called(row.person, row.person_id),
-            called(row.before, row.before_id),
-            row.details,
-        )
-        for row in done
-    ], events
-
-
 def closed_by_staff(game: Game) -> bool:
     """Return True if staff closed the table before it started, or called off the game."""
     closed = AuditEntry.objects.filter(game_id=game.pk, act__in=(CLOSE, VOID_GAME)).exists()
@@ -255,7 +197,7 @@ def closed_by_staff(game: Game) -> bool:
 
 def _closed_with_account(game: Game) -> bool:
     """Return True if staff closed the table together with the account of its host."""
-    return TableEvent.objects.filter(game_id=game.pk, kind=CLOSED_BY_STAFF).exists()
+    return TableEvent.objects.filter(game_id=game.pk, kind=TableEvent.Kind.CLOSED_BY_STAFF).exists()
 
 
 def _taken_from(user: User) -> Q:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,14 +12,12 @@ from django.db.models import OuterRef, Subquery
 
 from games import rules
 from games.models import Game, Move, Round, Seat
-from games.models.log_rows import read_log
 from games.models.orders import Orders, orders_of
 from games.models.paces import Pace
 from games.models.positions import position_of
 
 if TYPE_CHECKING:
     from accounts.models import User
-from games.queries.former_holders import Holders, held_by_current_owner, holder_at, holders_of, names_at, was_set_aside
 from games.queries.legal import legal_moves
 from games.queries.orders import has_orders
 from games.queries.tables import Playing, RoundResult, Table, results_of
@@ -276,57 +274,3 @@ def view_of(table: Table, user: User | None) -> GameView:
         lost=_lost_hand(playing, mine),
         orders=orders_of(mine) if mine is not None and has_orders(table) else None,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class LogLine:
-    """An accepted move as one viewer may know it.
-
-    `by_bot` is True if a bot made it for the owner of the seat or in place of a removed player, and `by_order` if the
-    seat's standing orders made it. `by_staff`: staff made the player leave. `former` has the names of the seats that
-    somebody else has today, by seat.
-    """
-
-    n: int
-    round: int
-    seat: int
-    text: str
-    at: datetime
-    events: tuple[rules.Event, ...]
-    by_bot: bool = False
-    by_order: bool = False
-    by_staff: bool = False
-    former: Mapping[int, str] = field(default_factory=dict)
-
-    @property
-    def by_clock(self) -> bool:
-        """True if the clock made it for the seat (CLOCK-1, CLOCK-2)."""
-        return self.text.startswith("clock ")
-
-    def made_by(self, holders: Holders) -> LogLine:
-        """Return the line with the people who had the seats then."""
-        if not holders:
-            return self
-        maker = holder_at(holders, self.seat, self.n)
-        by_bot = self.by_bot or (maker is not None and maker.stand_in)
-        by_staff = self.text == "leave" and was_set_aside(holders, self.seat, self.n)
-        return replace(self, by_bot=by_bot, by_staff=by_staff, former=names_at(holders, self.n))
-
-
-def log_of(
-    table: Table, user: User | None, *, after: int = 0, until: int | None = None, last: int | None = None
-) -> list[LogLine]:
-    """Return the log of a table as a person may know it, oldest move first. Runs one query.
-
-    It has the moves after version `after` up to version `until`, or up to the table's version. At most the `last`
-    newest are returned; None is no limit. Somebody to whom staff gave a seat does not see which cards it drew before.
-    """
-    end = table.game.version if until is None else min(until, table.game.version)
-    you, lines = table.seat_of(user), []
-    for line in read_log(table.game.pk, after, end, last):
-        holders = holders_of(table.seats, line.changes)
-        reader = you if you is not None and held_by_current_owner(holders, you, line.n) else None
-        events = rules.redact(line.events, reader, line.over)
-        found = LogLine(line.n, line.round, line.seat, line.text, line.at, events, line.by_bot, line.by_order)
-        lines.append(found.made_by(holders))
-    return lines

@@ -19,7 +19,7 @@ from accounts.names import NAME_TAKEN, clean_display_name, username_validators
 from games import announce
 from games.actions import table_events
 from games.actions.names import erase_old_name
-from games.models import AuditEntry
+from games.models import AuditEntry, TableEvent
 from games.notices import staff_notices
 from games.refusals import Denied
 from games.staff import acts, tables
@@ -157,7 +157,7 @@ def close_with_tables(*, host_id: int, by: User, reason: str, now: datetime) -> 
             tables.require_all_hosted(person, hosted)
             for table in hosted:
                 tables.close_locked(table, now=now)
-                table_events.record(table_events.TABLE_CLOSED, game=table.game, now=now)
+                table_events.record(TableEvent.Kind.CLOSED_BY_STAFF, game=table.game, now=now)
             codes = [table.game.code for table in hosted]
             return record(acts.CLOSE_WITH_TABLES, by=by, reason=why, now=now, person=person, tables=codes)
 

@@ -2,8 +2,8 @@
 
 To add an act, write its row here and its function in the module of its subject (`tables`, `people`, `accounts`,
 `cases` and so on), and list the function in that module's `PERFORM`. Then add a migration that calls
-`roles.set_roles`, which gives the permission to the groups. The pages, the audit log, the table's log and the
-permissions read this table.
+`roles.set_roles`, which gives the permission to the groups. The pages, the audit log and the permissions read this
+table. What the log of a table says of an act there is a row of `games/render/log_notes.py`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from games.models import Announcement, Appeal, AuditEntry, Case, Game, Seat
 from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
 from games.queries import conduct
-from games.queries.conduct import DoneAct, You
-from games.queries.former_holders import FORMER_PLAYER
 from games.queries.lists import hosted_tables
-from games.render.words import counted, in_one_unit, inside, possessive, round_cancelled
+from games.render.words import counted, in_one_unit, inside
 from games.staff import forms
 from games.staff.forms import ReasonForm
 
@@ -68,10 +66,6 @@ class StaffAct(Generic[Subject]):
     final: Why it cannot be undone, in a sentence for its page, or "". The buttons of such an act are red and apart.
     named: The title on the button that confirms it, with the `{name}` of the subject, if it is not just `title`.
     one_click: Whether its button performs it, without a page in between.
-    log_sentence: Return the sentence in the table's log, in the past tense, or "" if a line says it already. If None,
-        the log does not show the act.
-    after_the_end: Whether the log shows it only when the game is over.
-    ends_round: Whether it ends the current round.
     seats: For acts on one seat, return the seats of the table that it is possible for. Its page asks for the seat
         first, and nothing is preselected.
     seat_title: For those acts, the title on the button, with the `{name}` and the `{number}` of the chosen seat.
@@ -96,9 +90,6 @@ class StaffAct(Generic[Subject]):
     final: str = field(default="", kw_only=True)
     named: str = field(default="", kw_only=True)
     one_click: bool = False
-    log_sentence: Callable[[DoneAct], str] | None = None
-    after_the_end: bool = False
-    ends_round: bool = False
     seats: Callable[[Subject], list[Seat]] | None = None
     seat_title: str = ""
 
@@ -111,31 +102,6 @@ class StaffAct(Generic[Subject]):
     def permission(self) -> str:
         """Return the permission's name in the form that `User.has_perm` takes."""
         return f"games.do_{self.name}"
-
-
-# Sentences of the log.
-
-
-def _who(name: str | You | None) -> str:
-    if name is You.YOU:
-        return "you"
-    return "a bot" if name is None else name or FORMER_PLAYER
-
-
-def _whose(name: str | You | None) -> str:
-    return "your" if name is You.YOU else possessive(_who(name))
-
-
-def _text(sentence: str) -> Callable[[DoneAct], str]:
-    return lambda done: sentence
-
-
-def _resumed(done: DoneAct) -> str:
-    if done.details.get("pause") == Game.PAUSED_BY_CONSENT:
-        return "Staff ended the agreed pause."
-    if done.details.get("still_paused"):
-        return "Staff ended their pause. The game is still paused."
-    return "Staff resumed the game."
 
 
 def _still_paused(entry: AuditEntry) -> str:
@@ -156,34 +122,6 @@ def _given_to(entry: AuditEntry) -> str:
 
 def _closed_tables(entry: AuditEntry) -> str:
     return f"The account and {facts_of(entry)['tables']} of theirs are closed."
-
-
-def _extended(done: DoneAct) -> str:
-    return f"Staff gave {_who(done.person)} {in_one_unit(done.details['minutes'])} more for the turn."
-
-
-def _forgiven(done: DoneAct) -> str:
-    misses: int = done.details["misses"]
-    return f"Staff removed {counted(misses, 'missed turn')} from {_whose(done.person)} count."
-
-
-def _voided(done: DoneAct) -> str:
-    return round_cancelled(done.details["round"])
-
-
-def _removed(done: DoneAct) -> str:
-    link = "The old link to the table no longer works." if done.details.get("new_link") else ""
-    if done.details.get("bot") is False:  # the next line of the log says that staff took the player out
-        return link
-    then = ", and a bot took over the seat" if done.details.get("bot") else ""
-    return f"Staff removed {_who(done.person)} from the table{then}. {link}".rstrip()
-
-
-def _moved(done: DoneAct) -> str:
-    if done.details.get("back"):
-        return f"Staff gave {_who(done.person)} the seat back."
-    seat = f"{_whose(done.before)} seat"
-    return f"Staff gave you {seat}." if done.person is You.YOU else f"Staff gave {seat} to {_who(done.person)}."
 
 
 # When an act is offered.
@@ -259,7 +197,6 @@ PAUSE: Final[StaffAct[Table]] = StaffAct(
     ready=("We are looking at what happened in this game.", _FAULT),
     statuses=PLAYING,
     offered=_is_not_paused_by_staff,
-    log_sentence=_text("Staff paused the game."),
 )
 SAY: Final[StaffAct[Table]] = StaffAct(
     "say",
@@ -274,7 +211,6 @@ SAY: Final[StaffAct[Table]] = StaffAct(
     form=forms.SayForm,
     statuses=OPEN | PLAYING,
     reason_required=False,
-    log_sentence=_text(""),
 )
 RESUME: Final[StaffAct[Table]] = StaffAct(
     "resume",
@@ -289,7 +225,6 @@ RESUME: Final[StaffAct[Table]] = StaffAct(
     done_instead=_still_paused,
     statuses=PLAYING,
     offered=_is_paused,
-    log_sentence=_resumed,
 )
 EXTEND: Final[StaffAct[Table]] = StaffAct(
     "extend",
@@ -303,7 +238,6 @@ EXTEND: Final[StaffAct[Table]] = StaffAct(
     ready=("The site could not be reached for a while.",),
     statuses=PLAYING,
     offered=_has_a_clock,
-    log_sentence=_extended,
 )
 FORGIVE: Final[StaffAct[Table]] = StaffAct(
     "forgive",
@@ -318,7 +252,6 @@ FORGIVE: Final[StaffAct[Table]] = StaffAct(
     statuses=PLAYING,
     seats=_seats_with_misses,
     seat_title="Forgive {name}, seat {number}",
-    log_sentence=_forgiven,
 )
 REMOVE: Final[StaffAct[Table]] = StaffAct(
     stored.REMOVE,
@@ -340,7 +273,6 @@ REMOVE: Final[StaffAct[Table]] = StaffAct(
     statuses=OPEN | PLAYING,
     seats=_seats_of_people,
     seat_title="Remove {name}, seat {number}",
-    log_sentence=_removed,
 )
 MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
     stored.MOVE_SEAT,
@@ -361,7 +293,6 @@ MOVE_SEAT: Final[StaffAct[Table]] = StaffAct(
     statuses=OPEN | PLAYING,
     seats=_seats_to_give,
     seat_title="Give away the place of {name}, seat {number}",
-    log_sentence=_moved,
 )
 VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
     "void_round",
@@ -381,8 +312,6 @@ VOID_ROUND: Final[StaffAct[Table]] = StaffAct(
     ready=(_FAULT,),
     statuses=PLAYING,
     offered=_is_in_a_round,
-    log_sentence=_voided,
-    ends_round=True,
 )
 VOID_GAME: Final[StaffAct[Table]] = StaffAct(
     stored.VOID_GAME,
@@ -396,7 +325,6 @@ VOID_GAME: Final[StaffAct[Table]] = StaffAct(
     form=forms.SaidForm,
     ready=(_FAULT,),
     statuses=PLAYING,
-    log_sentence=_text("Staff ended the game without a winner."),
 )
 CLOSE: Final[StaffAct[Table]] = StaffAct(
     stored.CLOSE,
@@ -409,7 +337,6 @@ CLOSE: Final[StaffAct[Table]] = StaffAct(
     named="Close table {name}",
     form=forms.SaidForm,
     statuses=OPEN,
-    log_sentence=_text("Staff closed the table before the game started."),
 )
 LOOK: Final[StaffAct[Table]] = StaffAct(
     stored.LOOK,
@@ -425,8 +352,6 @@ LOOK: Final[StaffAct[Table]] = StaffAct(
     final="You will have seen the hands, and the players will be told.",
     named="Look at the hands of game {name}",
     statuses=PLAYING,
-    log_sentence=_text("Staff looked at the hands."),
-    after_the_end=True,
 )
 
 WARN: Final[StaffAct[User]] = StaffAct(

@@ -33,8 +33,8 @@ from games.queries import GameView, LogLine, Table, conduct, key_moments, lists,
 from games.queries.watching import Watched
 from games.refusals import Denied
 from games.render import BETWEEN, LastRound, LogNote, PageRequest, RematchState
+from games.render.log_notes import notes_of
 from games.staff.browser_marks import mark
-from games.staff.log import notes_of
 from games.web import table as table_views
 from games.web.guests import left_guest
 from games.web.http import SeeOther
@@ -287,7 +287,7 @@ def _lines_after_move(table: Table, version: int | None) -> int:
 def _notes_beside(table: Table, lines: list[LogLine], user: User | None) -> list[LogNote]:
     """Return the notes since the oldest line that the page shows, or since the beginning if it shows all lines."""
     oldest = lines[-rendering.LOG_LINES].n if len(lines) > rendering.LOG_LINES else 0
-    return notes_of(table, reader=user, since=oldest, last=rendering.LOG_LINES)
+    return notes_of(queries.between_moves(table, user, since=oldest, last=rendering.LOG_LINES))[-rendering.LOG_LINES :]
 
 
 def _ended_before(table: Table, view: GameView, lines: list[LogLine]) -> LastRound | None:

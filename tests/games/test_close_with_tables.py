@@ -12,8 +12,8 @@ from games import queries
 from games.actions import lobby
 from games.models import AuditEntry, Game, Notice
 from games.queries import Viewer
+from games.render.log_notes import notes_of
 from games.staff import accounts, tables
-from games.staff.log import notes_of
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.pages import open_table, text_of
@@ -65,7 +65,7 @@ def test_players_are_told_as_by_the_act_on_one_table(ann: User, alice: User, bob
         told = Notice.objects.filter(game=game, user=alice).order_by("channel")
         return (
             list(told.values_list("kind", "channel", "state", "text")),
-            [note.text for note in notes_of(queries.load(Game.objects.get(pk=game.pk)), reader=alice)],
+            [note.text for note in notes_of(queries.between_moves(queries.load(Game.objects.get(pk=game.pk)), alice))],
             CLOSED in text_of(logged_in(alice).get(game.get_absolute_url())),
         )
 

@@ -15,13 +15,13 @@ from games import render as rendering
 from games.actions import table_events
 from games.actions.bot_turn import play_bots
 from games.actions.play import play_move
-from games.models import Game, Seat
+from games.models import Game, Seat, TableEvent
 from games.queries import Table, Viewer
 from games.queries.replays import frame_at, view_at
+from games.render.log_notes import notes_of
 from games.render.log_rows import since_your_move
 from games.render.page_events import page_events
 from games.staff import tables
-from games.staff.log import notes_of
 from tests.conftest import api_token, person
 from tests.support.codes import staff_browser
 from tests.support.staff import act, dealt
@@ -150,10 +150,10 @@ def test_a_name_removed_by_staff_disappears_from_earlier_moves(given: Table, bob
 
 def test_events_name_who_had_the_seat(alice: User, bob: User, charlie: User, dora: User, ann: User) -> None:
     table = table_at(THREE_HANDS, [alice, bob, charlie])
-    table_events.record(table_events.PAUSE_ENDED, game=table.game, seat=1, now=NOON - timedelta(minutes=1))
+    table_events.record(TableEvent.Kind.PAUSE_ENDED, game=table.game, seat=1, now=NOON - timedelta(minutes=1))
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
-    table_events.record(table_events.PAUSE_ENDED, game=table.game, seat=1, now=NOON + timedelta(minutes=1))
-    texts = [note.text for note in notes_of(now_of(table), reader=dora)]
+    table_events.record(TableEvent.Kind.PAUSE_ENDED, game=table.game, seat=1, now=NOON + timedelta(minutes=1))
+    texts = [note.text for note in notes_of(queries.between_moves(now_of(table), dora))]
     assert texts == [
         "bob ended the agreed pause.",
         "Staff gave you bob’s seat.",

@@ -26,7 +26,6 @@ from games.models.notices import SITE, Notice
 from games.notices.kinds import TURN
 from games.queries import Viewer, due_bots, front_page, lists
 from games.staff import auto_reports
-from games.staff.log import notes_of
 from tests.support.copies import copy_table
 from tests.support.database import migrated_database
 from tests.support.tables import TWO_HANDS, table_at
@@ -152,7 +151,7 @@ def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], ali
     for pk in many[:USES]:
         table = queries.find(pk)
         assert table is not None
-        assert len(notes_of(table, reader=alice, last=10)) == 5
+        assert len(queries.between_moves(table, alice, last=10)) == 5
     plans = [plan for plan in map(plan_of, plan_counts()) if "games_tableevent" in plan]
     assert len(plans) == 1
     assert "Index Scan" in plans[0]

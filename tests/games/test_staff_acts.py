@@ -17,9 +17,9 @@ from accounts.models import User
 from games.actions.play import play_move
 from games.models import AuditEntry, Case, Notice, Seat
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE
-from games.queries import Table, Viewer, conduct
-from games.queries.conduct import DoneAct
+from games.queries import DoneAct, Table, Viewer, conduct
 from games.queries.verify import faults_of
+from games.render.log_notes import notes_of
 from games.staff import accounts, acts, people, roles, tables
 from games.staff.acts import ACTS, APPEAL_ACTS, CASE_ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct
 from tests.conftest import person, staff
@@ -83,9 +83,8 @@ def test_titles_need_no_migration() -> None:
 
 def test_the_log_says_a_former_player_if_the_name_is_gone() -> None:
     done = DoneAct("extend", 0, NOON, "", None, {"minutes": 5})
-    sentence = TABLE_ACTS["extend"].log_sentence
-    assert sentence is not None
-    assert sentence(done) == "Staff gave a former player 5 minutes more for the turn."
+    (note,) = notes_of([done])
+    assert note.text == "Staff gave a former player 5 minutes more for the turn."
 
 
 @pytest.mark.django_db

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from games import queries
 from games.actions import lobby
 from games.actions.play import play_move
 from games.clocks import pausing
 from games.models import AuditEntry, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.render.log_notes import notes_of
 from games.staff import tables
-from games.staff.log import notes_of
 from tests.conftest import person
 from tests.support.clocks import THREE_HANDS
 from tests.support.codes import staff_browser
@@ -45,7 +46,7 @@ def test_resuming_ends_the_pause_by_staff_before_that_of_the_players(dealt: Tabl
     assert "The pause by staff has ended. The game is still paused: see its status." in page
     assert "The game has resumed." not in page
     assert now_of(dealt).game.paused_reasons == ["consent"]
-    [_, note] = notes_of(now_of(dealt), reader=None)
+    [_, note] = notes_of(queries.between_moves(now_of(dealt), None))
     assert note.text == "Staff ended their pause. The game is still paused."
     tables.resume(**act(dealt, mo, now=NOON + timedelta(hours=3)))
     assert (now_of(dealt).game.paused_at, now_of(dealt).game.deadline) == (None, NOON + timedelta(hours=13))

@@ -19,11 +19,11 @@ from games.models import AuditEntry, Game, Notice, Seat
 from games.notices import outbox
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
+from games.render.log_notes import notes_of
 from games.render.log_rows import sentences, since_your_move
 from games.render.page_events import page_events
 from games.staff import tables
 from games.staff.forms import CHOOSE_FOR_THE_SEAT
-from games.staff.log import notes_of
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -81,7 +81,9 @@ def test_open_pages_and_the_log_say_that_staff_took_a_player_out(
 def news_for(table: Table, user: User) -> list[str]:
     """Return "Since your last move" for this person."""
     now = now_of(table)
-    return since_your_move(queries.view_of(now, user), queries.log_of(now, user), notes_of(now, reader=user))
+    return since_your_move(
+        queries.view_of(now, user), queries.log_of(now, user), notes_of(queries.between_moves(now, user))
+    )
 
 
 def test_since_your_last_move_says_who_got_or_lost_a_seat(dealt: Table, mo: User, ann: User, alice: User) -> None:
@@ -159,9 +161,9 @@ def test_a_seat_that_a_bot_took_for_a_removed_person_can_be_given_back(
     seat = now_of(dealt).seats[1]
     assert (seat.user, seat.bot) == (bob, "")
     assert Notice.objects.filter(user=bob).latest("pk").text == "Staff gave you your seat back."
-    [*_, note] = notes_of(now_of(dealt), reader=None)
+    [*_, note] = notes_of(queries.between_moves(now_of(dealt), None))
     assert note.text == "Staff gave bob the seat back."
-    [*_, note] = notes_of(now_of(dealt), reader=bob)
+    [*_, note] = notes_of(queries.between_moves(now_of(dealt), bob))
     assert note.text == "Staff gave you the seat back."
     assert AuditEntry.objects.latest("pk").about == "bob (from the bot in the seat of bob)"
 
@@ -170,7 +172,7 @@ def test_a_removed_person_s_seat_can_go_to_another_person(dealt: Table, ann: Use
     User.objects.create_user(username="dora")
     tables.remove(**act(dealt, ann, seat=1, bot=True))
     tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
-    [*_, note] = notes_of(now_of(dealt), reader=None)
+    [*_, note] = notes_of(queries.between_moves(now_of(dealt), None))
     assert note.text == "Staff gave bob’s seat to dora."
     told = Notice.objects.filter(user__username="bob", channel="site").latest("pk").text
     assert told == "Staff gave the seat that was yours to dora, in the game with alice and charlie."
@@ -341,7 +343,7 @@ def test_the_host_and_the_log_are_told_that_the_link_of_a_private_table_changed(
     assert [row.text.startswith("Staff removed bob from your table. The old link no longer") for row in told] == (
         [] if public else [True]
     )
-    [note] = [one for one in notes_of(now_of(table), reader=alice) if "removed" in one.text]
+    [note] = [one for one in notes_of(queries.between_moves(now_of(table), alice)) if "removed" in one.text]
     assert ("The old link to the table no longer works." in note.text) is not public
     assert Client().get(f"/join/{old}/").status_code == (200 if public else 404)
 

@@ -14,14 +14,15 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import User
 from games import queries, rules
 from games.actions import pauses
-from games.actions.table_events import KINDS, MOST_PER_VERSION
+from games.actions.table_events import MOST_PER_VERSION
 from games.clocks import pausing
 from games.models import Game, Seat, TableEvent
 from games.notices import player_notices
-from games.queries import Table, Viewer, conduct
+from games.queries import Table, Viewer
 from games.queries.records import record_of
+from games.render import log_notes
+from games.render.log_notes import notes_of
 from games.staff import people, tables
-from games.staff.log import notes_of
 from tests.support.clocks import HOUR, MINUTE, THREE_HANDS, due_table, locked, move, swept
 from tests.support.codes import staff_browser
 from tests.support.pages import log_lines, text_of
@@ -43,7 +44,7 @@ def table(alice: User, bob: User) -> Table:
 
 def notes_shown(table: Table, reader: User | None = None) -> list[str]:
     """Return the notes that this reader sees between the moves, oldest first."""
-    return [note.text for note in notes_of(now_of(table), reader=reader)]
+    return [note.text for note in notes_of(queries.between_moves(now_of(table), reader))]
 
 
 def pause(table: Table, *users: User, at: datetime = NOON) -> None:
@@ -56,7 +57,7 @@ def end_pause(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
 
 
 def test_stored_names_do_not_change() -> None:
-    assert list(KINDS) == [
+    assert list(TableEvent.Kind) == list(log_notes.EVENTS) == [
         "pause_began", "pause_ended", "pause_ran_out", "pause_abandoned", "bot_began", "seat_taken_back",
         "account_deleted", "closed_by_staff",
     ]  # fmt: skip
@@ -96,7 +97,7 @@ def test_the_log_says_that_nobody_was_left_to_end_a_pause(alice: User) -> None:
     table = table_at(THREE_HANDS, [alice, "careful", "careful"], deadline=NOON + 5 * HOUR)
     pause(table, alice)
     move(table, alice, "leave", at=NOON + MINUTE)
-    notes = notes_of(now_of(table), reader=None)
+    notes = notes_of(queries.between_moves(now_of(table), None))
     assert [(note.version, note.text) for note in notes] == [(0, AGREED), (1, ABANDONED)]
 
 
@@ -232,9 +233,7 @@ def test_a_page_of_an_old_part_of_the_log_reads_no_later_events(table: Table, al
     for version in (3, 8):
         TableEvent.objects.create(game=table.game, version=version, kind="bot_began", seat=1, at=NOON)
     for until, versions in ((7, [3]), (None, [3, 8]), (2, [])):
-        _, events = conduct.between_moves(
-            now_of(table).game, acts=[], kinds=list(KINDS), reader=alice, since=1, until=until
-        )
+        events = queries.between_moves(now_of(table), alice, since=1, until=until)
         assert [event.version for event in events] == versions
 
 
