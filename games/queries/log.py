@@ -53,6 +53,10 @@ class LogLine:
         """True if the clock made it for the seat (CLOCK-1, CLOCK-2)."""
         return self.text.startswith("clock ")
 
+    def is_of(self, you: int | None) -> bool:
+        """Return True if the person in seat `you` made it: not a former owner, the clock, a bot or standing orders."""
+        return self.seat == you and not (self.seat in self.former or self.by_clock or self.by_bot or self.by_order)
+
     def made_by(self, holders: Holders) -> LogLine:
         """Return the line with the people who had the seats then."""
         if not holders:

@@ -19,7 +19,7 @@ TO_MOVE: Final = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class PastTable:
     """An earlier moment of a table. `table` is the table as it was then, which must not be saved.
 
     `my_turn`: the player who watches is on turn in the next round by now.
@@ -29,7 +29,7 @@ class Watched:
     my_turn: bool
 
 
-def next_step(table: Table, seat: int, *, since: int, deal: int, now: datetime) -> Watched | None:
+def next_step(table: Table, seat: int, *, since: int, deal: int, now: datetime) -> PastTable | None:
     """Return the table after the next move that a player who is out has not seen; None if the present comes next.
 
     `since` and `deal` are the version and the deal that the player's page shows. The player sees what they saw when the
@@ -59,7 +59,7 @@ def next_step(table: Table, seat: int, *, since: int, deal: int, now: datetime) 
     if n > end or (present and n == end) or (my_turn and not in_time):
         return None
     position = _position_after(table, round_, n)
-    return None if position is None else Watched(_table_at(table, round_, position, n, end), my_turn)
+    return None if position is None else PastTable(_table_at(table, round_, position, n, end), my_turn)
 
 
 def _is_on_turn(table: Table, seat: int) -> bool:

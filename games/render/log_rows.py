@@ -114,17 +114,11 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
             after = after[own:]
         found = [_note_row(note, now) for note in after]
         text, at = " ".join(sentences(view, line)), line.at.isoformat(timespec="seconds")
-        found.append(LogRow(line.n, text, at, short_time(line.at, now), is_own(view, line)))
+        found.append(LogRow(line.n, text, at, short_time(line.at, now), line.is_of(view.you)))
         if heading:
             found[0] = found[0]._replace(heading=heading)
         rows += found
     return [*rows, *(_note_row(note, now) for note in reversed(left))]
-
-
-def is_own(view: GameView, line: LogLine) -> bool:
-    """Return True if the reader made this move: not a former owner of the seat, the clock, a bot or standing orders."""
-    others = line.seat in line.former or line.by_clock or line.by_bot or line.by_order
-    return line.seat == view.you and not others
 
 
 def said_with_pause(notes: Sequence[LogNote]) -> str:
@@ -163,7 +157,7 @@ def since_your_move(view: GameView, lines: Sequence[LogLine], notes: Sequence[Lo
 
 def lines_since_your_move(view: GameView, lines: Sequence[LogLine]) -> Sequence[LogLine]:
     """Return the lines since the reader's last move, or since the reader got the seat, oldest first."""
-    own = [n for n, line in enumerate(lines) if is_own(view, line) or view.you in line.former]
+    own = [n for n, line in enumerate(lines) if line.is_of(view.you) or view.you in line.former]
     return lines[own[-1] + 1 :] if own else lines
 
 

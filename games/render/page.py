@@ -13,18 +13,21 @@ from django.utils.http import urlencode
 
 from games import rules
 from games.models.moderation import MOVE_SEAT, REMOVE
-from games.queries import GameView, LastHand, LogLine
+from games.queries import GameView, LastHand
+from games.queries.game_page import LOG_LINES, LastRound, PageContents, RematchState, ShownPage
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
 from games.render.idle_keys import IdleKey, idle_keys
 from games.render.key_moments import MomentList, moments_of
-from games.render.log_rows import LogNote, LogRow, log_of, new_cards, said_with_pause, since_your_move
+from games.render.log_notes import notes_of
+from games.render.log_rows import LogRow, log_of, new_cards, said_with_pause, since_your_move
 from games.render.lost_hand import ShownLoss, lost_hand_of
 from games.render.move import YourMove, move_of
 from games.render.orders import OrdersForm, orders_of
+from games.render.page_events import PageEvents, page_events, recap
 from games.render.resign import may_leave
-from games.render.round_end import EndedRound, LastRound, round_end
+from games.render.round_end import EndedRound, round_end
 from games.render.rulebook import table_rules_url
 from games.render.table import (
     SORTS,
@@ -47,8 +50,6 @@ UNSEATED: Final = {
 """What the page says to a person whose seat staff took, by the act."""
 CALLED_OFF_BY_STAFF: Final = "Staff called this game off: nobody wins."
 PENALTY: Final = "Penalty points: the fewest win."
-LOG_LINES: Final = 12
-"""Lines of the log on the game page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class PageRequest:
 
     `choose` is a card whose chooser is open, or empty. `uno` turns the UNO switch on. `sort` is an order of the hand
     (a key of `SORTS`). `refusal` is why the last move was refused. `refresh`: without scripts, the page may reload
-    itself while others move.
+    itself while others move. `shown` is what the reader's open page shows, None if the page is loaded as a whole.
+    `looks`: the reader looks at the page.
     """
 
     choose: str = ""
@@ -65,18 +67,8 @@ class PageRequest:
     sort: str = "color"
     refusal: Denied | None = None
     refresh: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class RematchState:
-    """The rematch of a finished game.
-
-    `host` is the name of the player who asked for it. `seated`: the reader sits there. `open`: it has not started.
-    """
-
-    host: str
-    seated: bool
-    open: bool
+    shown: ShownPage | None = None
+    looks: bool = False
 
 
 class Over(NamedTuple):
@@ -129,6 +121,7 @@ class GamePage:
     - `options` are the table's options in words, and `rules_url` leads to its rules.
     - `refusal_url` leads to the rule of `refusal`. Empty without one.
     - `commitment` is the SHA-256 of the secret of this deal.
+    - `events` are what has happened since the reader's open page was made; on a page that is loaded as a whole, `news`.
     """
 
     code: str
@@ -169,46 +162,21 @@ class GamePage:
     commitment: str | None
     spoken_keys: Sequence[SpokenKey]
     idle_keys: Sequence[IdleKey]
+    events: PageEvents
 
 
-def page_of(
-    view: GameView,
-    lines: Sequence[LogLine],
-    *,
-    asked: PageRequest,
-    now: datetime,
-    notes: Sequence[LogNote] = (),
-    ended: LastRound | None = None,
-    moments: Sequence[rules.KeyMoment] = (),
-    rematch: RematchState | None = None,
-    unseen: bool = False,
-    looks: bool = False,
-    guest: bool = False,
-    unseated: str = "",
-    called_off_by_staff: bool = False,
-    earlier: bool = False,
-    turn_waits: bool = False,
-) -> GamePage:
-    """Return the page of a game that has started, for the reader of `view`.
-
-    `lines` are the newest lines of the log and `notes` the notes between them, both oldest first. `ended` is the round
-    before this one, if the page still shows it. `moments` are the key moments of the round whose end is shown, or of
-    the whole game once it is over. `rematch` is the rematch, if any. `unseen`: the reader has not seen the end of the
-    game. `looks`: the reader looks at the page. `guest`: the reader is a guest who plays here and can sign up.
-    `unseated` is the act by which staff took the reader's seat, if they did. `called_off_by_staff`: staff ended the
-    game without a winner.
-    `earlier`: a reader who is out watches an earlier moment than the present. `turn_waits`: by now they are on turn in
-    the next round.
-    """
-    seen = view.view
+def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> GamePage:
+    """Return the page of a game that has started."""
+    view, lines, seen = contents.view, contents.lines, contents.view.view
     assert seen is not None
     here = words.table_url("game", view.id)
     sort = asked.sort if asked.sort in SORTS else "color"
-    headline = CALLED_OFF_BY_STAFF if called_off_by_staff else words.headline(view, now)
+    headline = CALLED_OFF_BY_STAFF if contents.called_off_by_staff else words.headline(view, now)
     players, stage = players_of(view, now), stage_of(view, seen)
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
+    notes = notes_of(contents.between)[-LOG_LINES:]
     news = since_your_move(view, lines, notes)
     from_staff = {words.round_cancelled(number) for number in view.cancelled} | {
         note.text for note in notes if note.said
@@ -223,7 +191,7 @@ def page_of(
         token=secrets.token_urlsafe(12),
         headline=headline,
         crumb=words.crumb(view),
-        detail=" ".join(filter(None, (UNSEATED.get(unseated, ""), words.detail(view)))),
+        detail=" ".join(filter(None, (UNSEATED.get(contents.unseated, ""), words.detail(view)))),
         due=due_of(view, now),
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
@@ -235,15 +203,15 @@ def page_of(
         brief=next((line for line in reversed(news) if line in from_staff), news[-1] if news else ""),
         move=move,
         hand=hand,
-        lost=lost_hand_of(view, sort=sort, earlier=earlier, my_turn=turn_waits),
+        lost=lost_hand_of(view, sort=sort, earlier=contents.is_past, my_turn=contents.turn_waits),
         table=stage,
         players=players,
         scores=scores_of(view, players),
         about_points=PENALTY if view.options.scoring == "penalty" else "",
         columns=tuple(player.name for player in players),
         log=log_of(view, lines[-LOG_LINES:], now, notes),
-        ended=_ended(view, seen, ended, moments),
-        over=_over(view, rematch, moments, unseen=unseen, looks=looks, guest=guest),
+        ended=_ended(contents, seen),
+        over=_over(contents, looks=asked.looks),
         report_url=words.table_url("report", view.id),
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view, said_with_pause(notes)),
@@ -254,7 +222,17 @@ def page_of(
         commitment=view.commitment,
         spoken_keys=_spoken_keys(view, headline, stage, hand, players, new_cards(view, lines)),
         idle_keys=idle_keys(move, headline=headline, colors=stage.colors, races=view.options.buzzers == "race"),
+        events=_events(contents, asked.shown, news, now),
     )
+
+
+def _events(contents: PageContents, shown: ShownPage | None, news: Sequence[str], now: datetime) -> PageEvents:
+    """Return what has happened since the open page was made, and on a page that is loaded as a whole what is news."""
+    view, lines = contents.view, contents.lines
+    if shown is None:
+        return recap(view, lines, now=now) if news else PageEvents()
+    since = view.version if shown.version is None else shown.version
+    return page_events(view, lines, since=since, now=now, ended=shown.ended, deal=shown.deal)
 
 
 def _fragment_url(here: str, view: GameView, choose: str) -> str:
@@ -267,18 +245,11 @@ def _fragment_url(here: str, view: GameView, choose: str) -> str:
     return f"{here}?{urlencode(query)}"
 
 
-def _over(
-    view: GameView,
-    rematch: RematchState | None,
-    moments: Sequence[rules.KeyMoment],
-    *,
-    unseen: bool,
-    looks: bool,
-    guest: bool,
-) -> Over | None:
+def _over(contents: PageContents, *, looks: bool) -> Over | None:
+    view = contents.view
     if not view.ended:
         return None
-    label, note = _rematch(rematch)
+    label, note = _rematch(contents.rematch)
     url = words.table_url("rematch", view.id) if view.you is not None and label else ""
     return Over(
         rematch_url=url,
@@ -287,10 +258,10 @@ def _over(
         looked=LOOKED if view.looked else "",
         replay_url=words.table_url("replay", view.id),
         record_url=words.table_url("record", view.id),
-        moments=moments_of(view, moments),
-        unseen=unseen,
+        moments=moments_of(view, contents.moments),
+        unseen=contents.unseen_end,
         looks=looks,
-        guest=guest,
+        guest=contents.can_sign_up,
     )
 
 
@@ -308,9 +279,8 @@ def _rematch(rematch: RematchState | None) -> tuple[str, str]:
     return "", "The rematch has started without you, or was closed."
 
 
-def _ended(
-    view: GameView, seen: rules.View, ended: LastRound | None, moments: Sequence[rules.KeyMoment]
-) -> EndedRound | None:
+def _ended(contents: PageContents, seen: rules.View) -> EndedRound | None:
+    view, ended = contents.view, contents.last_round
     over = next((result for result in view.results if result.number == view.round), None)
     if seen.hands is not None and over is not None:
         hands = [
@@ -322,7 +292,7 @@ def _ended(
         ended = LastRound(over.number, over.outcome, hands)
     if ended is None:
         return None
-    return round_end(view, ended, [moment for moment in moments if moment.round == ended.number])
+    return round_end(view, ended, [moment for moment in contents.moments if moment.round == ended.number])
 
 
 def _hand_in_words(hand: Hand, new: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
-from games.render.log_rows import is_own, lines_since_your_move, sentence_case, sentences, told_to
+from games.render.log_rows import lines_since_your_move, sentence_case, sentences, told_to
 from games.render.words import cards, color, counted, headline, listed, round_cancelled, time_left, until_the_color
 
 LISTED_CARDS: Final = 3
@@ -156,7 +156,7 @@ def page_events(
     new = [line for line in lines if line.n > since and line.round not in cancelled]
     for line in new:
         events += _events_of(view, line, newest=line is new[-1], now=now)
-    own = [is_own(view, line) for line in new]
+    own = [line.is_of(view.you) for line in new]
     again = bool(own) and all(own)
     owed = any(event.kind == "owes" and event.seat == view.you for line in new for event in line.events)
     told = ""

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from games import rules
-from games.queries import GameView, LastHand, SeatView
+from games.queries import GameView, SeatView
+from games.queries.game_page import LastRound
 from games.render.key_moments import moment_sentence
 from games.render.log_rows import sentence_case
 from games.render.table import Card, shown_cards
 from games.render.words import cards, counted, listed, of_bot, points_unit, profile_url, who_wins
-
-
-@dataclass(frozen=True, slots=True)
-class LastRound:
-    """A round that has ended: its number, its outcome and the hands at its end."""
-
-    number: int
-    outcome: rules.Outcome
-    hands: Sequence[LastHand]
 
 
 class EndRow(NamedTuple):

@@ -50,7 +50,7 @@ def invite(request: HtmxRequest, key: str) -> HttpResponse:
         return redirect(found.game)
     if not is_open:
         return _not_open(request, found)
-    return table.lobby_page(request, found, queries.view_of(found, person(request)), key=key)
+    return table.lobby_page(request, found, key=key)
 
 
 @cache_control(no_store=True, private=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
-from typing import Concatenate, ParamSpec, Protocol, cast
+from functools import partial
+from typing import Protocol, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.forms import GuestNameForm
 from accounts.log_ins import store_now
@@ -31,31 +30,15 @@ from games.web import game as game_views
 from games.web import table as table_views
 from games.web.browser_marks import marks
 from games.web.guests import guest_allowed, log_in_first, time_zone_of
-from games.web.http import SeeOther, form_status
+from games.web.http import SeeOther, form_status, get_shows_table
 from games.web.idempotent_forms import form_key, log_in_as_made
 from games.web.viewer import person, remember_link, table_for, viewer, viewer_as
-
-P = ParamSpec("P")
 
 
 class Act(Protocol):
     """Something that a person does at a table. Returns the table after it. May raise Denied."""
 
     def __call__(self, *, viewer: Viewer[User]) -> Table: ...
-
-
-def get_shows_table(
-    view: Callable[Concatenate[HtmxRequest, P], HttpResponse],
-) -> Callable[Concatenate[HtmxRequest, P], HttpResponse]:
-    """Decorate a view that takes a POST about a table, so that GET redirects to the page of the table."""
-    # A refusal is shown at the address of the act, which a phone loads again by GET when it has dropped the page.
-
-    @require_http_methods(["GET", "HEAD", "POST"])
-    @wraps(view)
-    def handle(request: HtmxRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        return view(request, *args, **kwargs) if request.method == "POST" else redirect("game", kwargs["code"])
-
-    return handle
 
 
 @get_shows_table
@@ -80,7 +63,7 @@ def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
             if joined.new:
                 one.count()
     except Denied as denied:
-        return _refused(request, code, denied)
+        return game_views.refused(request, code, denied)
     except ValidationError as why:
         return _name_refused(request, code, why, key)
     log_in_as_made(request, joined.guest, joined.table)
@@ -190,26 +173,14 @@ def _done(request: HtmxRequest, code: str, act: Act) -> HttpResponse:
     try:
         return SeeOther.to("game", act(viewer=viewer_as(request, user)).game.code)
     except Denied as denied:
-        return _refused(request, code, denied)
+        return game_views.refused(request, code, denied)
 
 
 def _name_refused(request: HtmxRequest, code: str, why: ValidationError, key: str) -> HttpResponse:
     """Return the table as it is now, with the name that a visitor has entered and why it was refused."""
     table = table_for(request, code)
-    view = queries.view_of(table, None)
-    if view.view is not None:  # it has started meanwhile
+    if table.playing is not None:  # it has started meanwhile
         return SeeOther.to("game", code)
     form = GuestNameForm(request.POST)
     form.refuse(why)
-    return table_views.lobby_page(request, table, view, form_status(form), key=key, name_form=form)
-
-
-def _refused(request: HtmxRequest, code: str, denied: Denied) -> HttpResponse:
-    """Return the table as it is now, with the reason.
-
-    :raises Http404: this person may not see the table.
-    """
-    table = table_for(request, code)
-    view = queries.view_of(table, person(request))
-    page = table_views.lobby_page if view.view is None else game_views.game_page
-    return page(request, table, view, status=denied.status, refusal=denied)
+    return table_views.lobby_page(request, table, form_status(form), key=key, name_form=form)

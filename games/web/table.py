@@ -16,12 +16,12 @@ from django.views.decorators.vary import vary_on_headers
 
 from accounts.forms import GuestNameForm, HostNameForm
 from common.htmx import HtmxRequest
-from games import rules
+from games import queries, rules
 from games.actions.housekeeping import time_waited
 from games.actions.lobby import TAKEN_OFF, TableOptions
 from games.actions.table_limits import TooManyAgainstBots
 from games.models import Game
-from games.queries import GameView, Table, conduct
+from games.queries import Table, conduct
 from games.queries.players import others_of
 from games.refusals import Denied
 from games.render.bot_tables import bot_tables_of
@@ -80,7 +80,6 @@ def _preselected(request: HttpRequest) -> dict[str, str]:
 def lobby_page(
     request: HtmxRequest,
     table: Table,
-    view: GameView,
     status: int = 200,
     refusal: Denied | None = None,
     *,
@@ -93,6 +92,7 @@ def lobby_page(
     was refused.
     """
     user = person(request)
+    view = queries.view_of(table, user)
     if user is None and settings.GUESTS:
         name_form = name_form or GuestNameForm()
     is_open = view.status == Game.Status.OPEN

@@ -19,9 +19,8 @@ from games.actions.next_round import deal_next
 from games.actions.rematch import ask_rematch
 from games.models import Game, Move, Round, Seat
 from games.queries import Table, Viewer
-from games.render.page import LOG_LINES
+from games.queries.game_page import LOG_LINES, READ_LINES
 from games.rules import Move as RuleMove
-from games.web.game import READ_LINES
 from tests.conftest import logged_in
 from tests.support.pages import Page, open_table
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at

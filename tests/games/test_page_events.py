@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from games import render
 from games.queries import GameView
-from games.render.page_events import TELLINGS, Motion, PageEvents, summed_up
+from games.render.page_events import TELLINGS, Motion, PageEvents, page_events, recap, summed_up
 from games.rules import Event
 from games.rules.events import EVENTS
 from tests.games.test_render import CHALLENGED, DRAWN, NOW, OVER, OWED, PLAIN, RACE, RACING, ROULETTE, line, seen
@@ -27,12 +26,12 @@ SIX = "Wild Draw Six, green."
 
 def told(view: GameView, *events: Event, seat: int = 1, since: int = 3, **asked: Any) -> PageEvents:
     """Return what a page at version `since` is told of a move 4 with these events."""
-    return render.page_events(view, [line(4, seat, *events)], since=since, now=NOW, **asked)
+    return page_events(view, [line(4, seat, *events)], since=since, now=NOW, **asked)
 
 
 def test_each_event_is_told_in_order_with_its_own_key() -> None:
     lines = [line(4, 2, Event("played", 2, "r+2"), Event("owes", 0, amount=2)), line(5, 1, Event("passed", 1))]
-    events = render.page_events(seen(OWED), lines, since=3, now=NOW).events
+    events = page_events(seen(OWED), lines, since=3, now=NOW).events
     assert [(event.key, event.move, event.text) for event in events] == [
         ("4.0", 4, "Chen plays Red Draw Two."),
         ("4.1", 4, "You owe 2."),
@@ -127,7 +126,7 @@ def test_the_page_makes_every_sound_that_an_event_has() -> None:
 def test_a_missing_uno_call_interrupts_while_it_can_be_caught() -> None:
     view = seen(PLAIN)
     lines = [line(4, 1, Event("uno_due", 1)), replace(line(5, 2, Event("uno_due", 2)), at=NOW - timedelta(seconds=7))]
-    first, last = render.page_events(view, lines, since=3, now=NOW).events
+    first, last = page_events(view, lines, since=3, now=NOW).events
     assert (first.at_once, first.seconds) == (False, 0)
     assert (last.at_once, last.seconds) == (True, view.terms.callout - 7)
 
@@ -175,7 +174,7 @@ def test_what_moves_on_the_table(event: Event, moved: Motion | None) -> None:
 
 def test_cards_that_later_ones_cover_come_with_the_event() -> None:
     lines = [line(4, 1, Event("played", 1, "r5")), line(5, 2, Event("played", 2, "r9"))]
-    first, last = render.page_events(seen(PLAIN), lines, since=3, now=NOW).events
+    first, last = page_events(seen(PLAIN), lines, since=3, now=NOW).events
     assert first.motion == Motion("play", 1, faces=("r5",))
     assert last.motion == Motion("play", 2)
 
@@ -235,14 +234,14 @@ def test_a_page_that_was_just_opened_has_what_its_reader_missed() -> None:
         line(4, 1, Event("played", 1, "r4")),
         line(5, 2, Event("drew", 2, amount=2)),
     ]
-    missed = render.recap(seen(PLAIN), lines, now=NOW)
+    missed = recap(seen(PLAIN), lines, now=NOW)
     assert [(event.key, event.motion) for event in missed.events] == [
         ("4.0", Motion("play", 1, faces=("r4",))),
         ("5.0", Motion("draw", 2, many=2)),
     ]
     assert missed.now == ""
-    assert render.recap(seen(PLAIN, None), lines, now=NOW) == PageEvents()
-    assert render.recap(seen(PLAIN), lines[:2], now=NOW) == PageEvents()
+    assert recap(seen(PLAIN, None), lines, now=NOW) == PageEvents()
+    assert recap(seen(PLAIN), lines[:2], now=NOW) == PageEvents()
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,11 @@ from games import queries, render, rules
 from games.models import Game, Hand, Round, Seat
 from games.models.paces import HOUR, PACES, Pace
 from games.queries import GameView, LastHand, LogLine
-from games.render import GamePage, LastRound, PageRequest, words
+from games.queries.game_page import LastRound, PageContents
+from games.render import GamePage, PageRequest, words
 from games.render.key_moments import moment_sentence
 from games.render.move import Chooser
+from games.render.page_events import page_events
 from games.render.round_end import EndedRound
 from games.render.table import ScoreRow
 from games.rules import Event
@@ -50,7 +52,7 @@ def seen(
 
 
 def page(view: GameView, lines: Sequence[LogLine] = (), **asked: Any) -> GamePage:
-    return render.page_of(view, lines, asked=PageRequest(**asked), now=NOW)
+    return render.game_page(PageContents(view, lines), PageRequest(**asked), NOW)
 
 
 def there(part: T | None) -> T:
@@ -295,7 +297,8 @@ def test_a_round_that_is_over_or_was_before_shows_its_result_and_all_hands() -> 
 def after_round(view: GameView, winner: int, points: int, hands: Sequence[LastHand], **more: Any) -> EndedRound:
     """Return what a page shows of the round before."""
     ended = LastRound(1, rules.Outcome(winner, points), hands)
-    return there(render.page_of(view, [], asked=PageRequest(), now=NOW, ended=ended, **more).ended)
+    contents = PageContents(view, last_round=ended, **more)
+    return there(render.game_page(contents, PageRequest(), NOW).ended)
 
 
 def test_the_end_of_a_round_moves_its_points_to_the_scores() -> None:
@@ -590,7 +593,7 @@ def test_moves_of_a_substitute_bot_name_the_bot(you: int | None, who: str) -> No
     view, lines = seen({**PLAIN, "turn": 1}, you), [line(1, 0, Event("played", 0, "r1")), by_bot]
     newest = render.log_of(view, lines, NOW)[0]
     assert (newest.text, newest.mine) == (f"{who} plays Red 5.", False)
-    assert render.page_events(view, lines, since=1, now=NOW).events[0].text == f"{who} plays Red 5."
+    assert page_events(view, lines, since=1, now=NOW).events[0].text == f"{who} plays Red 5."
     assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
 
 

@@ -17,7 +17,8 @@ from games.actions import lobby, pauses
 from games.actions.play import play_move
 from games.models import AuditEntry, Game, Seat
 from games.queries import Table, Viewer
-from games.render import LOG_LINES, log_notes
+from games.queries.game_page import LOG_LINES
+from games.render import log_notes
 from games.render.log_notes import notes_of
 from games.staff import people, tables
 from games.staff.acts import TABLE_ACTS

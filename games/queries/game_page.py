@@ -1,0 +1,166 @@
+"""Reads everything that the page of a game shows one viewer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from games import queries, rules
+from games.models import Game
+from games.queries import DoneAct, GameView, LastHand, LogLine, PastEvent, Table, conduct, key_moments, watching
+from games.queries.watching import PastTable
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LOG_LINES: Final = 12
+"""The lines of the log on a game page."""
+
+READ_LINES: Final = 30
+"""The newest lines of the log that are read for a game page: to show, to announce, and for "Since your last move"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPage:
+    """What an open page shows, whose reader is to be told what has happened since.
+
+    `version` and `deal` are None if the request does not say them. `ended` is the round whose end it shows, if any.
+    `moved`: the reader has made a move on that version. `watches`: a reader who is out of the round is to see what has
+    happened a move at a time.
+    """
+
+    version: int | None = None
+    deal: int | None = None
+    ended: int | None = None
+    moved: bool = False
+    watches: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LastRound:
+    """A round that has ended: its number, its outcome and the hands at its end."""
+
+    number: int
+    outcome: rules.Outcome
+    hands: Sequence[LastHand]
+
+
+@dataclass(frozen=True, slots=True)
+class RematchState:
+    """The rematch of a finished game.
+
+    `host` is the name of the player who asked for it. `seated`: the reader sits there. `open`: it has not started.
+    """
+
+    host: str
+    seated: bool
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageContents:
+    """What the page of a game shows one viewer.
+
+    - `lines` are the newest lines of the log, oldest first, and `between` the staff acts and events between those that
+      the page lists.
+    - `last_round` is the round before this one, if the page still shows it.
+    - `moments` are the key moments of a finished game, or of the round whose end the page shows.
+    - `rematch` is there if somebody has asked for one and the viewer played in the game.
+    - `unseen_end`: the game has ended, and the viewer, who played, has not looked at its end.
+    - `called_off_by_staff`: staff ended the game without a winner.
+    - `unseated` is the act by which staff took the viewer's seat, or empty.
+    - `can_sign_up`: the viewer is a guest who plays here, and may sign up.
+    - `is_past`: this is an earlier moment, which a viewer who is out watches. `turn_waits`: by now they are on turn in
+      the next round.
+    """
+
+    view: GameView
+    lines: Sequence[LogLine] = ()
+    between: Sequence[DoneAct | PastEvent] = ()
+    last_round: LastRound | None = None
+    moments: Sequence[rules.KeyMoment] = ()
+    rematch: RematchState | None = None
+    unseen_end: bool = False
+    called_off_by_staff: bool = False
+    unseated: str = ""
+    can_sign_up: bool = False
+    is_past: bool = False
+    turn_waits: bool = False
+
+
+def contents_of(table: Table, user: User | None, shown: ShownPage | None, *, now: datetime) -> PageContents:
+    """Return what the page of a game that has started shows this person.
+
+    Runs two queries, and more only for what few pages show.
+
+    :param shown: what the reader's open page shows; None for a page that is loaded as a whole.
+    """
+    past = _past_table(table, user, shown, now)
+    if past is not None:
+        table = past.table
+    view = queries.view_of(table, user)
+    lines = queries.log_of(table, user, last=_lines_to_read(table, shown))
+    # The notes since the oldest line that the page shows, or since the beginning if it shows all lines.
+    oldest = lines[-LOG_LINES].n if len(lines) > LOG_LINES else 0
+    last_round = _last_round(table, view, lines)
+    return PageContents(
+        view=view,
+        lines=lines,
+        between=queries.between_moves(table, user, since=oldest, last=LOG_LINES),
+        last_round=last_round,
+        moments=_moments(table, view, last_round),
+        rematch=_rematch(table, view, user),
+        unseen_end=queries.unseen_end(table, user),
+        called_off_by_staff=view.status == Game.Status.VOID and conduct.closed_by_staff(table.game),
+        unseated=conduct.unseated_by(table.game, user) if user is not None and view.you is None else "",
+        can_sign_up=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
+        is_past=past is not None,
+        turn_waits=past is not None and past.my_turn,
+    )
+
+
+def _past_table(table: Table, user: User | None, shown: ShownPage | None, now: datetime) -> PastTable | None:
+    """Return the next moment of a round that the reader is out of, if their page has not shown it yet."""
+    seat = table.seat_of(user)
+    if seat is None or shown is None or not shown.watches or shown.version is None or shown.deal is None:
+        return None
+    return watching.next_step(table, seat, since=shown.version, deal=shown.deal, now=now)
+
+
+def _lines_to_read(table: Table, shown: ShownPage | None) -> int:
+    """Return how many of the newest lines of the log the page needs."""
+    if shown is None or shown.version is None or not shown.moved:
+        return READ_LINES
+    # One more than the page lists, so that it knows that there are earlier ones. The reader's own move is after
+    # `version`, so "Since your last move" needs no older lines.
+    return min(READ_LINES, LOG_LINES + 1 + max(0, table.game.version - shown.version))
+
+
+def _last_round(table: Table, view: GameView, lines: Sequence[LogLine]) -> LastRound | None:
+    """Return the round before this one, or None if the reader has moved since or that is long ago."""
+    new = view.version - table.started.round.from_version < READ_LINES
+    moved = any(line.round == view.round and line.is_of(view.you) for line in lines)
+    if view.you is None or view.turn is None or view.round < 2 or moved or not new:
+        return None
+    last = next((result for result in view.results if result.number == view.round - 1), None)
+    if last is None:  # staff voided it
+        return None
+    return LastRound(last.number, last.outcome, queries.hands_after(table, last.number))
+
+
+def _moments(table: Table, view: GameView, last_round: LastRound | None) -> list[rules.KeyMoment]:
+    if view.ended:
+        return key_moments.key_moments_of(table)
+    if view.turn is None:
+        return key_moments.moments_of_round(table, view.round)
+    return [] if last_round is None else key_moments.moments_of_round(table, last_round.number)
+
+
+def _rematch(table: Table, view: GameView, user: User | None) -> RematchState | None:
+    game = queries.rematch_of(table) if view.ended and view.you is not None else None
+    if game is None:
+        return None
+    seated = game.seats.filter(user=user).exists()
+    return RematchState(game.host.name if game.host else "", seated, game.status == Game.Status.OPEN)
