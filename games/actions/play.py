@@ -45,7 +45,6 @@ def play_move(
     now: datetime,
     then: Sequence[str] = (),
     deal: int | None = None,
-    leave_in_deal: int | None = None,
     token: str | None = None,
 ) -> Table:
     """Make a person's move and return the table after it.
@@ -58,9 +57,8 @@ def play_move(
         out of turn. With a version, a catch that comes too late is `stale` and costs nothing (INT-5).
     :param then: further plays, which continue a straight after a play (RUN-6). Either all are made or none.
     :param deal: the number of the deal that the move was chosen on, if known. Staff can deal a round again without a
-        move, which the version does not tell. Ignored for moves that need no version.
-    :param leave_in_deal: the number of the deal that the page showed which asked whether to resign, if known. In
-        another deal, `leave` is refused as `stale`.
+        move, which the version does not tell. In another deal, `leave` and moves that need a version are `stale`.
+        Ignored for other moves.
     :param token: an idempotency token. The same token with the same moves changes nothing and returns the current
         table.
     :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `paused`, `bot_plays`,
@@ -85,7 +83,7 @@ def play_move(
             if version is not None and version < table.game.version and _is_late_catch(table, move, version):
                 message = "You were too late: nobody can catch them any more. That costs you nothing."
                 raise Denied("stale", message, rule="INT-5", version=table.game.version)
-            if move.kind == "leave" and leave_in_deal not in (None, table.started.round.number):
+            if move.kind == "leave" and deal not in (None, table.started.round.number):
                 message = "You have not resigned, because another deal is played now. To resign from it, ask again."
                 raise Denied("stale", message, version=table.game.version)
             if clock_has_acted or not timeouts.is_due(table, now):

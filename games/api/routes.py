@@ -295,7 +295,7 @@ def make_move(request: HttpRequest, code: str, payload: NewMove) -> Status[dict[
             text=payload.move,
             then=payload.then,
             version=payload.version,
-            deal=payload.deal,
+            deal=None if payload.move == "leave" else payload.deal,  # which docs/api.md has for turn moves only
             token=payload.token,
             now=timezone.now(),
         )

@@ -135,7 +135,6 @@ def _play(request: HtmxRequest, code: str, user: User) -> Table:
         then=then,
         version=number(request.POST.get("version")),
         deal=deal,
-        leave_in_deal=deal,
         token=request.POST.get("token") or None,
         now=timezone.now(),
     )

@@ -147,6 +147,11 @@ def test_only_the_player_on_turn_moves(table: Table, bob: User, charlie: User) -
     assert refusal(table, charlie, "draw") == ("not_found", 404, None)
 
 
+def test_a_resignation_is_for_one_deal(table: Table, alice: User) -> None:
+    assert refusal(table, alice, "leave", version=None, deal=2) == ("stale", 409, None)
+    assert move(table, alice, "leave", version=None, deal=1).seats[0].left
+
+
 @pytest.mark.parametrize("target", [0, 50])
 def test_the_last_card_ends_a_single_round_or_a_match_at_its_target(alice: User, bob: User, target: int) -> None:
     table = table_at(LAST_CARD, [alice, bob], target=target)

@@ -109,6 +109,8 @@ def test_the_api_refuses_a_move_chosen_on_the_void_deal(voided: Table) -> None:
     assert now_of(voided).game.version == 7
     answer = browser.post(f"{url}/moves", {**move, "deal": 2}, "application/json")
     assert (answer.status_code, answer.json()["deal"]) == (200, 2)
+    # It is for turn moves only.
+    assert browser.post(f"{url}/moves", {"move": "leave", "deal": 1}, "application/json").status_code == 200
 
 
 def test_a_move_sent_again_after_a_void_round_is_answered_and_not_repeated(dealt: Table, mo: User) -> None:
