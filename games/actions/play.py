@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
 
 from django.db import transaction
 
@@ -61,36 +62,12 @@ def play_move(
         Ignored for other moves.
     :param token: an idempotency token. The same token with the same moves changes nothing and returns the current
         table.
-    :raises Denied: `malformed`, `not_found`, `not_seated`, `not_started`, `over`, `paused`, `bot_plays`,
-        `token_reused`, `stale`, or a refusal of the rules.
+    :raises Denied: `malformed`, then as `_check_move`, then a refusal of the rules.
     """
     moves = [_parse(line) for line in (text, *then)]
     _check_shape(moves, version, token)
-    move = moves[0]
-    for clock_has_acted in (False, True):
-        with transaction.atomic():
-            table = queries.load(lock_game(code=code), token=token)
-            queries.require_access(table, viewer)
-            seat = queries.require_seat(table, viewer.user)
-            if _is_repeated(table, seat, moves):
-                return table
-            pausing.require_playing(table)
-            if move.kind != "leave":
-                _require_not_paused(table)
-                seating.require_no_bot(table, seat=seat)
-            if rules.KINDS[move.kind].of_turn:
-                _require_version(table, version, deal, clock_has_acted=clock_has_acted)
-            if version is not None and version < table.game.version and _is_late_catch(table, move, version):
-                message = "You were too late: nobody can catch them any more. That costs you nothing."
-                raise Denied("stale", message, rule="INT-5", version=table.game.version)
-            if move.kind == "leave" and deal not in (None, table.started.round.number):
-                message = "You have not resigned, because another deal is played now. To resign from it, ask again."
-                raise Denied("stale", message, version=table.game.version)
-            if clock_has_acted or not timeouts.is_due(table, now):
-                _save(table, seat, moves, now=now, token=token)
-                break
-        timeouts.run_out(game_id=table.game.pk, now=now)
-    return _next_round(table, now)
+    check = partial(_check_move, viewer=viewer, moves=moves, version=version, deal=deal)
+    return _check_and_save(moves, check, code=code, now=now, token=token)
 
 
 def play_seat(
@@ -108,39 +85,95 @@ def play_seat(
     :param version: the version that the move was chosen on.
     :param then: further plays, as in `play_move`.
     :param deal: the number of the deal that the move was chosen on.
-    :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`, `forbidden` if no bot plays the seat, or a
-        refusal of the rules.
+    :raises Denied: `not_found`, then as `_check_bot_move`, then a refusal of the rules.
     """
-    for clock_has_acted in (False, True):
-        with transaction.atomic():
-            table = queries.load(lock_game(pk=game_id))
-            pausing.require_playing(table)
-            _require_not_paused(table)
-            _require_version(table, version, deal)
-            if not table.seats[seat].bot:
-                raise Denied("forbidden", "A person plays this seat.", version=table.game.version)
-            if clock_has_acted or not timeouts.is_due(table, now):
-                _save(table, seat, [move, *then], now=now, wake=False)
-                break
-        timeouts.run_out(game_id=game_id, now=now)
-    return _next_round(table, now)
+    check = partial(_check_bot_move, seat=seat, version=version, deal=deal)
+    return _check_and_save([move, *then], check, game_id=game_id, now=now, wake=False)
 
 
-def _save(
+def _check_move(
     table: Table,
-    seat: int,
-    moves: Sequence[rules.Move],
     *,
+    clock_has_acted: bool,
+    viewer: Viewer[User],
+    moves: Sequence[rules.Move],
+    version: int | None,
+    deal: int | None,
+) -> int | None:
+    """Return the seat of a person who can make these moves now, or None if their token was used for them already.
+
+    :raises Denied: the status and the code are at each line.
+    """
+    # The order is a promise (docs/api.md, "Errors"): of several faults the first is told. What is malformed comes
+    # before them, what the rules of the game refuse after them.
+    move = moves[0]
+    queries.require_access(table, viewer)  # 404 not_found; 403 forbidden at a table without programs
+    seat = queries.require_seat(table, viewer.user)  # 403 not_seated
+    if _is_repeated(table, seat, moves):  # 422 token_reused, even if the game is over
+        return None
+    pausing.require_playing(table)  # 409 not_started, over
+    if move.kind != "leave":  # players can always resign
+        _require_not_paused(table)  # 409 paused
+        seating.require_no_bot(table, seat=seat)  # 409 bot_plays
+    if rules.KINDS[move.kind].of_turn:  # 409 stale, here and below
+        _require_current(table, version, deal, clock_has_acted=clock_has_acted)
+    elif move.kind == "catch":
+        _require_no_late_catch(table, move, version)
+    elif move.kind == "leave":
+        _require_same_deal(table, deal)
+    return seat
+
+
+def _check_bot_move(table: Table, *, clock_has_acted: bool, seat: int, version: int, deal: int | None) -> int:
+    """Return the seat of a bot that can move now. The order of the refusals is that of `_check_move`.
+
+    :raises Denied: `not_started`, `over`, `paused`, `forbidden` if no bot plays the seat, `stale`.
+    """
+    pausing.require_playing(table)
+    _require_not_paused(table)
+    if not table.seats[seat].bot:
+        raise Denied("forbidden", "A person plays this seat.", version=table.game.version)
+    _require_current(table, version, deal, clock_has_acted=clock_has_acted)
+    return seat
+
+
+class _Check(Protocol):
+    """A function that refuses a move with `Denied`, or returns its seat, or None if there is nothing to do."""
+
+    def __call__(self, table: Table, *, clock_has_acted: bool) -> int | None: ...
+
+
+def _check_and_save(
+    moves: Sequence[rules.Move],
+    check: _Check,
+    *,
+    code: str | None = None,
+    game_id: int | None = None,
     now: datetime,
     token: str | None = None,
     wake: bool = True,
-) -> None:
-    """Check what the table allows, and commit. Parameters are as in `commit`.
+) -> Table:
+    """Check moves and save them, and return the table after them. Deals the next round if they end one of a match.
 
-    :raises Denied: `not_your_turn`, `nobody_to_catch`, or another refusal of the rules. Nothing is saved.
+    If a deadline or a callout window has passed, the clock acts first, in a transaction of its own, and the moves are
+    checked once more, from the first check on.
+
+    :param code: the game's, or `game_id` is given.
+    :param token: as in `commit`, like `wake`.
+    :raises Denied: `not_found`, then as `check`, then a refusal of the rules.
     """
-    queries.require_allowed(table, table.started.position, seat, moves[0])
-    commit(table, seat, moves, now=now, check_next=queries.require_step, token=token, wake=wake)
+    for clock_has_acted in (False, True):
+        with transaction.atomic():
+            table = queries.load(lock_game(code=code, pk=game_id), token=token)
+            seat = check(table, clock_has_acted=clock_has_acted)
+            if seat is None:
+                return table
+            if clock_has_acted or not timeouts.is_due(table, now):
+                queries.require_allowed(table, table.started.position, seat, moves[0])
+                commit(table, seat, moves, now=now, check_next=queries.require_step, token=token, wake=wake)
+                break
+        timeouts.run_out(game_id=table.game.pk, now=now)
+    return _next_round(table, now)
 
 
 def _next_round(table: Table, now: datetime) -> Table:
@@ -173,19 +206,13 @@ def _check_shape(moves: Sequence[rules.Move], version: int | None, token: str | 
         raise Denied("malformed", "A token must be 1 to 64 printable ASCII characters.")
 
 
-def _is_late_catch(table: Table, move: rules.Move, version: int) -> bool:
-    """Return True for a catch that would be fined now, and was right at the version that it was chosen on."""
-    if move.kind != "catch" or move.target is None or not table.options.false_catch_penalty:
-        return False
-    return move.target not in table.started.position.exposed and could_be_caught(table, move.target, version)
-
-
 def _require_not_paused(table: Table) -> None:
     if table.game.paused_at is not None:
         raise Denied("paused", "The game is paused: nobody can move until it resumes.", version=table.game.version)
 
 
-def _require_version(table: Table, version: int | None, deal: int | None, *, clock_has_acted: bool = False) -> None:
+def _require_current(table: Table, version: int | None, deal: int | None, *, clock_has_acted: bool) -> None:
+    """Refuse a move that was chosen in another deal, or on an older version if more than penalties came after it."""
     current = table.game.version
     moved_on = deal not in (None, table.started.round.number)
     if version != current:
@@ -195,6 +222,23 @@ def _require_version(table: Table, version: int | None, deal: int | None, *, clo
         raise Denied("stale", message, rule="CLOCK-1", version=current)
     if moved_on:
         raise Denied("stale", "The game has moved on. This is the game now: choose again.", version=current)
+
+
+def _require_no_late_catch(table: Table, move: rules.Move, version: int | None) -> None:
+    """Refuse a catch that would be fined now, and was right at the version that it was chosen on (INT-5)."""
+    current = table.game.version
+    if version is None or version >= current or move.target is None or not table.options.false_catch_penalty:
+        return
+    if move.target not in table.started.position.exposed and could_be_caught(table, move.target, version):
+        message = "You were too late: nobody can catch them any more. That costs you nothing."
+        raise Denied("stale", message, rule="INT-5", version=current)
+
+
+def _require_same_deal(table: Table, deal: int | None) -> None:
+    """Refuse to resign from another deal than the one on the page that asked whether to resign."""
+    if deal not in (None, table.started.round.number):
+        message = "You have not resigned, because another deal is played now. To resign from it, ask again."
+        raise Denied("stale", message, version=table.game.version)
 
 
 def _is_repeated(table: Table, seat: int, moves: Sequence[rules.Move]) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import pytest
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
-from games.actions.play import play_move
-from games.models import Game, Move, Notice, Round
+from games.actions.play import play_move, play_seat
+from games.models import Game, Move, Notice, Round, Seat
 from games.queries import Table, Viewer
 from games.refusals import Denied
+from games.rules import parse_move
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_at
 
 pytestmark = pytest.mark.django_db
@@ -147,9 +150,77 @@ def test_only_the_player_on_turn_moves(table: Table, bob: User, charlie: User) -
     assert refusal(table, charlie, "draw") == ("not_found", 404, None)
 
 
-def test_a_resignation_is_for_one_deal(table: Table, alice: User) -> None:
+PAUSED: Final[dict[str, Any]] = {"paused_at": NOON, "paused_reasons": ["staff"], "deadline": None, "remind_at": None}
+DUE: Final[dict[str, Any]] = {"paused_at": None, "paused_reasons": [], "deadline": NOON}
+
+
+def check_order(send: Callable[[], object], faults: Mapping[str, Callable[[], object]]) -> None:
+    """Check that a request with all these faults is refused for the first; without that, for the second, and so on.
+
+    :param faults: the code and the rule of the refusal for each fault, and what takes the fault away.
+    """
+    for fault, mend in faults.items():
+        with pytest.raises(Denied) as caught:
+            send()
+        assert f"{caught.value.code} {caught.value.rule or ''}".strip() == fault
+        mend()
+
+
+def test_of_several_faults_of_a_person_s_move_the_first_is_told(
+    table: Table, alice: User, bob: User, charlie: User
+) -> None:
+    move(table, alice, "play r5", token="used")
+    move(table, bob, "play r4")
+    change_game = Game.objects.filter(pk=table.game.pk).update
+    change_seats = Seat.objects.filter(game=table.game).update
+    change_game(status=Game.Status.OVER, is_public=False, **PAUSED)
+    change_seats(bot="careful")
+    sent: dict[str, Any] = {"user": charlie, "text": "play g9", "version": 0, "deal": 2, "token": "a\0b"}
+    check_order(
+        lambda: move(table, **sent),
+        {
+            "malformed": partial(sent.update, token="used"),
+            "not_found": partial(change_game, is_public=True),
+            "not_seated": partial(sent.update, user=alice),
+            "token_reused": partial(sent.update, token=None),
+            "over END-1": partial(change_game, status=Game.Status.PLAYING),
+            "paused": partial(change_game, **DUE),
+            "bot_plays CLOCK-3": partial(change_seats, bot=""),
+            "stale": partial(sent.update, version=2, deal=1),
+            "stale CLOCK-1": lambda: sent.update(version=now_of(table).game.version),
+            "not_your_turn TURN-1": lambda: None,
+        },
+    )
+
+
+def test_of_several_faults_of_a_bot_s_move_the_first_is_told(table: Table) -> None:
+    change_game = Game.objects.filter(pk=table.game.pk).update
+    change_game(status=Game.Status.OVER, **PAUSED)
+    sent: dict[str, Any] = {"game_id": 0, "move": parse_move("play g9"), "version": 7, "deal": 2}
+    check_order(
+        lambda: play_seat(seat=0, now=NOON, **sent),
+        {
+            "not_found": partial(sent.update, game_id=table.game.pk),
+            "over END-1": partial(change_game, status=Game.Status.PLAYING),
+            "paused": partial(change_game, **DUE),
+            "forbidden": partial(Seat.objects.filter(game=table.game).update, bot="careful"),
+            "stale": partial(sent.update, version=0, deal=1),
+            "stale CLOCK-1": lambda: sent.update(version=now_of(table).game.version),
+            "not_your_turn TURN-1": lambda: None,
+        },
+    )
+
+
+def test_a_turn_move_is_for_one_version_of_one_deal(table: Table, alice: User) -> None:
+    for version, deal in ((7, 1), (0, 2), (7, 2)):
+        assert refusal(table, alice, "play b1", version=version, deal=deal) == ("stale", 409, None)
+
+
+def test_a_resignation_waits_for_nobody_but_is_for_one_deal(table: Table, alice: User) -> None:
+    Game.objects.filter(pk=table.game.pk).update(**PAUSED)
+    Seat.objects.filter(game=table.game).update(bot="careful")
     assert refusal(table, alice, "leave", version=None, deal=2) == ("stale", 409, None)
-    assert move(table, alice, "leave", version=None, deal=1).seats[0].left
+    assert move(table, alice, "leave", version=7, deal=1).seats[0].left
 
 
 @pytest.mark.parametrize("target", [0, 50])
