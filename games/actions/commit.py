@@ -73,7 +73,7 @@ def commit(
     log += _by_order(table, log[-1])
     changes = _Changes()
     for line in log:
-        _go_on(table, line, changes, now)
+        _advance(table, line, changes, now)
     if _count_misses(table.seats[seat], moves[-1]):
         changes.seats.add(seat)
     position, happened = table.started.position, [event for line in log for event in line.events]
@@ -157,7 +157,7 @@ class _Changes:
     new_turn: bool = False
 
 
-def _go_on(table: Table, line: Line, changes: _Changes, now: datetime) -> None:
+def _advance(table: Table, line: Line, changes: _Changes, now: datetime) -> None:
     """Put the position after a line into `table`, and what is due after it."""
     game, started = table.game, table.started
     exposed = {event.seat for event in line.events if event.kind == "uno_due"}
