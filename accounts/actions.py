@@ -359,9 +359,9 @@ def save_names_from_staff(*, person: User, now: datetime) -> None:
     :raises IntegrityError: somebody else has one of the names, or one that looks like it.
     """
     fields = ("username", "display_name", "neutral_name")
-    former = User.objects.values_list(*fields).get(pk=person.pk)
-    person.save(update_fields=fields)
-    looks = sorted({look for name in former if name for look in name_skeletons(name)})
+    former = User.objects.values(*fields).get(pk=person.pk)
+    person.save(update_fields=[field for field in fields if getattr(person, field) != former[field]])
+    looks = sorted({look for name in former.values() if name for look in name_skeletons(name)})
     # Those that the person still has are held already. So may be one from before a rule, by an older account.
     NameSkeleton.objects.bulk_create(
         [NameSkeleton(user=person, skeleton=look, freed_at=now) for look in looks], ignore_conflicts=True

@@ -20,8 +20,10 @@ import structlog
 from celery import current_app
 from channels.layers import get_channel_layer
 from django.db import transaction
+from django.db.models import F
 
 from games import HOUSEKEEPING_SECONDS, asked_bots
+from games.locks import lock_game
 from games.models import Game
 
 log = structlog.get_logger(__name__)
@@ -31,6 +33,7 @@ BREAK: Final = 5.0
 
 BOT_TURN: Final = "games.tasks.bot_turn"
 FOLLOW_REST: Final = "games.tasks.follow_rest"
+RAISE_REVISIONS: Final = "games.tasks.raise_revisions"
 COPY_DATA: Final = "games.tasks.copy_data"
 REST_TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
 """Seconds after which a task of `rest_changed` expires. The housekeeping task has moved the clocks by then."""
@@ -67,12 +70,32 @@ def access_changed(code: str) -> None:
     transaction.on_commit(partial(_send_to_group, group_of(code), {"type": "access.changed"}), robust=True)
 
 
+def changed(game: Game, *, wake: bool = True) -> None:
+    """Raise the revision of a game, whose lock the caller holds, and call `after_commit`.
+
+    Call it in the transaction of each change that the page of any viewer shows.
+    """
+    Game.objects.filter(pk=game.pk).update(revision=F("revision") + 1)
+    game.revision += 1
+    after_commit(game, wake=wake)
+
+
+def rematch_changed(game: Game) -> None:
+    """Call `changed` for the game of which this table is a rematch, if any: its page says who is there and whether one
+    can still join."""
+    if game.rematch_of_id is not None:
+        changed(lock_game(pk=game.rematch_of_id), wake=False)
+
+
 def after_commit(game: Game, *, wake: bool = True) -> None:
-    """Poke the open pages of a game after the commit and, with `wake`, tell the worker when a bot or a deal is due."""
-    code, version, game_id = game.code, game.version, game.pk
+    """Tell the open pages of a game its new revision after the commit.
+
+    With `wake`, also tell the worker when a bot or a deal is due.
+    """
+    game_id = game.pk
     # `wake_at` is the database's time, but a countdown needs this process's.
     wake_at = None if game.wake_at is None else game.wake_at - game.skew
-    transaction.on_commit(partial(_send_changed, code, version), robust=True)
+    transaction.on_commit(partial(_send_changed, game), robust=True)
     if wake and wake_at is not None:
         transaction.on_commit(partial(wake_bots, game_id, wake_at), robust=True)
 
@@ -99,7 +122,16 @@ def rest_changed(user_id: int, *, after: int = 0) -> None:
 
     The worker starts with the first game whose number is higher than `after`.
     """
-    ask = partial(_guarded, "broker", partial(_send_follow_rest, user_id, after))
+    ask = partial(_guarded, "broker", partial(_send_about_person, FOLLOW_REST, user_id, after))
+    transaction.on_commit(ask, robust=True)
+
+
+def person_changed(user_id: int, *, after: int = 0) -> None:
+    """Ask the worker, after the commit, to raise the revisions of a person's games: others see the person differently.
+
+    The worker starts with the first game whose number is higher than `after`.
+    """
+    ask = partial(_guarded, "broker", partial(_send_about_person, RAISE_REVISIONS, user_id, after))
     transaction.on_commit(ask, robust=True)
 
 
@@ -112,14 +144,13 @@ def _send_copy_data() -> None:
     current_app.send_task(COPY_DATA, expires=REST_TASK_EXPIRES, retry=False, ignore_result=True)
 
 
-def _send_follow_rest(user_id: int, after: int) -> None:
-    current_app.send_task(
-        FOLLOW_REST, args=(user_id, after), expires=REST_TASK_EXPIRES, retry=False, ignore_result=True
-    )
+def _send_about_person(task: str, user_id: int, after: int) -> None:
+    current_app.send_task(task, args=(user_id, after), expires=REST_TASK_EXPIRES, retry=False, ignore_result=True)
 
 
-def _send_changed(code: str, version: int) -> None:
-    _send_to_group(group_of(code), {"type": "game.changed", "game": code, "version": version})
+def _send_changed(game: Game) -> None:
+    message = {"type": "game.changed", "game": game.code, "version": game.version, "revision": game.revision}
+    _send_to_group(group_of(game.code), message)
 
 
 def _send_to_group(group: str, message: dict[str, Any]) -> None:

@@ -8,6 +8,6 @@ class GamesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from games.live import session_end  # noqa: PLC0415  # imports models
+        from games.live import account_changes  # noqa: PLC0415  # imports models
 
-        session_end.connect()
+        account_changes.connect()

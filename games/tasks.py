@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import actions as account_actions
 from accounts import mails
 from games import asked_bots, randomness
-from games.actions import abandoned, data_copies, deletion, housekeeping, pauses
+from games.actions import abandoned, data_copies, deletion, housekeeping, names, pauses
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
 from games.batch import run_all
@@ -37,6 +37,12 @@ def sweep() -> None:
 def follow_rest(user_id: int, after: int = 0) -> int:
     """Adapt some of a person's deadlines to their quiet hours and vacation, and send a task for the rest."""
     return quiet_hours.follow_rest(user_id=user_id, now=timezone.now(), after=after)
+
+
+@shared_task(name="games.tasks.raise_revisions", ignore_result=True)
+def raise_revisions(user_id: int, after: int = 0) -> int:
+    """Tell some of a person's open games that others see the person differently, and send a task for the rest."""
+    return names.raise_revisions(user_id=user_id, after=after)
 
 
 @shared_task(name="games.tasks.copy_data", ignore_result=True)

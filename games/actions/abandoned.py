@@ -8,6 +8,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from games import announce
 from games.actions import rounds
 from games.batch import for_each_game
 from games.locks import lock_game
@@ -90,5 +91,6 @@ def _delete(game_id: int, now: datetime) -> bool:
         game = _unplayed(now).filter(pk=game_id).first()
         if game is None:
             return False  # it has been reported since the games were listed
+        announce.rematch_changed(game)
         game.delete()
         return True

@@ -72,6 +72,7 @@ def commit(
     log = _applied(table, seat, moves, check_next)
     log += _by_order(table, log[-1])
     changes = _Changes()
+    table.game.revision += 1
     for line in log:
         _advance(table, line, changes, now)
     if _count_misses(table.seats[seat], moves[-1]):
@@ -224,7 +225,7 @@ _UPDATE_ROUND: Final = f"UPDATE games_round SET {_assigned(POSITION_COLUMNS)} WH
 _UPDATE_HAND: Final = "UPDATE games_hand SET callout_until = %s WHERE id = %s"
 _SAVE_LOST_HAND: Final = "UPDATE games_hand SET lost = %s, lost_side = %s WHERE id = %s"
 _UPDATE_SEAT: Final = "UPDATE games_seat SET bank = %s, misses = %s WHERE id = %s"
-_UPDATE_GAME: Final = f"UPDATE games_game SET {_assigned(_GAME_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
+_UPDATE_GAME: Final = f"UPDATE games_game SET revision = revision + 1, {_assigned(_GAME_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 
 
 def _save(

@@ -28,7 +28,7 @@ from games.batch import for_each_game, run_all
 from games.locks import lock_game
 from games.models import Case, Game, PersonName, Report, Seat, TableEvent
 from games.notices import player_notices
-from games.queries import Viewer
+from games.queries import Viewer, profiles
 
 if TYPE_CHECKING:
     from games.queries import Table
@@ -127,7 +127,18 @@ def delete(*, user_id: int, now: datetime) -> bool:
         return False
     games = _waited_for(user_id).order_by("game").values_list("game", flat=True)
     done = for_each_game(list(games), lambda pk: _leave(pk, user_id, now), failed="a seat was not left")
-    return not done.failed and _forget(user_id, now)
+    played = sorted(profiles.games_ever_of(User.objects.get(pk=user_id)))
+    if done.failed or not _forget(user_id, now):
+        return False
+    # Afterwards, because a game is locked before a person.
+    for_each_game(played, _raise_revision, failed="open pages do not show yet that an account was deleted")
+    return True
+
+
+def _raise_revision(game_id: int) -> bool:
+    with transaction.atomic():
+        announce.changed(lock_game(pk=game_id), wake=False)
+    return True
 
 
 def _waited_for(user_id: int) -> QuerySet[Seat]:
@@ -183,7 +194,7 @@ def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
     row.name, row.user, row.orders = deleted_name(row.user_id), None, None
     row.save(update_fields=["user", "name", "orders"])
     table_events.record(TableEvent.Kind.ACCOUNT_DELETED, game=table.game, seat=row.index, now=now)
-    announce.after_commit(table.game)
+    announce.changed(table.game)
 
 
 def _forget(user_id: int, now: datetime) -> bool:

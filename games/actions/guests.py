@@ -69,8 +69,7 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
         Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
         seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk, now=now)
         for game in moved:
-            if not game.ended:
-                announce.after_commit(game)
+            announce.changed(game)
         _move_invitations(guest, user)
         return Moved(len(moved), len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
 

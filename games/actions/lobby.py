@@ -310,7 +310,7 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         seating.people_changed(game, now=now)
         if game.host_id == user.pk:
             seating.change_host(game, user_id=people[0].user_id, now=now)
-        announce.after_commit(game)
+        announce.changed(game)
         return table
 
 
@@ -350,7 +350,7 @@ def _seat(table: Table, seat: Seat, by: User, now: datetime) -> None:
         check_not_frozen(table.game)
         _start(table, by, now)
     else:
-        announce.after_commit(table.game)
+        announce.changed(table.game)
 
 
 def _start(table: Table, by: User, now: datetime) -> None:
@@ -371,7 +371,8 @@ def _start(table: Table, by: User, now: datetime) -> None:
     game.status, game.started_at = Game.Status.PLAYING, now
     rounds.deal_round(table, number=1, dealer=randomness.source.randrange(len(table.seats)), now=now)
     player_notices.start(table, by=by.pk, now=now)
-    announce.after_commit(game)
+    announce.rematch_changed(game)
+    announce.changed(game)
 
 
 def add_bot(*, code: str, viewer: Viewer[User], bot: str, now: datetime) -> Table:

@@ -33,7 +33,7 @@ def deal_next(*, game_id: int, now: datetime) -> Table | None:
         deal_round(table, number=number, dealer=queries.match_of(table).next_dealer, now=now)
         player_notices.deal(table, now=now)
         _let_missing_players_leave(table, now)
-        announce.after_commit(game)
+        announce.changed(game)
         return table
 
 
@@ -53,7 +53,7 @@ def deal_again(table: Table, *, now: datetime) -> None:
     Hand.objects.filter(round=round_).update(callout_until=None)
     deal_round(table, number=round_.number + 1, dealer=queries.match_of(table).dealer_after_void, now=now)
     staff_notices.dealt_again(table, round_.number, before=before, now=now)
-    announce.after_commit(table.game)
+    announce.changed(table.game)
 
 
 def _let_missing_players_leave(table: Table, now: datetime) -> None:

@@ -126,4 +126,4 @@ def _voters_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
 def _save_votes(game: Game, votes: set[int]) -> None:
     game.pause_votes = sorted(votes)
     game.save(update_fields=["pause_votes"])
-    announce.after_commit(game, wake=False)
+    announce.changed(game, wake=False)

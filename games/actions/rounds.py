@@ -109,5 +109,6 @@ def call_off(game: Game, *, now: datetime) -> None:
     """End a game without a winner, started or not, and update open pages. The caller holds the game's lock."""
     if game.started_at is None:
         invitations.end_waiting(game)
+        announce.rematch_changed(game)
     end_game(game, status=Game.Status.VOID, now=now)
-    announce.after_commit(game)
+    announce.changed(game)

@@ -86,7 +86,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     people_changed(game, now=now)
     if hosts:
         change_host(game, user_id=person.pk, now=now)
-    announce.after_commit(game)
+    announce.changed(game)
 
 
 def _forget_lost_hand(table: Table, row: Seat) -> None:
@@ -101,6 +101,7 @@ def people_changed(game: Game, *, now: datetime) -> None:
     """Store when a person last joined or left this open table. A guest who is alone then waits for a day at most."""
     game.people_changed_at = now
     game.save(update_fields=["people_changed_at"])
+    announce.rematch_changed(game)
 
 
 def change_host(*games: Game, user_id: int | None, now: datetime) -> None:
@@ -132,7 +133,7 @@ def _hand_over(table: Table, row: Seat, now: datetime) -> None:
         set_clock(game, turn_clock(table, position, now))
     set_bot_times(game, first_bot_times(table, position, now))
     game.save(update_fields=[*BOT_FIELDS, *CLOCK_FIELDS])
-    announce.after_commit(game)
+    announce.changed(game)
     voters_changed(table, now=now)
 
 

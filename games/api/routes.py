@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from datetime import datetime
@@ -36,7 +37,7 @@ from games.api.schemas import (
     OrdersOut,
 )
 from games.api.views import clock_json, game_json, line_json, listed_json
-from games.api.waits import Wait, mark_of, waiting
+from games.api.waits import Wait, waiting
 from games.queries import Viewer, lists, records
 from games.queries.orders import own_orders
 from games.queries.replays import one_at_a_time
@@ -177,7 +178,7 @@ def wait_for_game(request: HttpRequest, code: str, after: Version | None = None)
     viewer = _viewer(request)
     table = queries.load_for(code, viewer)
     is_news = after is not None and table.game.version > after
-    request.wait = Wait(viewer.user.pk, [group_of(code)], is_news)  # type: ignore[attr-defined]
+    request.wait = Wait(viewer.user.pk, [group_of(code)], f"{table.game.revision}", is_news)  # type: ignore[attr-defined]
     return game_json(queries.view_of(table, viewer.user))
 
 
@@ -194,9 +195,9 @@ def wait_for_events(request: HttpRequest, after: Mark | None = None) -> dict[str
         {"id": code, "version": version, "status": status, "seats": taken, "waiting": waits}
         for code, version, status, taken, waits in states
     ]
-    mark = mark_of(json.dumps(items).encode())
+    mark = hashlib.sha256(json.dumps(items).encode()).hexdigest()[:32]
     groups = [group_of(code) for code, *_ in states]
-    request.wait = Wait(user.pk, groups, after is not None and after != mark)  # type: ignore[attr-defined]
+    request.wait = Wait(user.pk, groups, mark, after is not None and after != mark)  # type: ignore[attr-defined]
     return {"items": items, "mark": mark}
 
 

@@ -6,7 +6,6 @@ the channel layer. It runs the view again after a message to one of them, so no 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from functools import wraps
 from http import HTTPStatus
@@ -27,16 +26,16 @@ person who asks. It is not sent to clients."""
 
 
 class Wait(NamedTuple):
-    """Who makes a waiting call, which groups of the channel layer tell of news, and whether there is some already."""
+    """Who makes a waiting call, and for what.
+
+    `groups` of the channel layer tell of news. `mark` is the same as long as there is none. `is_news`: there is some
+    already.
+    """
 
     user_id: int
     groups: Iterable[str]
+    mark: str
     is_news: bool
-
-
-def mark_of(content: bytes) -> str:
-    """Return a short text that is the same for equal contents."""
-    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def waiting(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -48,10 +47,9 @@ def waiting(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         known, wait = request.META.get(KNOWN), getattr(request, "wait", None)
         if known is None or wait is None or wait.is_news or response.status_code != HTTPStatus.OK:
             return response
-        mark = mark_of(response.content)
-        if known not in ("", mark):
+        if known not in ("", wait.mark):
             return response
-        told = " ".join([mark, person_group(wait.user_id), *wait.groups])
+        told = " ".join([wait.mark, person_group(wait.user_id), *wait.groups])
         return HttpResponse(status=HTTPStatus.NO_CONTENT, headers={HEADER: told})
 
     return handle

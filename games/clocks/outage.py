@@ -31,7 +31,8 @@ WITH part AS (
     UPDATE games_game g
     SET deadline = deadline + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
         remind_at = remind_at + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
-        turn_since = turn_since + (%(to)s - GREATEST(turn_since, rested_until, %(from)s))
+        turn_since = turn_since + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
+        revision = revision + 1
     FROM part
     WHERE g.id = part.id AND deadline IS NOT NULL AND GREATEST(turn_since, rested_until, %(from)s) < %(to)s
     RETURNING g.id

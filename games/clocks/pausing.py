@@ -56,7 +56,7 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
         set_bot_times(game, BotTimes())
     game.pause_votes = []
     game.save(update_fields=["paused_reasons", "paused_at", "pause_votes", *BOT_FIELDS, *CLOCK_FIELDS])
-    announce.after_commit(game)
+    announce.changed(game)
     return True
 
 
@@ -75,7 +75,7 @@ def resume(table: Table, *, reason: str, now: datetime) -> bool:
     if not game.paused_reasons and game.paused_at is not None:
         restart_clocks(table, game.paused_at, now)
     game.save(update_fields=["paused_reasons", "paused_at", *BOT_FIELDS, *CLOCK_FIELDS])
-    announce.after_commit(game)
+    announce.changed(game)
     return True
 
 
@@ -114,7 +114,7 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
     elif game.time_left is not None:
         game.time_left += more
         game.save(update_fields=["time_left"])
-        announce.after_commit(game)
+        announce.changed(game)
     else:
         raise Denied("forbidden", "No clock is running: it is a bot’s turn.", version=game.version)
 
@@ -144,7 +144,7 @@ def forgive_misses(table: Table, *, seat: int) -> bool:
         return False
     row.misses, row.bank = 0, max(row.bank, table.game.terms.bank)
     row.save(update_fields=["misses", "bank"])
-    announce.after_commit(table.game)
+    announce.changed(table.game)
     return True
 
 
@@ -152,7 +152,7 @@ def save_clock(table: Table, clock: TurnClock) -> None:
     """Save this clock for the current turn."""
     set_clock(table.game, clock)
     table.game.save(update_fields=list(CLOCK_FIELDS))
-    announce.after_commit(table.game)
+    announce.changed(table.game)
 
 
 def require_playing(table: Table) -> None:

@@ -1,4 +1,4 @@
-"""The websocket of an open game page. It only pushes version numbers; the page fetches its content over HTTP."""
+"""The websocket of an open game page. It only pushes the number of the revision; the page fetches itself over HTTP."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_MESSAGES: Final = 4400
 SEND_TIMEOUT: Final = 5.0
 """Seconds to send a message before the connection counts as lost."""
 BEAT_SECONDS: Final = 10.0
-"""A socket on which nothing was sent for so long gets its version again, so that its page knows that it still works.
+"""A socket on which nothing was sent for so long gets its revision again, so that its page knows that it still works.
 
 Browsers tell no page of the server's pings, and notice a connection that broke silently only after minutes.
 """
@@ -51,9 +51,10 @@ class ConnectionLost(Exception):
 
 
 class GameConsumer(AsyncJsonWebsocketConsumer):
-    """Sends `{"game": code, "version": n}` on connection and after each change. It accepts no messages.
+    """Sends `{"game": code, "version": n, "revision": r}` on connection and after each change. It accepts no messages.
 
-    After `BEAT_SECONDS` without a change it sends that with `"beat": true`.
+    After `BEAT_SECONDS` without a change it sends that with `"beat": true`, and with `"news": true` when something
+    changed that only this user sees.
 
     It learns of changes through its groups in the channel layer, and from the poller if the layer is down. A task of
     its own sends the messages, so a slow or broken connection delays no other socket.
@@ -61,6 +62,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
 
     code: str = ""
     version: int = -1
+    revision: int = -1
     session_key: str | None = None
     user_id: int | None = None
     link: str = ""
@@ -70,7 +72,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
     def __init__(self) -> None:
         super().__init__()
         self._wake = asyncio.Event()
-        self._unsent = 0
+        self._news = False
         self._close_code: int | None = None
         self._joined: set[str] = set()
 
@@ -108,7 +110,7 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         self.code = scope["url_route"]["kwargs"]["code"]
         key = cookies_of(scope).get(settings.SESSION_COOKIE_NAME)
         async with lock:
-            # Join before reading the version: a move in between is then sent twice instead of never.
+            # Join before reading the revision: a move in between is then sent twice instead of never.
             await self.join_groups()
             try:
                 access = await database_sync_to_async(socket_access)(self.code, key)
@@ -124,7 +126,8 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         if access is None:
             self.finish(NOT_FOUND)
             return
-        await self._send_version(access.version)
+        self.version, self.revision = access.version, access.revision
+        await self._send_revision()
         poller().add(self)
 
     async def join_groups(self) -> bool:
@@ -145,12 +148,10 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         # Moves arrive by HTTP only.
         self.finish(NO_MESSAGES)
 
-    def notify(self, version: int) -> None:
-        """Queue a message with this version of the game, even if it was sent before."""
-        if not self.closed:
-            self.version = max(self.version, version)
-            # A second message with the same version tells the page of a change that is no move. More add nothing.
-            self._unsent = min(self._unsent + 1, 2)
+    def notify(self, version: int, revision: int) -> None:
+        """Queue a message with this revision of the game if it is newer than the last."""
+        if not self.closed and revision > self.revision:
+            self.version, self.revision = version, revision
             self._wake.set()
 
     def finish(self, code: int) -> None:
@@ -173,11 +174,11 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
         poller().poll_soon()
 
     async def game_changed(self, message: dict[str, Any]) -> None:
-        self.notify(message["version"])
+        self.notify(message["version"], message["revision"])
 
     async def person_news(self, message: dict[str, Any]) -> None:
-        # The same version again makes the page fetch its header, with the new notices.
-        self.notify(self.version)
+        self._news = True
+        self._wake.set()
 
     async def person_shut_out(self, message: dict[str, Any]) -> None:
         self.access_lost()
@@ -195,20 +196,18 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
                 async with asyncio.timeout(BEAT_SECONDS):
                     await self._wake.wait()
             except TimeoutError:
-                if self.version >= 0:  # otherwise it is not accepted yet
-                    await self.send_json({"game": self.code, "version": self.version, "beat": True})
+                if self.revision >= 0:  # otherwise it is not accepted yet
+                    await self._send_revision(beat=True)
                 continue
             self._wake.clear()
-            unsent, self._unsent = self._unsent, 0
             if self._close_code is None:
-                for _ in range(unsent):
-                    await self._send_version(self.version)
+                news, self._news = {"news": True} if self._news else {}, False
+                await self._send_revision(**news)
                 await asyncio.sleep(SEND_INTERVAL)
         await self.close(code=self._close_code)
 
-    async def _send_version(self, version: int) -> None:
-        self.version = max(self.version, version)
-        await self.send_json({"game": self.code, "version": self.version})
+    async def _send_revision(self, **more: bool) -> None:
+        await self.send_json({"game": self.code, "version": self.version, "revision": self.revision, **more})
 
     async def _clean_up(self) -> None:
         self.closed = True
@@ -226,9 +225,10 @@ class GameConsumer(AsyncJsonWebsocketConsumer):
 
 
 class SocketAccess(NamedTuple):
-    """What a new socket needs to know: the game's version, and how its user may see the table."""
+    """What a new socket needs to know: the game's version and revision, and how its user may see the table."""
 
     version: int
+    revision: int
     user_id: int | None
     session_key: str | None
     link: str
@@ -247,4 +247,4 @@ def socket_access(code: str, session_key: str | None) -> SocketAccess | None:
     except Denied:
         return None
     link = game.invite_key if game.invite_key in links else ""
-    return SocketAccess(game.version, None if user is None else user.pk, session.session_key, link)
+    return SocketAccess(game.version, game.revision, None if user is None else user.pk, session.session_key, link)

@@ -1,7 +1,7 @@
 """Polls the database for all open sockets of a process, in case the channel layer loses messages.
 
 The channel layer drops messages that a slow process does not take, and all of them while Redis is down. A person may
-log out just then. So each process polls: every `POLL_SECONDS` the versions of the games, and every
+log out just then. So each process polls: every `POLL_SECONDS` the revisions of the games, and every
 `SESSION_CHECK_SECONDS` the sessions, and whether the clocks are running late. This takes one or two queries for each
 `BATCH` of sockets.
 """
@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from accounts import queries as people
 from games import alarm
-from games.queries import page_state
+from games.queries import open_pages
 
 log = structlog.get_logger(__name__)
 
@@ -43,8 +43,8 @@ class PolledSocket(Protocol):
 
     code: str
     """The code of its game."""
-    version: int
-    """The last version of the game that was sent."""
+    revision: int
+    """The newest revision of the game that was heard of."""
     session_key: str | None
     user_id: int | None
     link: str
@@ -52,7 +52,7 @@ class PolledSocket(Protocol):
 
     async def join_groups(self) -> bool: ...
 
-    def notify(self, version: int) -> None: ...
+    def notify(self, version: int, revision: int) -> None: ...
 
     def session_ended(self) -> None: ...
 
@@ -67,7 +67,6 @@ class Poller:
     def __init__(self) -> None:
         self.sockets: set[PolledSocket] = set()
         self.layer_down_until = 0.0
-        self._last_states: dict[str, page_state.PageState] = {}
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
 
@@ -119,28 +118,14 @@ class Poller:
 
     async def send_missed_updates(self) -> None:
         """Notify sockets of updates they missed, close those that lost access, and join groups not joined yet."""
-        states: dict[str, page_state.PageState] = {}
         for sockets in _batches(self.sockets):
-            found = await database_sync_to_async(page_state.states_of)({socket.code for socket in sockets})
+            found = await database_sync_to_async(open_pages.open_pages)({socket.code for socket in sockets})
             await _close_without_access(sockets, found)
             for socket in sockets:
-                one = found.get(socket.code)
-                if one and (one.version > socket.version or self._changed_without_a_move(socket.code, one)):
-                    socket.notify(one.version)
-            states |= found
-        self._last_states |= states  # after the loop, because sockets of one table can be in two batches
-        open_now = {socket.code for socket in self.sockets}
-        self._last_states = {code: found for code, found in self._last_states.items() if code in open_now}
+                page = found.get(socket.code)
+                if page and page.revision > socket.revision:
+                    socket.notify(page.version, page.revision)
         await self._join_groups()
-
-    def _changed_without_a_move(self, code: str, now: page_state.PageState) -> bool:
-        """Return True if the page of a game may have changed since the last poll while its version stayed.
-
-        After a move a page has fetched everything. If a message about another change just after it was lost, the
-        page's own poll finds it within a minute. A page that was just opened fetches once.
-        """
-        last = self._last_states.get(code)
-        return last is None or (last.version == now.version and last != now)
 
     async def _join_groups(self) -> None:
         for socket in list(self.sockets):
@@ -161,13 +146,13 @@ class Poller:
                     socket.session_ended()
 
 
-async def _close_without_access(sockets: Collection[PolledSocket], found: Mapping[str, page_state.PageState]) -> None:
-    """Close the sockets whose user may not see the table any more. `found` are page states by game code."""
+async def _close_without_access(sockets: Collection[PolledSocket], found: Mapping[str, open_pages.OpenPage]) -> None:
+    """Close the sockets whose user may not see the table any more. `found` is by game code."""
     closed = [one for one in sockets if one.code in found and not found[one.code].open_to(one.user_id, one.link)]
     people = {socket.user_id for socket in closed if socket.user_id is not None}
     invited: set[tuple[int, str]] = set()
     if people:
-        invited = await database_sync_to_async(page_state.invited)(people, {socket.code for socket in closed})
+        invited = await database_sync_to_async(open_pages.invited)(people, {socket.code for socket in closed})
     for socket in closed:
         if (socket.user_id, socket.code) not in invited:
             socket.access_lost()

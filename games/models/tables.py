@@ -86,6 +86,9 @@ class Game(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     # The number of moves in the log.
     version = models.PositiveIntegerField(default=0)
+    # Goes up in the transaction of each change that somebody's page of the table shows, moves included. Open pages
+    # compare it. Times that pass and what a viewer sets for themselves are not such changes.
+    revision = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     # The current or last round; null while the table is open.
     round: models.ForeignKey[Round | None, Round | None] = models.ForeignKey(
         "games.Round", null=True, blank=True, on_delete=models.RESTRICT, related_name="+"

@@ -10,7 +10,7 @@ a `GameView`, which `view_of` makes.
 - `lists`, `front_page`: lists of games; `profiles`: what people see of each other; `my_data`: a copy of one's data
 - `records`, `replays`, `key_moments`, `verify`: finished games
 - `conduct`: warnings, suspensions, reports and cases; `glance`: what staff see of a person; `announcement`
-- `backlog`, `due_bots`: what is due; `page_state`: what open pages need to know
+- `backlog`, `due_bots`: what is due; `open_pages`: what open sockets are compared with
 """
 
 from games.queries.legal import legal_moves, require_allowed, require_step

@@ -175,7 +175,7 @@ def may_see(table: Table, viewer: Viewer[User | None]) -> bool:
     """Return True if a viewer may see a table. Runs at most one query.
 
     They may if it is public, if they sit there, if a rematch invited them, or if they opened its link and staff have
-    not removed them. Keep in step with `PageState.open_to`, which open sockets are checked by.
+    not removed them. Keep in step with `OpenPage.open_to`, which open sockets are checked by.
     """
     user = viewer.user
     if _may_see_without_invitation(table, user):

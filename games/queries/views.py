@@ -71,6 +71,7 @@ class GameView:
 
     id: str
     version: int
+    revision: int
     status: str
     preset: str
     options: rules.Options
@@ -244,6 +245,7 @@ def view_of(table: Table, user: User | None) -> GameView:
     return GameView(
         id=game.code,
         version=game.version,
+        revision=game.revision,
         status=game.status,
         preset=game.preset,
         options=table.options,

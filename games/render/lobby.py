@@ -65,6 +65,7 @@ class LobbyPage:
 
     code: str
     version: int
+    revision: int
     open: bool
     name: str
     headline: str
@@ -128,6 +129,7 @@ def lobby_of(
     return LobbyPage(
         code=view.id,
         version=view.version,
+        revision=view.revision,
         open=closed is None,
         name=words.table_name(view),
         headline="This table was closed before it started." if closed else words.headline(view, now),
@@ -152,7 +154,7 @@ def lobby_of(
         actions=actions,
         url=asked.path,
         refreshing=asked.refresh and name_form is None,  # a reload would lose the name
-        fragment_url=invitation or f"{reverse('game', args=[view.id])}?lobby=1",
+        fragment_url=invitation or f"{reverse('game', args=[view.id])}?lobby=1&revision={view.revision}",
         refusal=asked.refusal,
     )
 

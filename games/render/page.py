@@ -109,7 +109,7 @@ class GamePage:
 
     - `deal` is the number of the deal, which a move sends along.
     - `lost` is the hand that the reader was knocked out with, None if they were not.
-    - `unversioned`: no move is due, so the page can change while `version` stays the same.
+    - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
     - `fragment_url` is where the page fetches its next state.
     - `about_points` says how the scores count if they are penalty points.
@@ -127,7 +127,7 @@ class GamePage:
     code: str
     version: int
     deal: int
-    unversioned: bool
+    revision: int
     token: str
     headline: str
     crumb: str
@@ -187,7 +187,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         code=view.id,
         version=view.version,
         deal=view.deal,
-        unversioned=view.turn is None,
+        revision=view.revision,
         token=secrets.token_urlsafe(12),
         headline=headline,
         crumb=words.crumb(view),
@@ -236,8 +236,8 @@ def _events(contents: PageContents, shown: ShownPage | None, news: Sequence[str]
 
 
 def _fragment_url(here: str, view: GameView, choose: str) -> str:
-    """Return where the page fetches its next state, with the version and the deal that the reader has seen."""
-    query: dict[str, int | str] = {"since": view.version, "deal": view.deal}
+    """Return where the page fetches its next state, with the revision, version and deal that the reader has seen."""
+    query: dict[str, int | str] = {"since": view.version, "deal": view.deal, "revision": view.revision}
     if choose:
         query["choose"] = choose
     if view.status == "playing" and view.turn is None:

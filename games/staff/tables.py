@@ -92,7 +92,8 @@ def say(*, game_id: int, by: User, said: str, reason: str = "", now: datetime) -
         if not said.strip():
             raise Denied("malformed", "Write what you want to say.", version=table.game.version)
         entry = _record_said(acts.SAY, table, said, by=by, reason=why, now=now)
-        announce.after_commit(table.game, wake=False)
+        if table.game.started_at is not None:  # the page of an open table has no log
+            announce.changed(table.game, wake=False)
         return entry
 
 
@@ -350,7 +351,7 @@ def _give_to_bot(table: Table, row: Seat, now: datetime) -> None:
     if not row.bot:
         seating.replace_by_bot(table, seat=row.index, now=now)
     _remove_owner(row)
-    announce.after_commit(table.game)
+    announce.changed(table.game)
 
 
 def _remove_owner(row: Seat) -> None:

@@ -84,6 +84,8 @@ def game(request: HtmxRequest, code: str) -> HttpResponse:
     table = table_for(request, code)
     if request.htmx and "lobby" in request.GET and table.game.started_at is not None:
         return _reload_lobby(request, table)
+    if request.htmx and not _has_seen_revision(request, table):
+        return _reload()
     choose, uno = request.GET.get("choose", ""), request.GET.get("uno") == "1"
     response = _show(request, table, _asked(request, choose=choose, uno=uno))
     if request.GET.get("sort") in rendering.SORTS:
@@ -98,6 +100,14 @@ def _reload_lobby(request: HtmxRequest, table: Table) -> HttpResponse:
     if user is not None and _idle_seconds(request) is None:
         presence.expect_reload(game_id=table.game.pk, user_id=user.pk)
     return _reload()
+
+
+def _has_seen_revision(request: HtmxRequest, table: Table) -> bool:
+    """Return False if the page says that it shows a revision that the table never had, for example after a restore."""
+    if "revision" not in request.GET:
+        return True
+    shown = number(request.GET["revision"])
+    return shown is not None and shown <= table.game.revision
 
 
 @get_shows_table

@@ -17,17 +17,11 @@ const main = () => document.getElementById("main");
 // A player who is out sees the moves that are left one a second, however fast bots make them.
 const watches = () => "watches" in main().dataset;
 const WATCH = 1000;
-const shown = () => Number(main().dataset.version);
-// Versions count moves. While no move is due, the page can change without one (a seat taken, the next deal, a rematch), so
-// each message about the shown version may be a change. Otherwise the first message with a version means its move, and any
-// further one another change: a pause, more time, a seat with another player.
-const unversioned = () => "unversioned" in main().dataset;
+const shown = () => Number(main().dataset.revision);
 let socket = null;
 let attempts = 0;
 let newest = 0;
-let lastHeard = -1;
-let otherChange = false; // since the last request, a change that is no move was announced, or the computer slept
-let messaged = false; // a message came since the last request
+let news = false; // since the last request, something of this reader's own has changed, or the computer slept
 let busy = false;
 let settling = false; // htmx has swapped in a response, and still uses the addresses of the page before it
 let ticks = 0;
@@ -38,7 +32,7 @@ const chip = document.getElementById("connection");
 let swappedAt = 0;
 let waiting = 0;
 
-const behind = () => newest > shown() || "more" in main().dataset || (messaged && unversioned()) || otherChange;
+const behind = () => newest > shown() || "more" in main().dataset || news;
 
 function refetch() {
   if (busy || settling) return; // the end of the request, or of its settling, checks `behind` again
@@ -71,6 +65,7 @@ function connect() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const opened = new WebSocket(`${scheme}://${location.host}/ws/games/${main().dataset.game}/`);
   let heard = false;
+  let first = true;
   socket = opened;
   // The browser may take minutes to close a broken connection.
   function giveUp() {
@@ -85,12 +80,11 @@ function connect() {
     answered();
     clearTimeout(silent);
     silent = setTimeout(giveUp, SILENT);
-    const { version, beat } = JSON.parse(event.data);
-    if (beat) return;
-    newest = Math.max(newest, version);
-    messaged ||= version >= shown();
-    otherChange ||= version === lastHeard;
-    lastHeard = version;
+    const message = JSON.parse(event.data);
+    // The first message of a socket can have a lower revision than the page only after a restore.
+    news ||= message.news || (first && message.revision < shown());
+    first = false;
+    newest = message.revision;
     if (behind()) refetch();
   });
   opened.addEventListener("close", (event) => {
@@ -122,7 +116,7 @@ onSign(() => {
   telling = setTimeout(() => {
     telling = 0;
     if (!untold()) return;
-    otherChange = true; // fetch again after a request under way, which did not tell
+    news = true; // fetch again after a request under way, which did not tell
     refetch();
   }, BACK);
 });
@@ -130,7 +124,7 @@ onSign(() => {
 document.body.addEventListener("htmx:beforeRequest", () => {
   busy = true;
   missing();
-  messaged = otherChange = false; // messages from here on may be newer than the response
+  news = false; // what is told from here on may be newer than the response
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   busy = false;
@@ -152,11 +146,8 @@ document.body.addEventListener("htmx:afterSettle", () => {
 
 // Ignore a response that is older than the page.
 document.body.addEventListener("htmx:beforeSwap", (event) => {
-  const found = event.detail.xhr.responseText.match(/data-version="(\d+)" data-deal="(\d+)"/);
-  if (!found) return;
-  const [version, deal] = found.slice(1).map(Number);
-  const older = version < shown() || (version === shown() && deal < Number(main().dataset.deal));
-  if (older) event.detail.shouldSwap = false;
+  const found = event.detail.xhr.responseText.match(/data-revision="(\d+)"/);
+  if (found && Number(found[1]) < shown()) event.detail.shouldSwap = false;
 });
 
 // Poll now and then with an open socket too, because the channel layer can lose messages.
@@ -171,7 +162,7 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) refetch();
 });
 document.addEventListener("woke-up", () => {
-  otherChange = true; // a response under way may date from before the sleep
+  news = true; // a response under way may date from before the sleep
   refetch();
 });
 connect();

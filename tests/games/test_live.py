@@ -1,4 +1,4 @@
-"""Sockets send version numbers, never cards, to those who may see the table."""
+"""Sockets send the numbers of versions and revisions, never cards, to those who may see the table."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from accounts.models import User
 from accounts.queries import valid_sessions
 from games import alarm, announce, presence
+from games.actions.names import raise_revisions
 from games.actions.play import play_move
 from games.live import polling
 from games.live.polling import poller
@@ -30,7 +31,7 @@ from games.notices import outbox, player_notices
 from games.notices.kinds import CAUGHT, SEAT_MOVED
 from games.notices.player_notices import NewNotice
 from games.queries import Table, Viewer
-from games.queries.page_state import states_of
+from games.queries.open_pages import open_pages
 from games.staff import people, tables
 from games.staff.accounts import rename
 from nomercy.launcher.embedded import ServerLoopLayer
@@ -75,9 +76,9 @@ async def code_of_close(socket: Socket) -> int:
 async def test_a_socket_announces_every_move(code: str, alice: User, as_bob: Client) -> None:
     socket = Socket(code, as_bob)
     assert await socket.accepted()
-    assert await socket.receive() == {"game": code, "version": 0}
+    assert await socket.receive() == {"game": code, "version": 0, "revision": 0}
     await played(code, alice)
-    assert await socket.receive() == {"game": code, "version": 1}
+    assert await socket.receive() == {"game": code, "version": 1, "revision": 1}
     await socket.leave()
 
 
@@ -97,12 +98,24 @@ def elsewhere(bob: User, charlie: User) -> str:
 
 
 @pytest.mark.parametrize("act", [partial(people.mute, days=3), partial(rename, username="alicia", display_name="")])
-async def test_a_name_taken_by_staff_disappears_from_open_pages(
-    act: Callable[..., object], ann: User, alice: User, code: str, elsewhere: str, as_bob: Client
+async def test_the_worker_lets_open_pages_show_a_name_that_staff_have_changed(
+    act: Callable[..., object],
+    ann: User,
+    alice: User,
+    code: str,
+    elsewhere: str,
+    as_bob: Client,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    asked: list[tuple[str, object]] = []
+    await User.objects.filter(pk=alice.pk).aupdate(display_name="Rude")
+    monkeypatch.setattr(current_app, "send_task", lambda task, args, **_: asked.append((task, args)))
     socket, other = await opened(code, as_bob), await opened(elsewhere, as_bob)
     await sync_to_async(act)(person_id=alice.pk, by=ann, reason="Rude words at two tables", now=timezone.now())
-    assert await socket.receive() == {"game": code, "version": 0}
+    assert asked == [("games.tasks.raise_revisions", (alice.pk, 0))]
+    assert await socket.receives_nothing()
+    await sync_to_async(raise_revisions)(user_id=alice.pk)
+    assert await socket.receive() == {"game": code, "version": 0, "revision": 1}
     assert await other.receives_nothing()
     await socket.leave()
     await other.leave()
@@ -120,7 +133,7 @@ async def test_notices_that_are_shown_refresh_the_pages_of_their_reader_once(
 
     hers, his = [await opened(table.game.code, browser) for browser in (as_alice, as_bob)]
     await deliver()
-    assert await hers.receive() == {"game": table.game.code, "version": 0}
+    assert await hers.receive() == {"game": table.game.code, "version": 0, "revision": 0, "news": True}
     assert await hers.receives_nothing()
     assert await his.receives_nothing()
     await hers.leave()
@@ -199,23 +212,18 @@ async def test_polling_sends_what_the_channel_layer_lost(code: str, as_bob: Clie
     game = Game.objects.filter(code=code)
     socket = await opened(code, as_bob)
     await poller().send_missed_updates()
-    assert (await socket.receive())["version"] == 0  # once, for what may have changed since the page was made
-    await sync_to_async(game.update)(version=7)
+    assert await socket.receives_nothing()
+    await sync_to_async(game.update)(version=7, revision=8)
     await poller().send_missed_updates()
-    assert (await socket.receive())["version"] == 7
+    assert await socket.receive() == {"game": code, "version": 7, "revision": 8}
     await poller().send_missed_updates()
     assert await socket.receives_nothing()
-    await sync_to_async(game.update)(paused_at=NOON)
-    await poller().send_missed_updates()
-    assert (await socket.receive())["version"] == 7
     await socket.leave()
     assert poller().sockets == set()
 
 
 async def test_polling_repeats_no_message_about_a_move(code: str, alice: User, as_bob: Client) -> None:
     socket = await opened(code, as_bob)
-    await poller().send_missed_updates()
-    await socket.receive()
     await played(code, alice)
     assert (await socket.receive())["version"] == 1
     await poller().send_missed_updates()
@@ -234,7 +242,6 @@ async def test_a_socket_opens_while_the_channel_layer_is_down_and_joins_later(
         socket = await opened(code, as_bob)
         assert poller().layer_is_down
         await poller().send_missed_updates()
-        await socket.receive()
     poller().layer_down_until = 0.0
     await poller().send_missed_updates()
     await played(code, alice)
@@ -331,16 +338,16 @@ def test_polling_finds_what_staff_did_unannounced(
     by_staff: dict[str, Any] = {"game_id": game.pk, "by": ann, "reason": "Asked for by both of them", "now": now}
     if "in a pause" in act:
         tables.pause(**by_staff)
+    revision = Game.objects.get(pk=game.pk).revision
 
     async def scenario() -> None:
         socket = await opened(game.code, as_alice)
         await poller().send_missed_updates()
-        await socket.receive()
-        await poller().send_missed_updates()
         assert await socket.receives_nothing()
         await sync_to_async(UNHEARD[act])(**by_staff)
         await poller().send_missed_updates()
-        assert await socket.receive() == {"game": game.code, "version": 0}
+        message = await socket.receive()
+        assert (message["version"], message["revision"] > revision) == (0, True)
         await socket.leave()
 
     run(scenario())
@@ -371,7 +378,7 @@ async def test_a_socket_that_opens_as_the_last_one_closes_is_polled(code: str, m
     poller().remove(watched)
     poller().add(watched)
     monkeypatch.setattr(polling, "POLL_SECONDS", 0.01)
-    await sync_to_async(Game.objects.filter(code=code).update)(version=7)
+    await sync_to_async(Game.objects.filter(code=code).update)(version=7, revision=7)
     assert (await socket.receive())["version"] == 7
     await socket.leave()
 
@@ -382,6 +389,6 @@ def test_few_queries_poll_many_sockets(
     codes = {table_at(TWO_HANDS, [alice, bob]).game.code for _ in range(3)}
     sessions: dict[str, int | None] = {logged_in(alice).session.session_key or "": alice.pk for _ in range(3)}
     with django_assert_num_queries(1):
-        assert set(states_of(codes)) == codes
+        assert set(open_pages(codes)) == codes
     with django_assert_num_queries(2):
         assert valid_sessions(sessions, timezone.now()) == set(sessions)

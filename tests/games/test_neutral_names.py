@@ -11,6 +11,7 @@ from accounts import actions as accounts
 from accounts.models import User
 from accounts.names import is_reserved, validate_display_name
 from games import queries
+from games.actions.names import raise_revisions
 from games.models import AuditEntry, Notice, Seat
 from games.notices import outbox
 from games.queries import Table, conduct
@@ -62,7 +63,7 @@ def test_a_seat_that_a_bot_took_and_moves_of_a_former_owner_show_the_neutral_nam
 
 @pytest.mark.parametrize("new_owner", ["", "bobby"])
 def test_open_pages_and_notices_of_the_others_lose_the_name_of_a_removed_person(
-    dealt: Table, bob: User, charlie: User, ann: User, new_owner: str, monkeypatch: pytest.MonkeyPatch
+    dealt: Table, bob: User, charlie: User, ann: User, new_owner: str
 ) -> None:
     def told() -> set[str]:
         return set(Notice.objects.filter(user=charlie, kind="seat_moved").values_list("text", flat=True))
@@ -75,10 +76,10 @@ def test_open_pages_and_notices_of_the_others_lose_the_name_of_a_removed_person(
         tables.remove(**act(dealt, ann, seat=1, bot=True))
     tables.remove(**act(dealt, ann, seat=2, bot=True))
     assert told() == {sentence.format(new_owner or "bob")}
-    announced: list[str] = []
-    monkeypatch.setattr("games.announce.after_commit", lambda game, wake: announced.append(game.code))
+    before = now_of(dealt).game.revision
     name = replaced(bob, ann).name
-    assert announced == [dealt.game.code]
+    assert raise_revisions(user_id=bob.pk) == 1
+    assert now_of(dealt).game.revision == before + 1
     assert told() == {sentence.format(new_owner or name)}  # a longer name is another one
 
 

@@ -150,9 +150,10 @@ async def test_a_call_is_answered_after_the_next_move_or_at_once_if_there_was_on
 async def test_a_call_is_answered_after_a_change_that_is_no_move(
     site: Site, table: Table, path: str, token: str, alice: User, bob: User
 ) -> None:
+    ask = sync_to_async(pauses.ask_pause)
+    await ask(code=table.game.code, viewer=Viewer(alice), now=timezone.now())
     call = await site.waiting(path, token)
-    for person in (alice, bob):
-        await sync_to_async(pauses.ask_pause)(code=table.game.code, viewer=Viewer(person), now=timezone.now())
+    await ask(code=table.game.code, viewer=Viewer(bob), now=timezone.now())
     status, view = await call.answer()
     assert (status, view["version"]) == (200, 0)
     assert view["paused"]

@@ -1,4 +1,4 @@
-"""Closes a person's sockets when they log out, change their password, or their account is closed or deleted."""
+"""Close a person's sockets when their sessions end, and update the pages of others when they are shown differently."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from games import announce
 
 DECISIVE: Final = frozenset({"password", "is_active"})
 """Columns of a user whose change ends sessions."""
+SHOWN: Final = frozenset({
+    "username", "display_name", "neutral_name", "avatar", "is_program", "vacation_from", "vacation_until",
+})  # fmt: skip
+"""Columns of a user that the pages of their games show to others."""
 
 
 def connect() -> None:
@@ -31,8 +35,12 @@ def logged_out(request: HttpRequest, user: User | None, **_: object) -> None:
 
 
 def saved(instance: User, created: bool, update_fields: Collection[str] | None = None, **_: object) -> None:
-    if not created and (update_fields is None or DECISIVE & set(update_fields)):
+    if created:
+        return
+    if update_fields is None or DECISIVE & set(update_fields):
         announce.close_sockets(instance.pk)
+    if update_fields is None or SHOWN & set(update_fields):
+        announce.person_changed(instance.pk)
 
 
 def deleted(instance: User, **_: object) -> None:
