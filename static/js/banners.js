@@ -1,4 +1,5 @@
 // Banners over the pile for what concerns the reader. They go after 2.5 s, or stay until they are closed.
+import { onPageShown } from "./page_shown.js";
 import { markNew } from "./presses.js";
 import { recall } from "./store.js";
 
@@ -88,6 +89,6 @@ document.body.addEventListener("htmx:beforeRequest", (event) => {
   close();
 });
 // The banner about a missing UNO call goes when nobody can be caught any more.
-document.body.addEventListener("htmx:afterSwap", () => {
+onPageShown(() => {
   if (shown && "catch" in shown.dataset && !document.querySelector(CATCH)) close();
 });

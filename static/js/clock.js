@@ -1,6 +1,7 @@
 // Counts down "14 h left" in <time datetime="…" data-left="50400.0">, the seconds left when the page was sent. Without a
 // number they are those from the page's <main data-now="…">. It counts from when the page was sent, because the computer's
 // clock may be wrong. The words are the same as in games/render/words.py.
+import { onPageShown } from "./page_shown.js";
 
 const SLEPT = 2000;
 const ends = new WeakMap(); // element -> the values it came with, and the end on the scale of performance.now()
@@ -43,12 +44,11 @@ function detectSleep() {
   skew = now;
 }
 
-tick();
+onPageShown(({ first }) => {
+  if (!first) receivedAt = performance.now();
+  tick();
+});
 setInterval(() => {
   detectSleep();
   tick();
 }, 1000);
-document.body.addEventListener("htmx:afterSwap", () => {
-  receivedAt = performance.now();
-  tick();
-});

@@ -1,6 +1,7 @@
 // <button data-copy="id-of-a-field" hidden> copies the field's text, and <button data-share="id-of-a-link" hidden> opens
 // the device's own way to share the link. A button stays hidden if the browser cannot do it.
 import { say } from "./announce.js";
+import { onPageShown } from "./page_shown.js";
 
 const copied = new Set(); // ids of buttons that say "Copied", also after an update of the page
 
@@ -33,5 +34,4 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy], [data-share]");
   if (button) await ("copy" in button.dataset ? copy : share)(button);
 });
-document.body.addEventListener("htmx:afterSwap", show);
-show();
+onPageShown(show);

@@ -3,6 +3,7 @@
 import { interrupt, say, update } from "./announce.js";
 import { show } from "./banners.js";
 import { play } from "./motion.js";
+import { onPageShown } from "./page_shown.js";
 import { isNew } from "./store.js";
 
 const told = new Set(); // keys of events
@@ -60,13 +61,10 @@ document.addEventListener("click", ({ target }) => {
   step += 1;
 });
 
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "main") return;
+function tellNews(main, list, posted) {
   showRoundEnd();
-  const list = document.getElementById("events");
-  const { version, deal } = document.getElementById("main").dataset;
-  update(`${version}.${deal}`, list.dataset.lead);
-  const refusal = event.detail.requestConfig.verb === "post" && document.getElementById("refusal");
+  const version = `${main.dataset.version}.${main.dataset.deal}`;
+  update(version, list.dataset.lead);
   const events = [...list.children].filter(({ dataset }) => !told.has(dataset.key));
   events.forEach(({ dataset }) => told.add(dataset.key));
   tell(events);
@@ -76,15 +74,23 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   const onTurn = Boolean(document.getElementById("move"));
   sound(events, onTurn && !wasOnTurn);
   wasOnTurn = onTurn;
-  if (now) say(now, { version: `${version}.${deal}` });
+  const refusal = posted && document.getElementById("refusal");
+  if (now) say(now, { version });
   // Changes that are no moves (a pause, more time, a game called off) are told by the new headline.
   else if (!events.length && !refusal && heading !== headline()) say(headline());
   heading = headline();
-});
+}
 
 // A page that was opened shows once what the reader missed.
-const first = [...document.getElementById("events").children];
-first.forEach(({ dataset }) => told.add(dataset.key));
-remember(first);
-const { game, version } = document.getElementById("main").dataset;
-if (first.length && isNew(`missed in ${game}`, version)) play(first);
+function showMissed({ dataset }, list) {
+  const events = [...list.children];
+  events.forEach(({ dataset: { key } }) => told.add(key));
+  remember(events);
+  if (events.length && isNew(`missed in ${dataset.game}`, dataset.version)) play(events);
+}
+
+onPageShown(({ main, first, posted }) => {
+  const list = document.getElementById("events");
+  if (first) showMissed(main, list);
+  else tellNews(main, list, posted);
+});

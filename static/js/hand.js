@@ -1,6 +1,7 @@
 // The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
 import { say } from "./announce.js";
 import { show } from "./banners.js";
+import { onPageShown } from "./page_shown.js";
 import { markNew } from "./presses.js";
 import { recall, remember } from "./store.js";
 
@@ -180,18 +181,13 @@ document.body.addEventListener("htmx:afterRequest", () => {
 document.body.addEventListener("htmx:beforeSwap", () => {
   before = document.activeElement;
 });
-// On afterSwap, not afterSettle: in between nothing would have the focus.
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "main") return;
+onPageShown(({ first, posted }) => {
   asked = "";
   enhance();
-  const mine = event.detail.requestConfig.verb === "post";
-  const lost = before !== document.body && document.activeElement === document.body;
-  const another = follow(mine || lost ? document.querySelector("#hand-cards [data-focus]") : null);
-  if (mine || lost) focusAfterMove();
-  if (!another) return;
+  const lost = !first && before !== document.body && document.activeElement === document.body;
+  const another = follow(posted || lost ? document.querySelector("#hand-cards [data-focus]") : null);
+  if (posted || lost) focusAfterMove();
+  if (first || !another) return;
   markNew(cards()[slot], { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
   tell();
 });
-enhance();
-follow();

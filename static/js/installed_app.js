@@ -2,6 +2,7 @@
 // every page, so it also loads what speaks, and what sends forms once. A tag would load what speaks once more where it is
 // imported: under a name with a hash.
 import "./announce.js";
+import { onPageShown } from "./page_shown.js";
 import "./send_once.js";
 
 // A browser may refuse both, for example in a private window.
@@ -15,5 +16,4 @@ function showBadge() {
 }
 
 if (next()) navigator.serviceWorker?.register("/service-worker.js").catch(log);
-showBadge();
-document.body.addEventListener("htmx:afterSwap", showBadge);
+onPageShown(showBadge);

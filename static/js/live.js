@@ -1,6 +1,7 @@
 // Keeps the page up to date. A socket says that there is a new version, and the page fetches it. While the socket is down,
 // the page polls. A page that gets no answer says so. New markup is morphed into the page. Each request of a visible page
 // says how long ago a person gave a sign, because the server sends notices to those who do not look (games/presence.py).
+import { onPageShown } from "./page_shown.js";
 import { leaving } from "./reload.js";
 import { idleSeconds, onSign } from "./signs.js";
 
@@ -135,7 +136,8 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
   if (behind() && (asked || event.detail.successful)) refetch(); // after a failed fetch the poll retries
 });
 
-document.body.addEventListener("htmx:afterSwap", () => {
+onPageShown(({ first }) => {
+  if (first) return;
   settling = true;
   swappedAt = performance.now();
 });

@@ -1,5 +1,6 @@
 // Keeps the list of games up to date: fetches it every 20 s while somebody sees it, and when they return to the tab. The
 // server answers 304 if nothing has changed. The list is morphed, so that the focus, a selection and the scroll stay.
+import { onPageShown } from "./page_shown.js";
 import "./reload.js";
 
 const EVERY = 20000;
@@ -20,8 +21,8 @@ document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
   else shown = detail.xhr.getResponseHeader("ETag");
   focused = document.activeElement;
 });
-document.body.addEventListener("htmx:afterSwap", () => {
-  if (document.activeElement !== document.body || focused === document.body) return;
+onPageShown(({ first }) => {
+  if (first || document.activeElement !== document.body || focused === document.body) return;
   // Some browsers take the focus from what is moved.
   (focused.isConnected ? focused : main()).focus({ preventScroll: true });
 });

@@ -1,5 +1,6 @@
 // One gesture makes one move. A press does nothing soon after another press, or soon after what it is on has changed: the
 // player has not seen the new page yet. So do a double click, a held key, and a press just when another player moves.
+import { onPageShown } from "./page_shown.js";
 
 const AGAIN = 550; // ms after a press in which the pointer, or the same key, presses nothing more
 const UNSEEN = 400; // ms after another press or a change, before a player can mean what is there now
@@ -103,10 +104,8 @@ window.addEventListener(
 document.body.addEventListener("htmx:beforeSwap", () => {
   seen = new Map([...document.querySelectorAll(CONTROLS)].map((control) => [control, look(control)]));
 });
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "main") return;
+onPageShown(({ first, posted, button }) => {
+  if (first) return;
   changedAt = performance.now();
-  // The same button means another move now.
-  const { verb, triggeringEvent } = event.detail.requestConfig;
-  if (verb === "post") seen.delete(triggeringEvent?.submitter ?? last.control);
+  if (posted) seen.delete(button ?? last.control); // the same button means another move now
 });

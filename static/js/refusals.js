@@ -1,6 +1,7 @@
 // Why a move was refused, or that no answer came, stands at the card or button that was pressed until the next press or
 // update. It is said once.
 import { interrupt } from "./announce.js";
+import { onPageShown } from "./page_shown.js";
 
 const GAP = 8; // px
 let pressed = []; // {id, value} of the controls, the last one first
@@ -75,10 +76,9 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
 document.body.addEventListener("htmx:responseError", (event) => {
   if (isPress(event)) trouble(reason(event.detail.xhr));
 });
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "main") return;
+onPageShown(({ posted }) => {
   document.getElementById("trouble").hidden = true;
-  if (note() && isPress(event)) show(note().textContent);
+  if (posted && note()) show(note().textContent);
 });
 document.body.addEventListener("htmx:afterSettle", place); // the focus may have scrolled the page
 document.addEventListener("pointerdown", ({ target }) => {

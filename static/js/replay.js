@@ -1,6 +1,7 @@
 // A replay moves on by the arrow keys, by itself, and by a press on the chart. All of these follow the links of the page,
 // so every step has its own address.
 import { say } from "./announce.js";
+import { onPageShown } from "./page_shown.js";
 import { recall } from "./store.js";
 
 const KEYS = { Home: "first", ArrowLeft: "back", ArrowRight: "on", End: "last" };
@@ -99,7 +100,7 @@ document.addEventListener("visibilitychange", plan);
 document.body.addEventListener("htmx:configRequest", (event) => {
   if (playing) event.detail.headers["X-Autoplay"] = "1";
 });
-document.body.addEventListener("htmx:afterSettle", () => {
+onPageShown(() => {
   show();
   plan();
   if (playing && !link("on")) pause();
@@ -108,4 +109,3 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
   if (!event.detail.successful) pause();
 });
 calm.addEventListener("change", show);
-show();

@@ -2,6 +2,7 @@
 // and the button says if it is the reader's turn. events.js loads this module when the first round ends.
 import { dismiss } from "./banners.js";
 import { still } from "./motion.js";
+import { onPageShown } from "./page_shown.js";
 import { markAllNew } from "./presses.js";
 import { recall } from "./store.js";
 
@@ -103,8 +104,8 @@ document.addEventListener(
   { capture: true },
 );
 
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.target.id !== "main" || !open) return;
+onPageShown(() => {
+  if (!open) return;
   if (section() && "stays" in section().dataset && roundShown() === open) apply();
   else close();
 });

@@ -1,4 +1,5 @@
 // <select data-setting="motion"> is a preference of this browser, stored under that name.
+import { onPageShown } from "./page_shown.js";
 import { recall, remember } from "./store.js";
 
 const AUDIBLE = ["sounds", "volume"]; // a change of one plays a sound
@@ -16,5 +17,4 @@ document.addEventListener("change", async ({ target }) => {
   remember(target.dataset.setting, target.value);
   if (AUDIBLE.includes(target.dataset.setting)) (await import("./sounds.js")).play(["turn"]);
 });
-document.body.addEventListener("htmx:afterSettle", show);
-show();
+onPageShown(show);
