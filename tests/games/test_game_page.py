@@ -22,13 +22,13 @@ from games.queries import Table, Viewer
 from games.queries.game_page import LOG_LINES, READ_LINES
 from games.rules import Move as RuleMove
 from tests.conftest import logged_in
+from tests.support.game_page import HTMX, GamePage
 from tests.support.pages import Page, open_table
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
 AtMost = Callable[[int], Any]
-HTMX = {"HX-Request": "true"}
 LAST_CARD = {**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}
 
 
@@ -57,23 +57,12 @@ def post(browser: Client, table: Table, move: str, *, htmx: bool = False, **fiel
     return browser.post(address(table, "move/"), data, headers=HTMX if htmx else {})
 
 
-def fragment(browser: Client, table: Table, query: str = "") -> Page:
-    return Page(browser.get(address(table, query), headers=HTMX))
+def fragment(browser: Client, table: Table, query: str = "") -> GamePage:
+    return GamePage.of(browser, table.game, query, fragment=True)
 
 
-def page_of(browser: Client, table: Table, rest: str = "") -> Page:
-    return Page(browser.get(address(table, rest)))
-
-
-def told(page: Page) -> tuple[list[str], str]:
-    """Return the sentences of the events that a fragment has, and what is said after them."""
-    events = page.one("ol", id="events")
-    return ["".join(span.itertext()) for span in events.iter("span")], events.get("data-now", "")
-
-
-def refetched(page: Page) -> str:
-    """Return the query with which an open page fetches itself."""
-    return page.one(hx_trigger="refetch").get("hx-get", "").partition("?")[2]
+def page_of(browser: Client, table: Table, rest: str = "") -> GamePage:
+    return GamePage.of(browser, table.game, rest)
 
 
 @pytest.mark.parametrize("revision", ["1", "-1", "", "x", "9" * 40])
@@ -89,8 +78,8 @@ def test_a_page_with_a_revision_that_the_table_never_had_is_loaded_as_a_whole(
 
 
 def test_the_page_says_who_must_do_what(table: Table, as_alice: Client, as_bob: Client) -> None:
-    assert page_of(as_alice, table).part("headline") == "Your turn: play a card or draw."
-    assert page_of(as_bob, table).part("headline").startswith("alice’s turn: play or draw")
+    assert page_of(as_alice, table).headline == "Your turn: play a card or draw."
+    assert page_of(as_bob, table).headline.startswith("alice’s turn: play or draw")
 
 
 def test_the_title_and_the_link_to_the_next_game_count_the_games_that_wait(
@@ -105,7 +94,7 @@ def test_the_title_and_the_link_to_the_next_game_count_the_games_that_wait(
     assert [counted(read) for read in (page_of, fragment)] == [(f"(1) {turn}", "0")] * 2
     table_at(TWO_HANDS, [alice, bob])
     assert [counted(read) for read in (page_of, fragment)] == [(f"(2) {turn}", "1")] * 2
-    assert Page(post(as_alice, table, "play r5", htmx=True)).title.startswith("(1) bob’s turn")
+    assert GamePage(post(as_alice, table, "play r5", htmx=True)).title.startswith("(1) bob’s turn")
 
 
 def test_without_scripts_a_waiting_page_reloads(table: Table, url: str, as_alice: Client, as_bob: Client) -> None:
@@ -136,8 +125,8 @@ def private(alice: User, bob: User) -> Table:
 
 
 def test_a_move_by_htmx_returns_the_new_page(table: Table, as_alice: Client) -> None:
-    page = Page(post(as_alice, table, "play r5", htmx=True))
-    assert (page.status, page.has(data_version="1"), told(page)) == (200, True, (["You play Red 5."], ""))
+    page = GamePage(post(as_alice, table, "play r5", htmx=True))
+    assert (page.status, page.has(data_version="1"), page.told) == (200, True, (["You play Red 5."], ""))
 
 
 def test_the_uno_toggle_calls_with_a_play_that_leaves_one_card(
@@ -161,13 +150,13 @@ def test_a_wild_without_a_colour_opens_a_chooser_that_survives_an_update(wilds: 
         page = Page(as_alice.get(address(wilds), {"choose": card}))
         assert (page.status, page.has(id="chooser")) == (200, False), card
     page = page_of(as_alice, wilds, "?choose=W6")
-    assert fragment(as_alice, wilds, f"?{refetched(page)}").has(id="chooser")
+    assert fragment(as_alice, wilds, f"?{page.refetches}").has(id="chooser")
     response = post(as_alice, wilds, "play r7")
     assert (response.status_code, response.headers["Location"]) == (303, f"{address(wilds)}?choose=r7#move")
     page = page_of(as_alice, wilds, "?choose=r7")
     assert "play r7 swap 1" in page.values("move")
     assert "2 cards" in page.text
-    page = Page(post(as_alice, wilds, "play W6", htmx=True, uno="1"))
+    page = GamePage(post(as_alice, wilds, "play W6", htmx=True, uno="1"))
     assert page.status == 200
     assert "Which colour for Wild Draw Six?" in page.text
     assert [value for value in page.values("move") if " color " in value] == [f"play W6 color {c}" for c in "rygb"]
@@ -194,7 +183,7 @@ def test_a_refusal_shows_the_reason_the_rule_and_the_current_game(
     table: Table, as_alice: Client, move: str, fields: dict[str, str], status: int, reason: str, rule: str | None
 ) -> None:
     for htmx in (False, True):
-        page = Page(post(as_alice, table, move, htmx=htmx, **fields))
+        page = GamePage(post(as_alice, table, move, htmx=htmx, **fields))
         assert page.status == status
         assert reason in page.part("refusal")
         assert rule is None or page.links_to(f"/rules/#{rule}")
@@ -204,7 +193,7 @@ def test_a_refusal_shows_the_reason_the_rule_and_the_current_game(
 
 @pytest.mark.parametrize("htmx", [False, True], ids=["page", "fragment"])
 def test_the_move_of_an_outsider_is_refused_with_the_page(table: Table, charlie: User, htmx: bool) -> None:
-    page = Page(post(logged_in(charlie), table, "draw", htmx=htmx))
+    page = GamePage(post(logged_in(charlie), table, "draw", htmx=htmx))
     assert (page.status, "<!doctype html>" in page.html) == (403, not htmx)
     assert "You are not seated at this table." in page.text
 
@@ -246,9 +235,9 @@ def test_without_scripts_a_move_and_its_address_redirect(url: str, as_alice: Cli
 
 def test_an_update_announces_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
     post(as_alice, table, "play r5")
-    assert told(fragment(as_bob, table, "?since=0")) == (["alice plays Red 5."], "Your turn. Red 5, 2 of 3 fit.")
-    assert told(fragment(as_bob, table, "?since=1")) == ([], "")
-    assert told(fragment(as_bob, table, "?since=nonsense")) == ([], "")
+    assert fragment(as_bob, table, "?since=0").told == (["alice plays Red 5."], "Your turn. Red 5, 2 of 3 fit.")
+    assert fragment(as_bob, table, "?since=1").told == ([], "")
+    assert fragment(as_bob, table, "?since=nonsense").told == ([], "")
 
 
 def test_the_sort_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client) -> None:
@@ -259,8 +248,7 @@ def test_the_sort_order_of_the_hand_is_remembered(wilds: Table, as_alice: Client
         ("nonsense", ["r7", "W6", "b1", "b2", "g2"]),
     ):
         fragment(as_alice, wilds, f"?sort={asked}" if asked else "")
-        plays = [move.split()[1] for move in page_of(as_alice, wilds).values("move") if move.startswith("play ")]
-        assert plays == shown, asked
+        assert page_of(as_alice, wilds).plays == shown, asked
 
 
 def test_a_player_can_resign_from_the_game_page(table: Table, url: str, as_alice: Client) -> None:
@@ -322,14 +310,14 @@ def test_a_page_with_the_end_of_a_round_announces_the_next_deal(alice: User, bob
     Round.objects.filter(game=table.game).update(ended_at=NOON)
     page = page_of(as_bob, table)
     assert page.has(data_version="0", data_deal="1")
-    query = f"?{refetched(page)}"
-    assert told(fragment(as_bob, table, query)) == ([], "")
+    query = f"?{page.refetches}"
+    assert fragment(as_bob, table, query).told == ([], "")
     deal_next(game_id=table.game.pk, now=NOON)
     Round.objects.filter(game=table.game, number=2).update(turn=1)
     dealt = fragment(as_bob, table, query)
     assert dealt.has(data_version="0", data_deal="2")
     assert "ended=" not in dealt.html
-    said, now = told(dealt)
+    said, now = dealt.told
     assert said == ["Round 2 is dealt."]
     assert now.startswith("Your turn. ")
 
@@ -372,7 +360,7 @@ def test_the_result_of_a_round_stays_until_the_reader_moves_and_takes_8_statemen
         assert page_of(as_bob, last_card).has(id="ended")
     with django_assert_max_num_queries(8):
         fragment(as_bob, last_card, "?since=0")
-    after = Page(post(as_alice, last_card, "play r5", htmx=True))
+    after = GamePage(post(as_alice, last_card, "play r5", htmx=True))
     for page in (after, page_of(as_bob, last_card)):
         assert "Round 1: " in page.text
         assert "Wild Draw Six" in page.text
@@ -405,7 +393,7 @@ def test_the_page_after_a_move_shows_the_same_as_the_page_fetched_then(
         turn = now.started.position.turn
         move = rng.choice(rules.legal_moves(now.started.position, turn, now.options))
         browser = (as_alice, as_bob)[turn]
-        after = Page(post(browser, table, str(move), htmx=True))
+        after = GamePage(post(browser, table, str(move), htmx=True))
         assert after.status == 200
         assert without_tokens(after) == without_tokens(fragment(browser, table, f"?since={now.game.version}"))
     assert now_of(table).game.version > LOG_LINES + 1

@@ -17,7 +17,8 @@ from games.models.orders import Orders, parse_orders
 from games.queries import Table, Viewer
 from games.rules import options_from
 from tests.conftest import api_token, logged_in
-from tests.support.pages import open_table, text_of
+from tests.support.game_page import GamePage
+from tests.support.pages import open_table, text_of, words_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -49,14 +50,13 @@ def view(user: User, table: Table) -> Any:
     return program(user).get(f"/api/v1/games/{table.game.code}").json()
 
 
-def page_of(table: Table, reader: User | None) -> Any:
-    return (logged_in(reader) if reader else Client()).get(table.game.get_absolute_url())
+def page_of(table: Table, reader: User | None) -> GamePage:
+    return GamePage.of(logged_in(reader) if reader else Client(), table.game)
 
 
-def boxes(page: Any, name: str) -> list[tuple[str, bool]]:
+def boxes(page: GamePage, name: str) -> list[tuple[str, bool]]:
     """Return the values of the form's boxes with this name, and which are checked."""
-    found = re.findall(rf'name="{name}" id="{name}-\w+"\s+value="(\w+)"( checked)?', page.content.decode())
-    return [(value, bool(checked)) for value, checked in found]
+    return [(box.get("value", ""), "checked" in box.attrib) for box in page.all("input", name=name)]
 
 
 def refused(response: Any) -> tuple[int, str]:
@@ -148,7 +148,7 @@ def test_a_table_without_standing_orders_says_so(
     for response in (put(alice, table, SET), get(alice, table)):
         assert (*refused(response), response.json()["message"]) == (403, "forbidden", says)
     assert "orders" not in view(alice, table)
-    assert "Standing orders" not in text_of(page_of(table, alice))
+    assert "Standing orders" not in page_of(table, alice).text
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table,
     refusal = browser.post(f"{url}orders/", {"intercept": "all"})
     assert (refusal.status_code, "Set intercept to never, card or face." in text_of(refusal)) == (400, True)
     for reader in (bob, None):
-        assert "Standing orders" not in text_of(page_of(waiting, reader))
+        assert "Standing orders" not in page_of(waiting, reader).text
     Game.objects.filter(pk=waiting.game.pk).update(status=Game.Status.VOID, finished_at=NOON)
     assert "Standing orders" not in text_of(browser.get(url))
     assert refused(put(alice, waiting, SET)) == (409, "over")
@@ -193,7 +193,7 @@ def test_a_table_that_waits_has_no_form_where_orders_do_nothing(alice: User, fie
 def test_the_form_stays_until_the_next_deal(alice: User, bob: User) -> None:
     over = {**POSITION, "hands": [[], ["r4", "g3"]], "phase": "over", "winner": 0, "points": [0, 7]}
     table = table_at(over, [alice, bob], preset="house-party", target=500)
-    assert "Standing orders: none" in text_of(page_of(table, bob))
+    assert "Standing orders: none" in page_of(table, bob).text
     logged_in(bob).post(f"{table.game.get_absolute_url()}orders/", {"intercept": "card"})
     assert get(bob, table).json()["intercept"] == "card"
 
@@ -205,7 +205,7 @@ def test_a_free_seat_between_players_mixes_no_orders_up(waiting: Table, alice: U
         lobby.join(code=waiting.game.code, viewer=Viewer(user), now=NOON)
     put(charlie, waiting, SET)
     lobby.leave_table(code=waiting.game.code, viewer=Viewer(bob), now=NOON)
-    assert page_of(waiting, charlie).status_code == 200
+    assert page_of(waiting, charlie).status == 200
     assert (get(charlie, waiting).json(), get(alice, waiting).json()) == (SET, UNSET)
     again = {**SET, "intercept": "card"}
     assert put(charlie, waiting, again).json() == again
@@ -250,8 +250,8 @@ def test_no_answer_to_others_depends_on_a_player_s_orders(table: Table, alice: U
 
 def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> None:
     browser = logged_in(alice)
-    page = browser.get(table.game.get_absolute_url())
-    assert "Standing orders: none" in text_of(page)
+    page = GamePage.of(browser, table.game)
+    assert "Standing orders: none" in page.text
     assert ("never", True) in boxes(page, "intercept")
     assert boxes(page, "keep") == [("r5", False), ("b1", False), ("b2", False)]
     fields = {"intercept": "face", "keep": ["r5", "b2"], "call_uno": "1"}
@@ -259,16 +259,16 @@ def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> 
         answer = browser.post(f"/games/{table.game.code}/orders/", fields)
         assert (answer.status_code, answer["Location"]) == (303, table.game.get_absolute_url())
     assert get(alice, table).json() == {"intercept": "face", "keep": ["r5", "b2"], "call_uno": True}
-    shown = browser.get(table.game.get_absolute_url())
-    assert "Standing orders: play the same face in any colour" in text_of(shown)
-    assert re.findall(r'value="(\w+)" checked', shown.content.decode()) == ["face", "r5", "b2", "1"]
+    shown = GamePage.of(browser, table.game)
+    assert "Standing orders: play the same face in any colour" in shown.text
+    assert [shown.chosen(name) for name in fields] == [["face"], ["r5", "b2"], ["1"]]
 
 
 def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User) -> None:
     def link(game: Game) -> list[str]:
-        html = logged_in(alice).get(game.get_absolute_url()).content.decode()
-        assert ('id="orders-form"' in html) == ('id="to-orders"' in html)
-        return re.findall(r'<a href="#orders-form" id="to-orders">([^<]*)', html)
+        page = GamePage.of(logged_in(alice), game)
+        assert page.has(id="orders-form") == page.has(id="to-orders")
+        return [words_of(link) for link in page.links_to("#orders-form")]
 
     assert link(table.game) == ["Orders: none."]
     put(alice, table, {"intercept": "face"})
@@ -300,6 +300,6 @@ def test_the_page_shows_why_a_form_is_refused(table: Table, alice: User) -> None
     assert answer.status_code == 400
     assert "'rE' is not a card of this table’s deck" in text_of(answer).replace("&#x27;", "'")
     assert get(alice, table).json() == UNSET
-    assert "Standing orders" not in text_of(page_of(table, None))
+    assert "Standing orders" not in page_of(table, None).text
     anonymous = Client().post(f"/games/{table.game.code}/orders/", {"intercept": "card"})
     assert (anonymous.status_code, "/accounts/login/" in anonymous["Location"]) == (302, True)

@@ -14,6 +14,7 @@ from games.queries import Table
 from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
+from tests.support.game_page import GamePage
 from tests.support.pages import text_of
 from tests.support.staff import act, confirm, dealt, refused
 from tests.support.tables import NOON
@@ -51,14 +52,13 @@ def test_the_notice_of_a_pause_says_what_staff_said_with_it(
     dealt: Table, mo: User, charlie: User, as_alice: Client
 ) -> None:
     def clock(browser: Client) -> str:
-        page = browser.get(f"/games/{dealt.game.code}/").content.decode()
-        return page.split('id="clock-note"')[1].split("</section>")[0]
+        return GamePage.of(browser, dealt.game).part("clock-note")
 
     tables.pause(**act(dealt, mo, said=SAID))
     for browser in (as_alice, logged_in(charlie), Client()):
-        assert f"Staff have paused the game. {SHOWN} " in clock(browser)
+        assert f"Staff have paused the game. Staff say: “{SAID}” " in clock(browser)
     tables.say(**act(dealt, mo, said="Still here."))
-    assert SHOWN in clock(as_alice)
+    assert f"Staff say: “{SAID}”" in clock(as_alice)
     tables.resume(**act(dealt, mo))
     tables.pause(**act(dealt, mo))
     assert "Staff say" not in clock(as_alice)

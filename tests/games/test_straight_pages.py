@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.models import User
 from games import queries, rules
 from games.queries import Table
-from tests.support.pages import Page
+from tests.support.game_page import GamePage
 from tests.support.races import RACING, STRAIGHT
 from tests.support.tables import log_of, now_of, table_at
 
@@ -23,36 +23,28 @@ def table(alice: User, bob: User, charlie: User) -> Table:
     return table_at(STRAIGHT, [alice, bob, charlie], preset="house-party")
 
 
-def buttons(page: Page) -> list[tuple[str, str]]:
-    """Return the name and the value of each button that sends a field."""
-    found = (button for button in page.all("button") if button.get("name") and "value" in button.attrib)
-    return [(button.get("name", ""), button.get("value", "")) for button in found]
-
-
-def send(browser: Client, table: Table, fields: Mapping[str, str], *, htmx: bool = False) -> Page:
+def send(browser: Client, table: Table, fields: Mapping[str, str], *, htmx: bool = False) -> GamePage:
     """Press a button, and without scripts follow the redirect."""
-    data = {"version": str(now_of(table).game.version), **fields}
-    headers = {"HX-Request": "true"} if htmx else {}
-    return Page(browser.post(f"{table.game.get_absolute_url()}move/", data, headers=headers, follow=not htmx))
+    return GamePage.after(browser, table.game, {"version": str(now_of(table).game.version), **fields}, htmx=htmx)
 
 
-def page_of(browser: Client, table: Table, choose: str = "") -> Page:
-    return Page(browser.get(table.game.get_absolute_url(), {"choose": choose} if choose else {}))
+def page_of(browser: Client, table: Table, choose: str = "") -> GamePage:
+    return GamePage.of(browser, table.game, f"?choose={choose}" if choose else "")
 
 
 @pytest.mark.parametrize("htmx", [False, True])
 def test_a_straight_is_chosen_card_by_card(table: Table, as_alice: Client, htmx: bool) -> None:
-    cards = [button for button in buttons(page_of(as_alice, table)) if button[1].endswith(("r4", "r5", "r6", "b9"))]
+    cards = [button for button in page_of(as_alice, table).buttons if button[1].endswith(("r4", "r5", "r6", "b9"))]
     assert cards == [("choose", "r4"), ("choose", "r5"), ("choose", "r6"), ("move", "play b9")]
     page = send(as_alice, table, {"choose": "r4"}, htmx=htmx)
     assert "Continue the straight? All in one go: a straight can’t be continued later." in page.text
     assert "Play only this card Red 4" in page.text
     assert not any(part.get("class") == "avatar" for part in page.one(id="chooser").iter())  # no player is chosen
-    assert {("move", "play r4"), ("choose", "r4,r5")} <= set(buttons(page))
+    assert {("move", "play r4"), ("choose", "r4,r5")} <= set(page.buttons)
     page = send(as_alice, table, {"choose": "r4,r5", "uno": "1"}, htmx=htmx)
     assert "And then Red 6" in page.text
     assert page.chosen("uno") == ["1"]
-    assert ("move", "play r4,play r5") in buttons(page)
+    assert ("move", "play r4,play r5") in page.buttons
     send(as_alice, table, {"choose": "r4,r5,r6", "uno": "1"}, htmx=htmx)
     assert log_of(table) == []
     send(as_alice, table, {"move": "play r4,play r5,play r6", "uno": "1"}, htmx=htmx)
@@ -83,13 +75,13 @@ def test_a_card_is_played_at_once_where_its_steps_can_be_sent_alone(
     alice: User, bob: User, charlie: User, as_alice: Client
 ) -> None:
     page = page_of(as_alice, table_at(STRAIGHT, [alice, bob, charlie], **RACING), "r4")
-    assert ("choose" in dict(buttons(page)), page.has(id="chooser")) == (False, False)
+    assert ("choose" in dict(page.buttons), page.has(id="chooser")) == (False, False)
 
 
 def test_a_drawn_card_can_begin_a_straight(alice: User, bob: User, as_alice: Client) -> None:
     position = {**STRAIGHT, "hands": [["r5", "r6", "r4"], ["r1", "g2"]], "phase": "drawn", "drawn": "r4"}
     page = page_of(as_alice, table_at(position, [alice, bob], preset="house-party"))
-    assert {("move", "pass"), ("move", "play r4"), ("choose", "r4,r5")} <= set(buttons(page))
+    assert {("move", "pass"), ("move", "play r4"), ("choose", "r4,r5")} <= set(page.buttons)
 
 
 def steps(user: User, table: Table, *plays: str) -> list[str]:

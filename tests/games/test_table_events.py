@@ -25,7 +25,8 @@ from games.render.log_notes import notes_of
 from games.staff import people, tables
 from tests.support.clocks import HOUR, MINUTE, THREE_HANDS, due_table, locked, move, swept
 from tests.support.codes import staff_browser
-from tests.support.pages import log_lines, text_of
+from tests.support.game_page import log_lines
+from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from games.queries import Table, Viewer, watching
 from games.render.table import sorted_hand
 from tests.conftest import logged_in
 from tests.support.clocks import move
-from tests.support.pages import Page
+from tests.support.game_page import GamePage
 from tests.support.tables import NOON, now_of, table_after
 
 pytestmark = pytest.mark.django_db
@@ -62,19 +62,8 @@ def match(alice: User, bob: User, charlie: User, mo: User) -> tuple[Table, int]:
     raise AssertionError("nobody was knocked out early")
 
 
-def watch(table: Table, browser: Client, since: int, more: str = "", deal: int = 1) -> Page:
-    url = f"/games/{table.game.code}/?since={since}&deal={deal}{more}"
-    return Page(browser.get(url, headers={"HX-Request": "true"}))
-
-
-def version_of(page: Page) -> int:
-    (game,) = [part for part in page.all() if "data-version" in part.attrib]
-    return int(game.attrib["data-version"])
-
-
-def goes_on(page: Page) -> bool:
-    """Return True if a page fetches the next move by itself."""
-    return any("data-more" in part.attrib for part in page.all())
+def watch(table: Table, browser: Client, since: int, more: str = "", deal: int = 1) -> GamePage:
+    return GamePage.of(browser, table.game, f"?since={since}&deal={deal}{more}", fragment=True)
 
 
 def owner(table: Table, seat: int) -> Client:
@@ -92,9 +81,9 @@ def test_each_fetch_shows_one_move_more_until_the_present(
     while since < over.game.version:
         with django_assert_max_num_queries(10):
             page = watch(over, as_bob, since)
-        since = version_of(page)
+        since = page.version
         shown.append(since)
-        assert goes_on(page) == page.has(id="skip-to-end") == (since < over.game.version)
+        assert page.goes_on == page.has(id="skip-to-end") == (since < over.game.version)
         assert page.has(id="over") == (since == over.game.version)
     assert shown == list(range(out, over.game.version + 1))
 
@@ -139,8 +128,8 @@ def test_nobody_but_the_player_who_is_out_watches(over: Table, charlie: User, as
         *(watch(over, browser, out) for browser in (logged_in(charlie), Client())),
         *(watch(over, as_bob, out, "&skip=1"), watch(over, as_bob, out, deal=2), watch(over, as_bob, 10**9)),
     ]
-    assert [version_of(page) for page in present] == [end] * 5
-    assert Page(as_bob.get(f"/games/{over.game.code}/")).has(id="over")
+    assert [page.version for page in present] == [end] * 5
+    assert GamePage.of(as_bob, over.game).has(id="over")
 
 
 def test_a_watched_moment_shows_no_hidden_card(over: Table, bob: User) -> None:
@@ -162,11 +151,11 @@ def test_a_round_before_is_watched_to_its_end_while_the_next_one_runs(match: tup
     since, pages = knocked_out(table)[seat], []
     while since < end:
         pages.append(watch(table, browser, since))
-        since = version_of(pages[-1])
+        since = pages[-1].version
     assert all(page.has(data_deal="1") for page in pages)
-    assert ("wins round 1" in pages[-1].text, goes_on(pages[-1])) == (True, True)
+    assert ("wins round 1" in pages[-1].text, pages[-1].goes_on) == (True, True)
     present = watch(table, browser, end)
-    assert (present.has(data_deal="2"), goes_on(present)) == (True, False)
+    assert (present.has(data_deal="2"), present.goes_on) == (True, False)
 
 
 @pytest.mark.long
@@ -187,9 +176,9 @@ def test_a_long_round_and_a_faulty_log_show_the_present(
     out = knocked_out(over)[1]
     with monkeypatch.context() as short:
         short.setattr(watching, "LONG", 5)
-        assert version_of(watch(over, as_bob, out)) == over.game.version
+        assert watch(over, as_bob, out).version == over.game.version
     Move.objects.filter(game=over.game, n=1).update(text="take")
-    assert version_of(watch(over, as_bob, out)) == over.game.version
+    assert watch(over, as_bob, out).version == over.game.version
     assert "a game does not replay" in caplog.text
 
 
@@ -198,6 +187,6 @@ def test_a_player_who_is_out_sees_the_lost_hand_on_a_whole_page_too(
 ) -> None:
     table = table_after([alice, bob, charlie], 23, seed=3)
     assert set(knocked_out(table)) == {1}
-    pages = [Page(browser.get(table.game.get_absolute_url())) for browser in (as_bob, as_alice)]
+    pages = [GamePage.of(browser, table.game) for browser in (as_bob, as_alice)]
     assert ["The hand you lost" in page.text for page in pages] == [True, False]
     assert not pages[0].has(id="skip-to-end")

@@ -23,7 +23,7 @@ from games.render.log_notes import notes_of
 from games.staff import people, tables
 from games.staff.acts import TABLE_ACTS
 from tests.support.codes import staff_browser
-from tests.support.pages import log_lines
+from tests.support.game_page import log_lines
 from tests.support.staff import write_entry
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_after, table_at
 

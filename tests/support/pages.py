@@ -9,8 +9,6 @@ from html.parser import HTMLParser
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from django.test import Client
-
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
@@ -149,13 +147,3 @@ def group(response: Any, name: str) -> str:
     html = response.content.decode()
     found = re.search(rf'<section class="group[^"]*" aria-labelledby="group-{name}">.*?</section>', html, re.DOTALL)
     return found[0] if found else ""
-
-
-def log_lines(browser: Client, game: Game, rest: str = "", *, fragment: bool = False) -> list[str]:
-    """Return the lines of the log on a page of a game, newest first, without times."""
-    headers = {"HX-Request": "true"} if fragment else {}
-    body = browser.get(f"{game.get_absolute_url()}{rest}", headers=headers).content.decode()
-    log = body[body.index('id="log"') :]
-    lines = re.findall(r"<li[^>]*>(.*?)</li>", log[: log.index("</section>")], re.DOTALL)
-    texts = [re.sub(r"<(a|time) .*?</\1>|<[^>]+>", "", line, flags=re.DOTALL) for line in lines]
-    return [" ".join(text.split()) for text in texts]
