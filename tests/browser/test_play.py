@@ -382,7 +382,7 @@ def test_a_first_visit_and_a_move_are_small(new_page: NewPage, cast: Cast, figur
     traffic.watch(page)
     page.goto(cast.table(MANY).game.get_absolute_url(), wait_until="networkidle")
     visit = traffic.take()
-    assert {"/static/css/game.css", "/static/vendor/htmx-2.0.11.min.js"} < {path for _, path, _ in visit}
+    assert {"/static/css/game/board.css", "/static/vendor/htmx-2.0.11.min.js"} < {path for _, path, _ in visit}
     with page.expect_response(lambda answer: answer.request.method == "POST") as answered:
         page.get_by_role("button", name="Red 3").click()
     answered.value.finished()

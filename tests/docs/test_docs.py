@@ -17,6 +17,7 @@ from nomercy.launcher.place import CHECKOUT
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NAME = re.compile(r"^[A-Za-z0-9._-]+")
 LONGEST_LINE = 160
+LONGEST_LINE_OF_STYLES = 120
 
 
 def markdown_files() -> list[Path]:
@@ -116,9 +117,9 @@ def test_every_template_compiles() -> None:
     assert len([get_template(name) for name in templates()]) > 100
 
 
-def long_lines(text: str) -> list[int]:
-    """Return the numbers of the lines that are longer than `LONGEST_LINE`."""
-    return [n for n, line in enumerate(text.splitlines(), 1) if len(line) > LONGEST_LINE]
+def long_lines(text: str, longest: int = LONGEST_LINE) -> list[int]:
+    """Return the numbers of the lines that are longer than this."""
+    return [n for n, line in enumerate(text.splitlines(), 1) if len(line) > longest]
 
 
 def test_the_line_check_finds_a_line_that_is_too_long() -> None:
@@ -129,6 +130,23 @@ def test_no_line_of_a_template_is_too_long() -> None:
     pages = sorted((CHECKOUT / "templates").rglob("*.html"))
     assert len(pages) > 50
     assert {str(page.relative_to(CHECKOUT)): found for page in pages if (found := long_lines(page.read_text()))} == {}
+
+
+def crowded_lines(styles: str) -> list[int]:
+    """Return the numbers of the lines of a style sheet on which something follows a declaration or a brace."""
+    without_comments = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), styles, flags=re.DOTALL)
+    return [n for n, line in enumerate(without_comments.splitlines(), 1) if re.search(r"[;{}]\s*\S", line)]
+
+
+def test_the_check_of_styles_finds_two_declarations_on_a_line() -> None:
+    assert crowded_lines("a {\n  b: c; d: e;\n}\n/* f;\n g; h */\ni { j: k }\nl {\n  m: n; /* o */\n}\n") == [2, 6]
+
+
+def test_style_sheets_have_one_declaration_a_line() -> None:
+    sheets = {path.name: path.read_text() for path in (CHECKOUT / "static" / "css").rglob("*.css")}
+    assert len(sheets) > 10
+    assert {name: found for name, text in sheets.items() if (found := crowded_lines(text))} == {}
+    assert {name: found for name, text in sheets.items() if (found := long_lines(text, LONGEST_LINE_OF_STYLES))} == {}
 
 
 def test_every_decision_has_its_sections_and_is_in_the_index() -> None:

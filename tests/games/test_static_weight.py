@@ -20,7 +20,7 @@ STATIC: Final = Path(settings.CHECKOUT) / "static"
 LIMITS: Final = {"css": 75_000, "js": 60_000}
 PAGES: Final = sorted((Path(settings.CHECKOUT) / "templates").rglob("*.html"))
 TAGGED: Final = re.compile(r"<script[^>]*\{% static 'js/([\w.-]+)' %\}")
-LOADED: Final = re.compile(r'(?:src|href)="/static/((?:css|js)/[\w.-]+)"')
+LOADED: Final = re.compile(r'(?:src|href)="/static/((?:css|js)/[\w./-]+)"')
 IMPORTED: Final = re.compile(r'^import (?:.* from )?"\./([\w.-]+)";$', re.MULTILINE)
 
 
