@@ -3,7 +3,7 @@
     .venv/bin/python -m bench.sockets [--sockets 500] [--moves 40]
 
 Starts `script/stack` on its own database and opens the sockets, four at each table of two people. Each does what an
-open page does: it fetches the table when told of a newer version, reconnects with jitter when its socket closes, and
+open page does: it fetches the table when told of a newer revision, reconnects with jitter when its socket closes, and
 polls while it is disconnected. Then Redis is killed, Redis hangs, and the servers for sockets and for pages are killed,
 one after another, while people continue to move. For each fault it prints when the last socket was back (at most 30 s),
 when every page showed the newest version (at most 15 s after the last move), how many pages then differ from a fresh
@@ -119,7 +119,8 @@ class Page:
     session: str
     rng: random.Random
     shown: dict[str, Any] = field(default_factory=lambda: {"version": -1})
-    newest: int = 0
+    heard: int = -1
+    fetched: int = -1
     connected: bool = False
     connected_at: float = 0.0
 
@@ -139,12 +140,8 @@ class Page:
                         attempts = 0
                         if not self.connected:
                             self.connected, self.connected_at = True, time.monotonic()
-                        message = json.loads(frame)
-                        if "beat" in message:
-                            continue
-                        version = message["version"]
-                        self.newest = max(self.newest, version)
-                        await self._catch_up(anyway=self._unversioned and version >= self.shown["version"])
+                        self.heard = max(self.heard, json.loads(frame)["revision"])
+                        await self._catch_up()
             except (OSError, WebSocketException):
                 pass
             self.connected = False
@@ -155,22 +152,17 @@ class Page:
         await asyncio.sleep(POLL_SECONDS * self.rng.random())
         while True:
             await asyncio.sleep(POLL_SECONDS)
-            if not self.connected:
-                self.newest = max(self.newest, self.shown["version"] + 1)
-            await self._catch_up()
-
-    @property
-    def _unversioned(self) -> bool:
-        """Return True if the next change may keep the version: the deal of a round, or a rematch."""
-        return self.shown.get("phase") == "over" or self.shown.get("status") != "playing"
+            await self._catch_up(anyway=not self.connected)
 
     async def _catch_up(self, *, anyway: bool = False) -> None:
-        if anyway or self.newest > self.shown["version"]:
+        """Fetch the table if its page has heard of a newer revision than its last fetch brought, or `anyway`."""
+        heard = self.heard
+        if anyway or heard > self.fetched:
             try:
                 self.shown = await self.site.view(self.code, self.session)
             except httpx.HTTPError:
                 return  # the poll tries again
-            self.newest = max(self.newest if self.connected else 0, self.shown["version"])
+            self.fetched = heard
 
 
 class People:

@@ -1,173 +1,180 @@
-// Keeps the page up to date. A socket says that there is a new version, and the page fetches it. While the socket is down,
-// the page polls. A page that gets no answer says so. New markup is morphed into the page. Each request of a visible page
-// says how long ago a person gave a sign, because the server sends notices to those who do not look (games/presence.py).
+// Keeps the page up to date. A socket says that there is a newer revision, and the page fetches it. While the socket is
+// down, the page polls. A page that gets no answer says so. New markup is morphed into the page.
 import { onPageShown } from "./page_shown.js";
 import { leaving } from "./reload.js";
-import { idleSeconds, onSign } from "./signs.js";
+import { tellSigns } from "./signs.js";
 
-const POLL = 10000;
-const POLL_ANYWAY = 6; // with an open socket, only every sixth poll
-const LONGEST_WAIT = 30000;
-const SILENT = 12000; // the server sends something every 10 s (games/live/consumer.py)
-const SILENCE = 90000; // ms after which the next sign is told at once. The server counts a sign for twice as long.
-const BACK = 1000; // ms in which what the person does may send a request anyway
+const POLL = 10000; // ms
+const POLL_ANYWAY = 6; // with a live socket, only every sixth poll
+const LONGEST_WAIT = 30000; // ms
+const SILENT = 12000; // ms. The server sends something every 10 s (games/live/consumer.py)
 const LATE = 3000; // ms without an answer after which the page says so
+const WATCH = 1000; // ms. A player who is out sees the moves that are left one a second, however fast bots make them
 const NOT_FOR_YOU = 4404;
 const SHUT_OUT = 4403;
+const ANYWAY = Infinity; // heard instead of a revision: fetch, whatever the page shows
+
 const main = () => document.getElementById("main");
-// A player who is out sees the moves that are left one a second, however fast bots make them.
-const watches = () => "watches" in main().dataset;
-const WATCH = 1000;
+const chip = document.getElementById("connection"); // a live region
 const shown = () => Number(main().dataset.revision);
-let socket = null;
-let attempts = 0;
-let newest = 0;
-let news = false; // since the last request, something of this reader's own has changed, or the computer slept
-let busy = false;
-let settling = false; // htmx has swapped in a response, and still uses the addresses of the page before it
-let ticks = 0;
-let late = 0; // timer
-let silent = 0; // timer
-const chip = document.getElementById("connection");
+const isRevision = (value) => Number.isInteger(value) && value >= 0;
 
-let swappedAt = 0;
-let waiting = 0;
+// The revision of a game only goes up, unless the site has been restored from a backup. Then the page is loaded again.
+class LivePage {
+  // "connecting" until the socket has said something, then "live"; "down" until a timer opens the next one.
+  socketState = "down";
+  socket = null;
+  attempts = 0; // since a socket was live
+  silenceTimer = 0;
 
-const behind = () => newest > shown() || "more" in main().dataset || news;
+  // "answering"; "late" if an answer is due; "lost" if the page says so.
+  serverState = "answering";
+  lateTimer = 0;
 
-function refetch() {
-  if (busy || settling) return; // the end of the request, or of its settling, checks `behind` again
-  const left = watches() ? swappedAt + WATCH - performance.now() : 0;
-  clearTimeout(waiting);
-  if (left > 0) {
-    waiting = setTimeout(refetch, left);
-    return;
+  // "idle"; "fetching" until a request ends; "settling" while htmx has swapped in a response and still uses the addresses
+  // of the page before it.
+  pageState = "idle";
+  heard = -1; // the newest revision that was told since the last response was asked for
+  heardMeanwhile = -1; // since the last request was sent
+  shownAt = 0;
+  watchTimer = 0;
+  polls = 0;
+  shownBefore = new WeakMap(); // request -> the revision that was shown when it was sent
+
+  connect() {
+    const socket = new WebSocket(`${location.origin.replace("http", "ws")}/ws/games/${main().dataset.game}/`);
+    const ifCurrent = (call) => (event) => { if (socket === this.socket) call(event); };
+    socket.addEventListener("message", ifCurrent(({ data }) => this.messageCame(JSON.parse(data))));
+    socket.addEventListener("close", ifCurrent(({ code }) => this.socketClosed(code)));
+    this.socket = socket;
+    this.socketState = "connecting";
   }
-  htmx.trigger(main(), "refetch");
-}
 
-const lost = () => late || chip.textContent;
+  messageCame({ revision, news }) {
+    const isRestored = this.socketState === "connecting" && revision < shown();
+    this.socketState = "live";
+    this.attempts = 0;
+    this.answerCame();
+    clearTimeout(this.silenceTimer);
+    this.silenceTimer = setTimeout(() => this.giveSocketUp(), SILENT);
+    this.hear(news || isRestored || !isRevision(revision) ? ANYWAY : revision);
+  }
 
-function missing() {
-  if (lost()) return;
-  late = setTimeout(() => {
-    late = 0;
-    chip.textContent = "Reconnecting…"; // a live region
-  }, LATE);
-}
-
-function answered() {
-  clearTimeout(late);
-  late = 0;
-  chip.textContent = "";
-}
-
-function connect() {
-  const scheme = location.protocol === "https:" ? "wss" : "ws";
-  const opened = new WebSocket(`${scheme}://${location.host}/ws/games/${main().dataset.game}/`);
-  let heard = false;
-  let first = true;
-  socket = opened;
   // The browser may take minutes to close a broken connection.
-  function giveUp() {
-    missing();
-    connect();
-    opened.close();
+  giveSocketUp() {
+    const broken = this.socket;
+    this.expectAnswer();
+    this.connect();
+    broken.close();
   }
-  opened.addEventListener("message", (event) => {
-    if (socket !== opened) return;
-    attempts = 0;
-    heard = true;
-    answered();
-    clearTimeout(silent);
-    silent = setTimeout(giveUp, SILENT);
-    const message = JSON.parse(event.data);
-    // The first message of a socket can have a lower revision than the page only after a restore.
-    news ||= message.news || (first && message.revision < shown());
-    first = false;
-    newest = message.revision;
-    if (behind()) refetch();
-  });
-  opened.addEventListener("close", (event) => {
-    if (socket !== opened) return;
-    clearTimeout(silent);
-    if (event.code === NOT_FOR_YOU) refetch(); // the answer may be to reload the page, which says why
-    if (event.code === SHUT_OUT && !leaving()) {
+
+  socketClosed(code) {
+    clearTimeout(this.silenceTimer);
+    if (code === NOT_FOR_YOU) this.fetch(); // the answer may be to reload the page, which says why
+    if (code === SHUT_OUT && !leaving()) {
       location.reload(); // the new page says why
       return;
     }
-    if (heard) missing(); // while the socket stays down, polls tell whether the server answers
-    const wait = Math.min(1000 * 2 ** attempts, LONGEST_WAIT);
-    attempts += 1;
-    setTimeout(connect, wait * (0.5 + Math.random())); // jitter, so that not all pages reconnect at once
-  });
+    if (this.socketState === "live") this.expectAnswer(); // while it stays down, polls tell whether the server answers
+    this.socketState = "down";
+    const wait = Math.min(1000 * 2 ** this.attempts, LONGEST_WAIT);
+    this.attempts += 1;
+    setTimeout(() => this.connect(), wait * (0.5 + Math.random())); // jitter, so that not all pages reconnect at once
+  }
+
+  expectAnswer() {
+    if (this.serverState !== "answering") return;
+    this.serverState = "late";
+    this.lateTimer = setTimeout(() => {
+      this.serverState = "lost";
+      chip.textContent = "Reconnecting…";
+    }, LATE);
+  }
+
+  answerCame() {
+    clearTimeout(this.lateTimer);
+    this.serverState = "answering";
+    chip.textContent = "";
+  }
+
+  hear(revision) {
+    this.heard = Math.max(this.heard, revision);
+    this.heardMeanwhile = Math.max(this.heardMeanwhile, revision);
+    this.catchUp();
+  }
+
+  isBehind() {
+    return this.heard > shown() || "more" in main().dataset;
+  }
+
+  catchUp() {
+    if (this.isBehind()) this.fetch();
+  }
+
+  fetch() {
+    if (this.pageState !== "idle") return; // whose end looks again
+    const left = "watches" in main().dataset ? this.shownAt + WATCH - performance.now() : 0;
+    clearTimeout(this.watchTimer);
+    if (left > 0) this.watchTimer = setTimeout(() => this.fetch(), left);
+    else htmx.trigger(main(), "refetch");
+  }
+
+  // Now and then with a live socket too, because the channel layer can lose messages.
+  poll() {
+    this.polls += 1;
+    const isWell = this.socketState === "live" && this.serverState === "answering" && !this.isBehind();
+    if (!document.hidden && (!isWell || this.polls % POLL_ANYWAY === 0)) this.fetch();
+  }
+
+  requestStarts({ xhr }) {
+    this.pageState = "fetching";
+    this.shownBefore.set(xhr, shown());
+    this.heardMeanwhile = -1;
+    this.expectAnswer();
+  }
+
+  responseCame(detail) {
+    const found = detail.xhr.responseText.match(/data-revision="(\d+)"/);
+    if (!found) return; // not a page of this game
+    const revision = Number(found[1]);
+    this.heard = this.heardMeanwhile;
+    if (revision < shown()) detail.shouldSwap = false; // a newer one was faster
+    const isRestored = revision < this.shownBefore.get(detail.xhr);
+    if (isRestored && !leaving()) location.reload();
+  }
+
+  responseShown() {
+    this.pageState = "settling";
+    this.shownAt = performance.now();
+  }
+
+  requestEnded({ xhr, requestConfig, successful }) {
+    if (this.pageState === "fetching") this.pageState = "idle";
+    if (xhr.status && xhr.status < 500) this.answerCame();
+    else this.expectAnswer();
+    if (successful || requestConfig.verb === "post") this.catchUp(); // after a failed fetch the poll retries
+  }
+
+  settled() {
+    if (this.pageState === "settling") this.pageState = "idle";
+    this.catchUp();
+  }
 }
 
-let told = 0; // when the last sign was that the server knows of. Loading the page is one.
-let telling = 0; // timer
-document.body.addEventListener("htmx:configRequest", (event) => {
-  const idle = idleSeconds();
-  if (document.hidden || idle === Infinity) return;
-  event.detail.headers["X-Idle-Seconds"] = idle;
-  told = performance.now() - idle * 1000;
-});
-const untold = () => performance.now() - told > SILENCE;
-onSign(() => {
-  if (telling || !untold()) return;
-  telling = setTimeout(() => {
-    telling = 0;
-    if (!untold()) return;
-    news = true; // fetch again after a request under way, which did not tell
-    refetch();
-  }, BACK);
-});
-
-document.body.addEventListener("htmx:beforeRequest", () => {
-  busy = true;
-  missing();
-  news = false; // what is told from here on may be newer than the response
-});
-document.body.addEventListener("htmx:afterRequest", (event) => {
-  busy = false;
-  const { status } = event.detail.xhr;
-  if (status && status < 500) answered();
-  else missing();
-  const asked = event.detail.requestConfig.verb === "post";
-  if (behind() && (asked || event.detail.successful)) refetch(); // after a failed fetch the poll retries
-});
-
-onPageShown(({ first }) => {
-  if (first) return;
-  settling = true;
-  swappedAt = performance.now();
-});
-document.body.addEventListener("htmx:afterSettle", () => {
-  settling = false;
-  if (behind()) refetch();
-});
-
-// Ignore a response that is older than the page.
-document.body.addEventListener("htmx:beforeSwap", (event) => {
-  const found = event.detail.xhr.responseText.match(/data-revision="(\d+)"/);
-  if (found && Number(found[1]) < shown()) event.detail.shouldSwap = false;
-});
-
-// Poll now and then with an open socket too, because the channel layer can lose messages.
-setInterval(() => {
-  ticks += 1;
-  const due = socket.readyState !== WebSocket.OPEN || lost() || behind() || ticks % POLL_ANYWAY === 0;
-  if (!document.hidden && due) refetch();
-}, POLL);
-window.addEventListener("offline", missing);
-window.addEventListener("online", refetch);
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) refetch();
-});
-document.addEventListener("woke-up", () => {
-  news = true; // a response under way may date from before the sleep
-  refetch();
-});
-connect();
+const page = new LivePage();
+document.body.addEventListener("htmx:beforeRequest", ({ detail }) => page.requestStarts(detail));
+document.body.addEventListener("htmx:beforeSwap", ({ detail }) => page.responseCame(detail));
+onPageShown(({ first }) => { if (!first) page.responseShown(); });
+document.body.addEventListener("htmx:afterRequest", ({ detail }) => page.requestEnded(detail));
+document.body.addEventListener("htmx:afterSettle", () => page.settled());
+setInterval(() => page.poll(), POLL);
+window.addEventListener("offline", () => page.expectAnswer());
+window.addEventListener("online", () => page.fetch());
+document.addEventListener("visibilitychange", () => { if (!document.hidden) page.fetch(); });
+// A response under way may date from before the sleep, and may not have told of the sign.
+document.addEventListener("woke-up", () => page.hear(ANYWAY));
+tellSigns(() => page.hear(ANYWAY));
+page.connect();
 
 // Attributes that a morph keeps, because scripts or the browser set them and the server's markup lacks them.
 

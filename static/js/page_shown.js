@@ -1,20 +1,14 @@
-// Calls what looks at each page that is shown: once when the page is opened, and after each morph of #main. A call gets
-// `main`; `first`, true if the page has just been opened; `posted`, true if a form brought it and not a fetch; and the
-// `button` that sent that form.
+// Calls what looks at each new page: when the page is opened (`first`), and after each morph of #main. `posted` is true if a
+// form brought it and not a fetch, and `button` sent that form.
 //
-// The calls run in the order in which their modules are loaded, imports first. It matters on the game page: presses.js is
-// before all that mark something as new (banners.js, events.js for the end of a round, hand.js), and banners.js closes the
-// banner of a missing call before events.js shows the next one. events.js says and moves what happened before hand.js says
-// which card is selected now.
-
-const main = () => document.getElementById("main");
+// The calls run in the order in which their modules are loaded. It matters for these: presses.js, then banners.js (closes
+// an old call of UNO), events.js (shows the next, and says what happened), hand.js (says which card is selected now).
 
 export function onPageShown(call) {
-  call({ main: main(), first: true, posted: false });
-  // When htmx settles is too late: in between nothing would have the focus.
+  call({ main: document.getElementById("main"), first: true, posted: false });
   document.body.addEventListener("htmx:afterSwap", ({ target, detail }) => {
-    if (target.id !== "main") return; // what came beside it, like the bell
+    if (target.id !== "main") return; // the bell
     const { verb, triggeringEvent } = detail.requestConfig;
-    call({ main: main(), first: false, posted: verb === "post", button: triggeringEvent?.submitter });
+    call({ main: target, first: false, posted: verb === "post", button: triggeringEvent?.submitter });
   });
 }

@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, WebSocketRoute, expect
 
 from games.live import consumer
+from games.models import Game
+from games.queries import Table
 from tests.browser.conftest import Visitors
 from tests.browser.game_page import NewPage, load_game, open_game, play, shows
 from tests.browser.places import MANY, Cast
@@ -32,6 +34,11 @@ WAITING: Final = {**MANY, "turn": 1}
 
 def chip(page: Page) -> Locator:
     return page.locator("#connection")
+
+
+def message(table: Table) -> dict[str, Any]:
+    """Return what the socket of this table says first."""
+    return {"game": table.game.code, "version": table.game.version, "revision": table.game.revision}
 
 
 def meanwhile(page: Page) -> bool:
@@ -84,7 +91,7 @@ def test_a_socket_that_falls_silent_is_given_up(new_page: NewPage, cast: Cast) -
     def first_answer_only(route: WebSocketRoute) -> None:
         opened.append(route)
         if len(opened) == 1:
-            route.send(json.dumps({"game": table.game.code, "version": table.game.version}))
+            route.send(json.dumps(message(table)))
 
     table = cast.table(WAITING)
     page = new_page(cast.alice)
@@ -98,7 +105,7 @@ def test_a_socket_that_falls_silent_is_given_up(new_page: NewPage, cast: Cast) -
     page.clock.run_for(5_000)
     expect(chip(page)).to_have_text("Reconnecting…")
     assert len(opened) == 2
-    opened[1].send(json.dumps({"game": table.game.code, "version": table.game.version}))
+    opened[1].send(json.dumps(message(table)))
     expect(chip(page)).to_be_empty()
 
 
@@ -114,7 +121,7 @@ def test_a_quiet_socket_gets_a_sign_of_life(new_page: NewPage, cast: Cast, monke
     open_game(page, table.game)
     until("beating", lambda: meanwhile(page) and len(frames) > 4)
     first, *beats = frames
-    assert first == {"game": table.game.code, "version": table.game.version}
+    assert first == message(table)
     assert beats == [{**first, "beat": True}] * len(beats)
     assert fetched == []
 
@@ -130,3 +137,39 @@ def test_a_table_that_waits_for_players_says_it_too(visitors: Visitors, site: st
     page.context.set_offline(False)
     expect(chip(page)).to_be_empty()
     leave_offline(visitors)
+
+
+def test_each_of_these_messages_makes_one_fetch(new_page: NewPage, cast: Cast) -> None:
+    """A revision that is none, or one that the game does not have, hides no later one."""
+    sockets: list[WebSocketRoute] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        sockets.append(route)
+        route.connect_to_server()
+
+    table = cast.table(WAITING)
+    page = new_page(cast.alice)
+    page.route_web_socket("**/ws/**", connect)
+    load_game(page, table.game)
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url) if "since=" in request.url else None)
+    told: list[dict[str, Any]] = [{"news": True}, *({"revision": value} for value in (-1, "x", None, 10**9))]
+    for more in told:
+        with page.expect_response(lambda answer: "since=" in answer.url):
+            sockets[0].send(json.dumps(message(table) | more))
+    sockets[0].send(json.dumps(message(table)))  # which the page shows already
+    play(table, cast.bob, "play r1")
+    shows(page, table.game.version + 1)
+    assert len(fetched) == len(told) + 1
+
+
+def test_a_page_loads_again_after_its_site_was_restored(new_page: NewPage, cast: Cast) -> None:
+    table = cast.table(WAITING)
+    row = Game.objects.filter(pk=table.game.pk)
+    row.update(revision=1000)
+    page = new_page(cast.alice)
+    load_game(page, table.game)
+    row.update(revision=table.game.revision)
+    with page.expect_event("load"):
+        page.evaluate("window.dispatchEvent(new Event('online'))")
+    expect(page.locator("#main")).to_have_attribute("data-revision", str(table.game.revision))

@@ -250,13 +250,13 @@ def test_u_chooses_purple_and_shift_u_calls_uno(open_table: TableForTwo) -> None
     expect(page.locator("#seat-0")).to_contain_text("UNO")
 
 
-HEAR_TWICE: Final = """
+HEAR_MEANWHILE: Final = """
     window.WebSocket = class extends window.WebSocket {
         constructor(...parts) {
             super(...parts);
             addEventListener("htmx:afterSwap", () => {
-                const data = JSON.stringify({ version: Number(document.getElementById("main").dataset.version) });
-                for (let n = 0; n < 2; n += 1) this.dispatchEvent(new MessageEvent("message", { data }));
+                const data = JSON.stringify({ revision: Number(document.getElementById("main").dataset.revision) + 1 });
+                this.dispatchEvent(new MessageEvent("message", { data }));
             }, { once: true });
         }
     };
@@ -265,7 +265,7 @@ HEAR_TWICE: Final = """
 
 
 def test_a_change_that_is_no_move_leaves_a_chooser_open(open_table: TableForTwo) -> None:
-    page, _ = open_table(script=HEAR_TWICE, hands=[["W6", "b1"], ["r4", "g3"]])
+    page, _ = open_table(script=HEAR_MEANWHILE, hands=[["W6", "b1"], ["r4", "g3"]])
     with page.expect_response(lambda response: "since=" in response.url) as fetched:
         page.get_by_role("button", name="Wild Draw Six").click()
     assert "choose=W6" in fetched.value.url

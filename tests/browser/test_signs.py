@@ -33,7 +33,7 @@ class Watched:
     def __init__(self, page: Page, table: Table) -> None:
         self.page, self.fetches, self.answered = page, list[Request](), 0
         self.pair = (table.game.pk, table.seats[0].user_id or 0)
-        self.beat = json.dumps({"game": table.game.code, "version": 0, "beat": True})
+        self.beat = json.dumps({"game": table.game.code, "version": 0, "revision": table.game.revision, "beat": True})
         page.clock.install()
         page.route_web_socket("**/ws/**", self._connect)
         load_game(page, table.game)
