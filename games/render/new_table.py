@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from django.utils.html import escape, format_html
-from django.utils.safestring import SafeString
-
 from games import rules
 from games.models.paces import Pace
 from games.render.words import counted
@@ -41,16 +38,19 @@ PRESET_CARDS: Final = tuple(
 )
 
 
-class Choice(SafeString):
-    """The label of a choice. `line` is what is said of it where its part of the form is folded."""
+class Choice(str):
+    """The label of a choice. `line` is what is said of it where its part of the form is folded, `hint` is below it."""
+
+    __slots__ = ("hint", "line")
 
     line: str
+    hint: str
 
 
 def choice(text: str, line: str, hint: str = "") -> Choice:
-    """Return the label of a choice, with a hint below it."""
-    label = Choice(format_html("{} <small>{}</small>", text, hint) if hint else escape(text))
-    label.line = line
+    """Return the label of a choice."""
+    label = Choice(text)
+    label.line, label.hint = line, hint
     return label
 
 

@@ -231,7 +231,7 @@ class NewTableForm(forms.Form):
 
     way = _radio(
         "Who plays",
-        [(name, format_html("<b>{}</b><small>{}</small>", *way)) for name, way in words.WAYS.items()],
+        [(name, words.choice(title, "", hint)) for name, (title, hint) in words.WAYS.items()],
         words.BOTS,
         required=False,
     )
