@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
+from jinja2 import StrictUndefined
 from kombu import Exchange, Queue
 
 from nomercy import checks
@@ -248,7 +249,13 @@ TEMPLATES = [
             ],
             "builtins": ["games.templatetags.direction", "games.templatetags.site"],
         },
-    }
+    },
+    {
+        # What each move renders is in Jinja2, because it takes less time (docs/architecture.md, "The game page").
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "DIRS": [CHECKOUT / "templates" / "jinja2"],
+        "OPTIONS": {"environment": "games.templatetags.jinja2.environment", "undefined": StrictUndefined},
+    },
 ]
 MESSAGE_STORAGE = "nomercy.messages.NewestInSession"
 

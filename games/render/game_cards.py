@@ -34,6 +34,12 @@ class Opponent(NamedTuple):
     now: bool
     place: int
 
+    @property
+    def classes(self) -> str:
+        """The CSS classes of the player."""
+        found = (f"n-{self.place}", self.mercy.nearness, "out" if self.out else "", "now" if self.now else "")
+        return " ".join(filter(None, found))
+
 
 class GameCard(NamedTuple):
     """A game in a list.

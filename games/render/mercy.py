@@ -25,6 +25,11 @@ class Mercy(NamedTuple):
     warm: bool
     hot: bool
 
+    @property
+    def nearness(self) -> str:
+        """The CSS class of a hand near the limit, empty for others."""
+        return "hot" if self.hot else "warm" if self.warm else ""
+
 
 def mercy_of(view: GameView, seat: SeatView) -> Mercy:
     """Return how close the hand of a seat is to the mercy limit of its table."""

@@ -38,6 +38,11 @@ class EndRow(NamedTuple):
     bar: float
     bar_before: float
 
+    @property
+    def classes(self) -> str:
+        """The CSS classes of the player."""
+        return " ".join(filter(None, ("won" if self.winner else "", "out" if self.out else "", f"n-{self.place}")))
+
 
 class EndedRound(NamedTuple):
     """The end of a round, the winner first.

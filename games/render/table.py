@@ -123,6 +123,12 @@ class Tag(NamedTuple):
     hot: bool = False
     uno: bool = False
 
+    @property
+    def classes(self) -> str:
+        """The CSS classes of the label."""
+        kind = " hot" if self.hot else " uno" if self.uno else ""
+        return f"tag{kind}" if self.short else f"tag{kind} long"
+
 
 class Card(NamedTuple):
     """A card shown face up. `fits`: its holder can play it now.
@@ -164,6 +170,13 @@ class Player(NamedTuple):
     fan: range
     due: Due | None
     backs: tuple[Card, ...] = ()
+
+    @property
+    def classes(self) -> str:
+        """The CSS classes of the player."""
+        place = f"n-{self.place}" if self.place else "you"
+        found = ("player", place, "now" if self.now else "", self.mercy.nearness, "out" if self.out else "")
+        return " ".join(filter(None, found))
 
 
 SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 from django.utils.html import conditional_escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import mark_safe
 
 from games.render.direction import isolate
 
@@ -12,6 +12,8 @@ register = template.Library()
 
 
 @register.filter
-def bdi(text: str) -> SafeString:
+def bdi(text: str) -> str:
     """``{{ line.text|bdi }}``: put `<bdi>` around names in right-to-left scripts. Not for attributes."""
+    if text.isascii():
+        return text  # the template escapes it
     return mark_safe(isolate(conditional_escape(text), "<bdi>", "</bdi>"))  # noqa: S308  # escaped, and then constant markup

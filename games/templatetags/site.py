@@ -27,11 +27,15 @@ def site_name() -> str:
 
 @register.simple_tag(takes_context=True)
 def release(context: dict[str, Any]) -> str:
-    """``{% release %}``: the version of the static files, which is the same in all processes of a release.
+    """``{% release %}``: the version of the static files, as `release_of` gives it."""
+    return release_of(context["request"])
+
+
+def release_of(request: HtmxRequest) -> str:
+    """Return the version of the static files, which is the same in all processes of a release.
 
     It is "" in a whole page that answers a form, because loading that page again would send the form again.
     """
-    request: HtmxRequest = context["request"]
     if request.method == "POST" and not request.htmx:
         return ""
     return getattr(staticfiles_storage, "manifest_hash", "") or _hash_of_sources()

@@ -544,7 +544,9 @@ def test_the_score_sheet_has_a_row_for_each_round_and_the_total() -> None:
 
 def test_the_score_sheet_writes_thousands_with_commas() -> None:
     rows = (ScoreRow("1", (0, 1250)), ScoreRow("Total", (999, 1_000_000)))
-    html = loader.render_to_string("games/_scores.html", {"names": ("Ann", "Bob"), "scores": rows})
+    html = loader.render_to_string(
+        "games/_scores.html", {"page": replace(page(seen(PLAIN)), columns=("Ann", "Bob"), scores=rows), "final": False}
+    )
     assert re.findall(r"<td>(.*?)</td>", html) == ["0", "1,250", "999", "1,000,000"]
 
 

@@ -66,7 +66,7 @@ def test_wilds_and_the_hand_follow_the_colours_of_the_side_in_force() -> None:
     assert [card.side for card in light.cards if card.text == "W"] == ["light"]
     (wild,) = [card for card in dark.cards if card.text == "W"]
     assert wild.side == "dark"
-    assert faces.face("W", "dark") in rendered("card", card=wild)
+    assert faces.face("W", "dark") in rendered("hand", page=page(flip(DARK)))
     hand = ["W", "t3", "WD", "uF", "o+5", "p9", "o1", "tR"]
     assert table.sorted_hand(hand, "color") == ["o1", "o+5", "p9", "uF", "t3", "tR", "W", "WD"]
     assert table.sorted_hand(hand, "number") == ["o1", "t3", "p9", "tR", "uF", "o+5", "W", "WD"]
@@ -77,7 +77,7 @@ def test_a_dark_wild_asks_for_a_dark_colour_with_its_letter_as_key() -> None:
     asked = chooser(flip(DARK), choose="W")
     assert [choice.name for choice in asked.choices] == ["Orange", "Pink", "Purple", "Teal"]
     assert [choice.move for choice in asked.choices] == [f"play W color {color}" for color in "oput"]
-    html = rendered("chooser", chooser=asked)
+    html = rendered("chooser", page=page(flip(DARK), choose="W"))
     assert re.findall(r'data-key="(.)"', html) == list("oput")
     assert all(faces.shape(color) in html for color in "oput")
 
@@ -171,18 +171,19 @@ def test_players_see_the_backs_of_the_other_hands() -> None:
         (flip(DARK, options={"flip_backs": "hidden"}), [[], [], []]),
     ):
         assert [[card.text for card in player.backs] for player in page(view).players] == backs
-    html = rendered("player", player=page(flip(LIGHT)).players[1])
+    html = rendered("players", page=page(flip(LIGHT)))
     assert faces.face("W", "dark") in html
     assert "Teal 1" in words_in(html)
 
 
 def test_the_hands_at_the_end_of_a_round_show_both_faces_of_each_card() -> None:
-    ended = there(page(flip(OVER, 1, status="over", winner=0)).ended)
+    shown = page(flip(OVER, 1, status="over", winner=0))
+    ended = there(shown.ended)
     assert [[card.name for card in row.cards] for row in ended.rows[1:]] == [
         ["Purple 3, Wild on the back", "Teal 1, Red 4 on the back"],
         ["Purple 9, Yellow 1 on the back", "Wild Draw Colour, Blue 9 on the back"],
     ]
-    html = rendered("ended", ended=ended, page={"over": True})
+    html = rendered("ended", page=shown)
     for face, side in (("u3", "dark"), ("W", "light"), ("t1", "dark"), ("r4", "light")):
         assert faces.face(face, side) in html
 
