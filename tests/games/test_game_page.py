@@ -19,7 +19,7 @@ from games.actions.next_round import deal_next
 from games.actions.rematch import ask_rematch
 from games.models import Game, Move, Round, Seat
 from games.queries import Table, Viewer
-from games.queries.game_page import LOG_LINES, READ_LINES
+from games.queries.game_page import LOG_LINES, READ_LINES, contents_of
 from games.rules import Move as RuleMove
 from tests.conftest import logged_in
 from tests.support.game_page import HTMX, GamePage
@@ -378,6 +378,15 @@ def test_a_move_takes_at_most_12_statements(
     with django_assert_max_num_queries(12 + savepoints):
         as_alice.post(address(table, "move/"), move, headers=HTMX)
     assert Move.objects.filter(game=table.game).count() == now_of(table).game.version == 1
+
+
+def test_a_page_reads_only_what_it_can_show(
+    table: Table, alice: User, charlie: User, django_assert_num_queries: AtMost
+) -> None:
+    here = now_of(table)
+    for reader, statements in ((alice, 2), (None, 2), (charlie, 3)):  # staff may have taken charlie's seat
+        with django_assert_num_queries(statements):
+            contents_of(here, reader, None, now=NOON)
 
 
 @pytest.mark.long
