@@ -34,7 +34,7 @@ class LivePage {
   // "idle"; "fetching" until a request ends; "settling" while htmx has swapped in a response and still uses the addresses
   // of the page before it.
   pageState = "idle";
-  heard = -1; // the newest revision that was told since the last response was asked for
+  heard = -1; // the newest revision that was told and that no response covers yet
   heardMeanwhile = -1; // since the last request was sent
   shownAt = 0;
   watchTimer = 0;
@@ -134,8 +134,13 @@ class LivePage {
   }
 
   responseCame(detail) {
-    const found = detail.xhr.responseText.match(/data-revision="(\d+)"/);
-    if (!found) return; // not a page of this game
+    const { status, responseText } = detail.xhr;
+    if (status >= 400 && /^\s*<!doctype/i.test(responseText)) {
+      detail.shouldSwap = false; // a whole error page
+      detail.isError = true; // refusals.js shows the reason
+    }
+    const found = responseText.match(/data-revision="(\d+)"/);
+    if (!found) return;
     const revision = Number(found[1]);
     this.heard = this.heardMeanwhile;
     if (revision < shown()) detail.shouldSwap = false; // a newer one was faster

@@ -62,17 +62,10 @@ for (const name of ["htmx:sendError", "htmx:timeout"]) {
 }
 // A refusal comes as a fragment and is swapped in. Of a whole error page, such as "This page is out of date", only the
 // reason is shown.
-const isWhole = (xhr) => /^\s*<!doctype/i.test(xhr.responseText);
 function reason(xhr) {
-  const found = isWhole(xhr) && new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .lead");
+  const found = new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("#main .lead");
   return found ? found.textContent : `The server couldn’t do that (error ${xhr.status}). Reload the page.`;
 }
-document.body.addEventListener("htmx:beforeSwap", (event) => {
-  const { xhr } = event.detail;
-  if (xhr.status < 400 || !isWhole(xhr)) return;
-  event.detail.shouldSwap = false;
-  event.detail.isError = true;
-});
 document.body.addEventListener("htmx:responseError", (event) => {
   if (isPress(event)) trouble(reason(event.detail.xhr));
 });

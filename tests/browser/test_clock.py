@@ -11,7 +11,7 @@ from playwright.sync_api import Route, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage
+from tests.browser.game_page import NewPage, load_game
 from tests.support.tables import TWO_HANDS, table_at
 from tests.support.times_left import TIMES_LEFT
 
@@ -65,8 +65,7 @@ def test_a_page_is_fetched_again_after_the_computer_slept(new_page: NewPage, ali
     table = in_two_days([alice, bob])
     page = new_page(alice, script=WRONG_CLOCK % 0)
     fetches = re.compile(r"[?&]since=")
-    with page.expect_response(fetches):  # every page begins with a fetch; the next would come a minute later
-        page.goto(f"/games/{table.game.code}/")
+    load_game(page, table.game)
     with page.expect_response(fetches, timeout=20_000):
         page.evaluate("window.wrongBy = 3600000")
     expect(page.locator("time[data-left]")).to_have_text("47 h left")
@@ -85,8 +84,7 @@ def test_a_fetch_after_sleep_waits_for_the_running_request(new_page: NewPage, al
     table = in_two_days([alice, bob])
     page = new_page(alice, script=WRONG_CLOCK % 0)
     fetches = re.compile(r"[?&]since=")
-    with page.expect_response(fetches):
-        page.goto(f"/games/{table.game.code}/")
+    load_game(page, table.game)
     held: list[Route] = []
     page.route("**/move/", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
     with page.expect_request("**/move/"):

@@ -12,8 +12,10 @@ from playwright.sync_api import expect
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
+from games.queries import Viewer
 from games.staff.browser_marks import mark
-from tests.browser.game_page import NewPage
+from tests.browser.conftest import Visitors
+from tests.browser.game_page import NewPage, load_game
 from tests.browser.test_layout import PHONE
 from tests.support.tables import table_after
 
@@ -61,6 +63,19 @@ def test_a_visitor_who_takes_the_last_seat_gets_it(
     expect(page.locator("#headline")).to_contain_text("turn")
     expect(page.locator(".me .name")).to_have_text("Fern")
     expect(page.locator("#hand")).to_be_visible()
+
+
+def test_an_error_does_not_take_the_place_of_a_lobby(visitors: Visitors, site: str, alice: User) -> None:
+    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=timezone.now()).game
+    page = visitors(alice)
+    load_game(page, game)
+    with page.expect_response(lambda answer: "lobby=" in answer.url):
+        page.route("**/games/**lobby=**", lambda route: route.fulfill(status=429, body="<!doctype html><main id=main>"))
+        page.evaluate("window.dispatchEvent(new Event('online'))")
+    page.unroute("**/games/**lobby=**")
+    lobby.add_bot(code=game.code, viewer=Viewer(alice), bot="careful", now=timezone.now())
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free.")
+    assert [line for line in visitors.leave() if "429" not in line] == []
 
 
 def test_one_click_copies_the_invitation_link(new_page: NewPage, alice: User, site: str) -> None:
