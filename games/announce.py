@@ -20,7 +20,6 @@ import structlog
 from celery import current_app
 from channels.layers import get_channel_layer
 from django.db import transaction
-from django.db.models import F
 
 from games import HOUSEKEEPING_SECONDS, asked_bots
 from games.locks import lock_game
@@ -75,8 +74,7 @@ def changed(game: Game, *, wake: bool = True) -> None:
 
     Call it in the transaction of each change that the page of any viewer shows.
     """
-    Game.objects.filter(pk=game.pk).update(revision=F("revision") + 1)
-    game.revision += 1
+    game.raise_revision()
     after_commit(game, wake=wake)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
@@ -175,6 +175,11 @@ class Game(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("game", args=[self.code])
+
+    def raise_revision(self) -> None:
+        """Raise the revision, here and in the row, which the caller has locked."""
+        Game.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
+        self.revision += 1
 
     @property
     def ended(self) -> bool:

@@ -22,7 +22,7 @@ CONFIG: Final[dict[str, object]] = {
         {"code": "[23]..", "swap": True},
         {"code": "40[039]", "swap": True},  # malformed, not your seat, stale, over: the current page and the reason
         {"code": "422", "swap": True},  # against the rules: the same
-        {"code": "429", "swap": True},  # too often: empty, with `HX-Reswap: none`; the page tries again
+        {"code": "429", "swap": True},  # too often: static/js/live.js shows no whole page in the place of a game
         {"code": "[45]..", "swap": False, "error": True},  # static/js/announce.js tells the player
         {"code": "...", "swap": False},
     ],
