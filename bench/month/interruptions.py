@@ -54,7 +54,7 @@ def running_clocks() -> dict[int, Clock]:
     """Return the clocks that run now, by the id of their game."""
     games = Game.objects.filter(status=Game.Status.PLAYING, paused_at=None).exclude(deadline=None)
     return {
-        game.pk: Clock(game.version, game.deadline, max(filter(None, (game.turn_since, game.rested_until))))
+        game.pk: Clock(game.version, game.deadline, max(filter(None, (game.turn_since, game.vacation_counted_until))))
         for game in games
         if game.deadline is not None and game.turn_since is not None
     }

@@ -29,12 +29,12 @@ WITH part AS (
     SELECT id FROM games_game WHERE id > %(after)s AND status = 'playing' ORDER BY id LIMIT %(batch)s FOR NO KEY UPDATE
 ), clocks AS (
     UPDATE games_game g
-    SET deadline = deadline + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
-        remind_at = remind_at + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
-        turn_since = turn_since + (%(to)s - GREATEST(turn_since, rested_until, %(from)s)),
+    SET deadline = deadline + (%(to)s - GREATEST(turn_since, vacation_counted_until, %(from)s)),
+        remind_at = remind_at + (%(to)s - GREATEST(turn_since, vacation_counted_until, %(from)s)),
+        turn_since = turn_since + (%(to)s - GREATEST(turn_since, vacation_counted_until, %(from)s)),
         revision = revision + 1
     FROM part
-    WHERE g.id = part.id AND deadline IS NOT NULL AND GREATEST(turn_since, rested_until, %(from)s) < %(to)s
+    WHERE g.id = part.id AND deadline IS NOT NULL AND GREATEST(turn_since, vacation_counted_until, %(from)s) < %(to)s
     RETURNING g.id
 ), windows AS (
     UPDATE games_hand h SET callout_until = callout_until + (%(to)s - GREATEST(callout_until - g.callout, %(from)s))

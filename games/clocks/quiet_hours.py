@@ -49,9 +49,9 @@ def _not_following(running: QuerySet[Seat]) -> list[int]:
     """Return the games of these seats whose clock does not follow the player's rest, oldest first."""
     resting = running.filter(
         Q(user__quiet_from__isnull=False)
-        | Q(user__vacation_until__isnull=False) & ~Q(game__rested_until=F("user__vacation_until"))
+        | Q(user__vacation_until__isnull=False) & ~Q(game__vacation_counted_until=F("user__vacation_until"))
     )
-    of_games = ("game_id", "game__deadline", "game__turn_since", "game__rested_until")
+    of_games = ("game_id", "game__deadline", "game__turn_since", "game__vacation_counted_until")
     of_people = (
         "user__time_zone", "user__quiet_from", "user__quiet_to", "user__vacation_from", "user__vacation_until",
         "user__auto_vacation", "user__quiet_since",
@@ -73,7 +73,7 @@ def _follows(game: Game, rest: Rest) -> bool:
         moved = rest.out_of_quiet_hours(game.deadline, turn_since=game.turn_since)
     except (ZoneInfoNotFoundError, ValueError):
         return False
-    return moved == game.deadline and rest.vacation_until in (None, game.rested_until)
+    return moved == game.deadline and rest.vacation_until in (None, game.vacation_counted_until)
 
 
 def _running() -> QuerySet[Seat]:

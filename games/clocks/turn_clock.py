@@ -29,10 +29,10 @@ class TurnClock:
     turn_since: datetime | None = None
     quiet_given: int = 0
     time_left: timedelta | None = None
-    rested_until: datetime | None = None
+    vacation_counted_until: datetime | None = None
 
 
-CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "time_left", "rested_until")
+CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "time_left", "vacation_counted_until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +104,14 @@ def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClo
     if table.game.paused_at is not None:
         return TurnClock(time_left=seconds)
     since = runs_from(table.game, seat, moment_of(table.game, now))
-    clock = TurnClock(deadline=since + seconds, turn_since=since, rested_until=vacation_end_for(table.game, seat))
+    clock = TurnClock(
+        deadline=since + seconds, turn_since=since, vacation_counted_until=vacation_end_for(table.game, seat)
+    )
     return with_quiet_hours(table.game, seat, clock, now=now)
 
 
 def vacation_end_for(game: Game, seat: Seat) -> datetime | None:
-    """Return the end of the player's vacation, for the clock's `rested_until`; None at a live table."""
+    """Return the end of the player's vacation, for the clock's `vacation_counted_until`; None at a live table."""
     return None if seat.rest is None or game.terms.live else seat.rest.vacation_until
 
 
@@ -119,18 +121,19 @@ def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
     A vacation is applied to each game separately. If that failed for this game, the next call applies it.
     """
     clock, rest = clock_of(game), seat.rest
-    pending = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.rested_until)
+    pending = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.vacation_counted_until)
     if not pending or rest is None or rest.vacation_from is None or rest.vacation_until is None:
         return clock
     assert clock.deadline is not None
-    begun, until, applied_until, deadline = rest.vacation_from, rest.vacation_until, clock.rested_until, clock.deadline
+    begun, until, deadline = rest.vacation_from, rest.vacation_until, clock.deadline
+    applied_until = clock.vacation_counted_until
     since = clock.turn_since or begun
     if applied_until is not None and applied_until > begun:  # the same vacation, but its end has changed
         shift = until - applied_until
     else:
         stopped = max(since, min(begun, clocks_ran_until(game, now)))
         shift, deadline = max(timedelta(), until - stopped), max(deadline, stopped)
-    return replace(clock, deadline=deadline + shift, turn_since=since + shift, rested_until=until)
+    return replace(clock, deadline=deadline + shift, turn_since=since + shift, vacation_counted_until=until)
 
 
 def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
@@ -185,7 +188,7 @@ def continued(game: Game, seat: Seat, *, left: timedelta, ran: timedelta, now: d
         deadline=begins + left,
         turn_since=begins - ran,
         quiet_given=game.quiet_given,
-        rested_until=vacation_end_for(game, seat),
+        vacation_counted_until=vacation_end_for(game, seat),
     )
     return with_quiet_hours(game, seat, clock, now=now)
 

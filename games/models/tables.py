@@ -109,7 +109,7 @@ class Game(models.Model):
     # The seconds that quiet hours have added to the time of the turn.
     quiet_given = models.PositiveIntegerField(default=0)
     # The end of the player's vacation that `deadline` takes into account.
-    rested_until = models.DateTimeField(null=True, blank=True)
+    vacation_counted_until = models.DateTimeField(null=True, blank=True)
     # The table is paused while there are any.
     paused_reasons = ArrayField(models.CharField(max_length=32), default=list, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)

@@ -50,6 +50,10 @@ MOVES = 25
 """How many moves are made at each table, unless it ends before."""
 REMOVED = {"asked_from", "objection"}
 """Columns that are no longer needed: a hash of the network that asked for a mail, and what is wrong with a name."""
+RENAMED = {
+    ("games_game", "rested_until"): "vacation_counted_until",
+}
+"""The names today of columns that had another one, by table and old name."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -60,7 +64,7 @@ def every_row() -> Rows:
     with connection.cursor() as cursor:
         for name in connection.introspection.table_names():
             cursor.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(name)))
-            columns = [column.name for column in cursor.description]
+            columns = [RENAMED.get((name, column.name), column.name) for column in cursor.description]
             rows[name] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
     return rows
 

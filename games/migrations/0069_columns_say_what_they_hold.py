@@ -1,0 +1,11 @@
+"""Renames columns to what they hold."""
+
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("games", "0068_revision")]
+
+    operations = [
+        migrations.RenameField("game", "rested_until", "vacation_counted_until"),
+    ]
