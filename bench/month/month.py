@@ -307,7 +307,7 @@ class Month:
         changed the quiet hours or the time zone.
         """
         cap = int(LONGEST_QUIET.total_seconds())
-        running = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False, quiet_given__lt=cap)
+        running = Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False, quiet_seconds_added__lt=cap)
         on_turn = Seat.objects.filter(game__in=running, index=F("game__round__turn"), user__isnull=False)
         for seat in on_turn.select_related("user", "game"):
             user, deadline = seat.user, seat.game.deadline

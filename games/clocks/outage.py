@@ -148,4 +148,4 @@ def _apply_quiet_hours(games: list[int], now: datetime) -> None:
         return True
 
     for_each_game(on_turn, apply_to, failed="a deadline got its time back but was not moved out of quiet hours")
-    Game.objects.bulk_update(changed, ["deadline", "remind_at", "quiet_given"], batch_size=100)
+    Game.objects.bulk_update(changed, ["deadline", "remind_at", "quiet_seconds_added"], batch_size=100)

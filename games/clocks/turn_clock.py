@@ -27,12 +27,19 @@ class TurnClock:
     deadline: datetime | None = None
     remind_at: datetime | None = None
     turn_since: datetime | None = None
-    quiet_given: int = 0
+    quiet_seconds_added: int = 0
     time_left: timedelta | None = None
     vacation_counted_until: datetime | None = None
 
 
-CLOCK_FIELDS: Final = ("deadline", "remind_at", "turn_since", "quiet_given", "time_left", "vacation_counted_until")
+CLOCK_FIELDS: Final = (
+    "deadline",
+    "remind_at",
+    "turn_since",
+    "quiet_seconds_added",
+    "time_left",
+    "vacation_counted_until",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +147,15 @@ def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime)
     """Return this clock with its deadline moved out of the player's quiet hours, and with its reminder set.
 
     Quiet hours that were set during the turn do not move a near deadline (`Rest.out_of_quiet_hours`). A turn gets at
-    most `LONGEST_QUIET` from quiet hours in total; `clock.quiet_given` counts the seconds it has got.
+    most `LONGEST_QUIET` from quiet hours in total; `clock.quiet_seconds_added` counts the seconds it has got.
     """
     assert clock.deadline is not None
-    deadline, given = clock.deadline, clock.quiet_given
+    deadline, given = clock.deadline, clock.quiet_seconds_added
     if seat.rest is not None and not game.terms.live:
         gift = seat.rest.out_of_quiet_hours(deadline, turn_since=clock.turn_since) - deadline
         gift = min(gift, LONGEST_QUIET - timedelta(seconds=given))
         deadline, given = deadline + gift, given + int(gift.total_seconds())
-    clock = replace(clock, deadline=deadline, quiet_given=given)
+    clock = replace(clock, deadline=deadline, quiet_seconds_added=given)
     return replace(clock, remind_at=_reminder(game, seat, clock, now))
 
 
@@ -187,7 +194,7 @@ def continued(game: Game, seat: Seat, *, left: timedelta, ran: timedelta, now: d
     clock = TurnClock(
         deadline=begins + left,
         turn_since=begins - ran,
-        quiet_given=game.quiet_given,
+        quiet_seconds_added=game.quiet_seconds_added,
         vacation_counted_until=vacation_end_for(game, seat),
     )
     return with_quiet_hours(game, seat, clock, now=now)
@@ -198,7 +205,7 @@ def unspent_time(game: Game, seat: Seat, now: datetime) -> timedelta:
     if game.deadline is None:
         return game.time_left or timedelta()
     left = time_left_at(game, seat, with_vacation(game, seat, now), clocks_ran_until(game, now))
-    return max(timedelta(), left - timedelta(seconds=game.quiet_given))
+    return max(timedelta(), left - timedelta(seconds=game.quiet_seconds_added))
 
 
 def _bank_what_is_left(table: Table, now: datetime) -> Seat | None:

@@ -107,7 +107,7 @@ class Game(models.Model):
     # When the time of the turn began to run.
     turn_since = models.DateTimeField(null=True, blank=True)
     # The seconds that quiet hours have added to the time of the turn.
-    quiet_given = models.PositiveIntegerField(default=0)
+    quiet_seconds_added = models.PositiveIntegerField(default=0)
     # The end of the player's vacation that `deadline` takes into account.
     vacation_counted_until = models.DateTimeField(null=True, blank=True)
     # The table is paused while there are any.

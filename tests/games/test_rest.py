@@ -138,7 +138,7 @@ def test_a_deadline_that_an_outage_moves_into_quiet_hours_moves_to_their_end(ali
     nights(alice)
     assert swept(NOON, last=NOON - 2 * HOUR) == sweep.Swept()
     game = now_of(table).game
-    assert (game.deadline, game.quiet_given) == (NOON + 4 * HOUR, 2.5 * 3600)
+    assert (game.deadline, game.quiet_seconds_added) == (NOON + 4 * HOUR, 2.5 * 3600)
     assert now_of(live).game.deadline == NOON + 1.5 * HOUR
 
 

@@ -43,7 +43,7 @@ def test_the_turn_restarts_with_the_new_owner_s_quiet_hours(ann: User, alice: Us
     tables.move_seat(**act(table, ann, seat=0, username="dora"))
     after = now_of(table)
     assert after.game.deadline == NOON + timedelta(days=2, hours=3)
-    assert (after.seats[0].user, after.seats[0].misses, after.game.quiet_given) == (dora, 0, 10_800)
+    assert (after.seats[0].user, after.seats[0].misses, after.game.quiet_seconds_added) == (dora, 0, 10_800)
 
 
 def test_a_seat_given_away_in_a_pause_starts_its_turn_after_it(ann: User, alice: User) -> None:

@@ -35,7 +35,7 @@ def test_a_turn_has_the_time_of_its_pace_and_quiet_hours_of_slow_tables(
 ) -> None:
     User.objects.filter(pk=bob.pk).update(**rest)
     game = move(table_at(TWO_HANDS, [alice, bob], pace=pace), alice, "play r5").game
-    assert (game.deadline, game.turn_since, game.quiet_given) == (NOON + seconds * SECOND, NOON, given)
+    assert (game.deadline, game.turn_since, game.quiet_seconds_added) == (NOON + seconds * SECOND, NOON, given)
     # Players are reminded when a fifth of the time is left, and not at live tables.
     assert game.remind_at == (NOON + 0.8 * seconds * SECOND if pace == "standard" else None)
 
@@ -57,7 +57,7 @@ def test_a_custom_pace_gives_its_own_time(alice: User, bob: User) -> None:
 
 @pytest.mark.django_db
 def test_time_from_quiet_hours_is_not_banked(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, quiet_given=2 * 3600, turn_since=NOON)
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 5 * HOUR, quiet_seconds_added=2 * 3600, turn_since=NOON)
     move(table, alice, "play r5")
     assert now_of(table).seats[0].bank == 3 * 3600
 

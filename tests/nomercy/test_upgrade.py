@@ -52,6 +52,7 @@ REMOVED = {"asked_from", "objection"}
 """Columns that are no longer needed: a hash of the network that asked for a mail, and what is wrong with a name."""
 RENAMED = {
     ("games_game", "rested_until"): "vacation_counted_until",
+    ("games_game", "quiet_given"): "quiet_seconds_added",
 }
 """The names today of columns that had another one, by table and old name."""
 
