@@ -101,7 +101,7 @@ def end_game(game: Game, *, status: str, now: datetime) -> None:
     set_clock(game, TurnClock())
     paused = ("paused_at", "paused_reasons", "pause_votes")
     game.save(update_fields=["status", "winner", "finished_at", *paused, *BOT_FIELDS, *CLOCK_FIELDS])
-    if game.looked_at is not None:
+    if game.hands_viewed_at is not None:
         staff_notices.looked(game, now=now)
 
 

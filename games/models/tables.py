@@ -122,7 +122,7 @@ class Game(models.Model):
     misses_allowed = models.PositiveSmallIntegerField(default=3)
     after_misses = models.CharField(max_length=8, choices=AfterMisses, default=AfterMisses.BOT)
     # When staff last viewed hands.
-    looked_at = models.DateTimeField(null=True, blank=True)
+    hands_viewed_at = models.DateTimeField(null=True, blank=True)
     # The random token of the form that made the table, so that sending it again makes no second table.
     form = models.CharField(
         max_length=64, null=True, blank=True, unique=True, editable=False

@@ -290,13 +290,13 @@ def unseated_after_look(game: Game) -> dict[int, int]:
     Maps the id of each to the index of the seat.
     """
     entries = AuditEntry.objects.filter(game_id=game.pk, act__in=(LOOK, REMOVE, MOVE_SEAT)).order_by("pk")
-    looked_at, given_at, lost, seated = 0, dict[int | None, int](), dict[int, int](), set[int | None]()
+    last_look_id, given_at, lost, seated = 0, dict[int | None, int](), dict[int, int](), set[int | None]()
     for entry in entries:
         if entry.act == LOOK:
-            looked_at = entry.pk
+            last_look_id = entry.pk
             continue
         loser = entry.person_id if entry.act == REMOVE else entry.details.get("before_id")
-        if loser is not None and entry.seat is not None and given_at.get(entry.seat, 0) < looked_at:
+        if loser is not None and entry.seat is not None and given_at.get(entry.seat, 0) < last_look_id:
             lost.setdefault(loser, entry.seat)
         seated.discard(loser)
         if entry.act == MOVE_SEAT:

@@ -269,7 +269,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         misses_allowed=game.misses_allowed,
         after_misses=game.after_misses,
         winner=game.winner,
-        looked=game.looked_at is not None and game.ended,
+        looked=game.hands_viewed_at is not None and game.ended,
         points=results[-1].outcome.points if results else None,
         results=results,
         commitment=playing.round.commitment if playing else None,

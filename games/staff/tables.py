@@ -439,8 +439,8 @@ def view_hands(*, game_id: int, by: User, reason: str, now: datetime) -> tuple[A
     with _table(acts.LOOK, game_id=game_id, by=by, reason=reason, now=now) as (table, why):
         pausing.require_playing(table)
         check_view_hands(table, by=by)
-        table.game.looked_at = now
-        table.game.save(update_fields=["looked_at"])
+        table.game.hands_viewed_at = now
+        table.game.save(update_fields=["hands_viewed_at"])
         entry = record(acts.LOOK, by=by, reason=why, now=now, table=table)
         return entry, [tuple(hand) for hand in table.started.position.hands]
 

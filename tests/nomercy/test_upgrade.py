@@ -53,6 +53,7 @@ REMOVED = {"asked_from", "objection"}
 RENAMED = {
     ("games_game", "rested_until"): "vacation_counted_until",
     ("games_game", "quiet_given"): "quiet_seconds_added",
+    ("games_game", "looked_at"): "hands_viewed_at",
 }
 """The names today of columns that had another one, by table and old name."""
 
