@@ -93,5 +93,5 @@ def _stored() -> tuple[object, ...]:
     return (
         hash(tuple(versions)),
         Move.objects.count(),
-        hash(tuple(Seat.objects.order_by("pk").values_list("seen", "misses", "bot"))),
+        hash(tuple(Seat.objects.order_by("pk").values_list("end_seen_version", "misses", "bot"))),
     )

@@ -218,8 +218,8 @@ class Seat(models.Model):
     bank = models.PositiveIntegerField(default=0)
     # The turns in a row that the clock played (CLOCK-3).
     misses = models.PositiveSmallIntegerField(default=0)
-    # The last version that the person has looked at.
-    seen = models.PositiveIntegerField(default=0)
+    # The version of the ended game at which the person looked at its end. While the game's is higher, home lists it.
+    end_seen_version = models.PositiveIntegerField(default=0)
     # The standing orders of the owner, or null, which `models/orders.py` reads. Nobody else may see them.
     orders = models.JSONField(null=True, blank=True)
 

@@ -29,7 +29,7 @@ FROM games_seat s JOIN games_game g ON g.id = s.game_id LEFT JOIN games_round r 
 WHERE s.user_id = %(reader)s AND (
     g.status = 'open'
     OR (g.status = 'playing' AND NOT s."left")
-    OR (g.status IN ('over', 'void') AND g.round_id IS NOT NULL AND s.seen < g.version)
+    OR (g.status IN ('over', 'void') AND g.round_id IS NOT NULL AND s.end_seen_version < g.version)
 )
 ORDER BY COALESCE({MY_TURN}, false) DESC, g.status IN ('open', 'playing') DESC,
     g.deadline ASC NULLS LAST, g.finished_at DESC NULLS LAST, g.id DESC

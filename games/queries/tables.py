@@ -342,7 +342,7 @@ def rematch_of(table: Table) -> Game | None:
 def unseen_end(table: Table, user: User | None) -> bool:
     """Return True if a game has ended and this person, who sat there, has not looked at its end."""
     seat = table.own_seat(user)
-    return table.game.ended and seat is not None and seat.seen < table.game.version
+    return table.game.ended and seat is not None and seat.end_seen_version < table.game.version
 
 
 def require_seat(table: Table, user: User) -> int:

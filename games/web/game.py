@@ -24,7 +24,7 @@ from accounts.models import User
 from common.htmx import HtmxRequest, login_redirect
 from games import presence, rules
 from games import render as rendering
-from games.actions import seen
+from games.actions import end_seen
 from games.actions.play import play_move
 from games.clocks.turn_clock import moment_of
 from games.notices import inbox
@@ -125,7 +125,7 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
         if denied.code in ("color_missing", "swap_missing"):  # the play lacks only its colour or target
             return _choosing(request, code, request.POST["move"].removeprefix("play "))
         return refused(request, code, denied)
-    seen.mark_end_seen(table, user)
+    end_seen.mark_end_seen(table, user)
     after = f"{table.game.get_absolute_url()}#headline"
     response = _show(request, table, _asked(request, moved=True)) if request.htmx else SeeOther(after)
     if not table.was_sent_before(user):
@@ -242,7 +242,7 @@ def _mark_if_looking(request: HtmxRequest, table: Table, user: User | None) -> b
 @require_POST
 def mark_end_seen(request: HtmxRequest, code: str) -> HttpResponse:
     """Mark the end of a game as seen, and redirect to the front page. With scripts the page posts this by itself."""
-    seen.mark_end_seen(table_for(request, code), person(request))
+    end_seen.mark_end_seen(table_for(request, code), person(request))
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else SeeOther.to("home")
 
 

@@ -279,7 +279,9 @@ def test_the_end_of_a_game_has_next_steps_and_is_marked_as_seen_once(
     assert page.values("move") == []
 
     def seen() -> list[int]:
-        return list(Seat.objects.filter(game=finished.game).order_by("index").values_list("seen", flat=True))
+        return list(
+            Seat.objects.filter(game=finished.game).order_by("index").values_list("end_seen_version", flat=True)
+        )
 
     path = address(finished, "seen/")
     form = page_of(as_bob, finished).one("form", action=path)

@@ -104,7 +104,7 @@ def test_the_front_page_groups_my_games(as_alice: Client, alice: User, bob: User
     theirs, given_up = (table_at(TWO_HANDS, [bob, alice]).game for _ in range(2))
     sitting, closed, free = open_table(alice), open_table(alice), open_table(bob)
     Game.objects.filter(pk__in=[ended.pk, seen.pk]).update(status="over", winner=1, version=5, deadline=None)
-    Seat.objects.filter(game=seen, user=alice).update(seen=5)
+    Seat.objects.filter(game=seen, user=alice).update(end_seen_version=5)
     Seat.objects.filter(game=given_up, user=alice).update(left=True)
     lobby.leave_table(code=closed.code, viewer=Viewer(alice), now=NOON)
     page = as_alice.get("/")
@@ -393,7 +393,7 @@ def test_a_guest_who_signs_up_keeps_the_games(guest: User, of_guest: Table) -> N
 
 def test_finished_games_are_listed(alice: User, bob: User, as_alice: Client, charlie: User) -> None:
     game = table_after([alice, bob], 10_000, seed=5).game
-    Seat.objects.update(seen=game.version)
+    Seat.objects.update(end_seen_version=game.version)
     page = Page(as_alice.get("/"))
     assert (game.code in page.html, bool(page.links_to("/?finished=1"))) == (False, True)
     assert Page(as_alice.get("/?finished=1")).links_to(game.get_absolute_url())

@@ -19,11 +19,11 @@ from accounts.actions import Muted, NameTaken, update_profile
 from accounts.models import User
 from games import announce, queries
 from games.actions import lobby, pauses, seating, sweep
+from games.actions.end_seen import mark_end_seen
 from games.actions.names import raise_revisions
 from games.actions.next_round import deal_next
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
-from games.actions.seen import mark_end_seen
 from games.actions.standing_orders import set_orders
 from games.clocks import vacations
 from games.models import Game

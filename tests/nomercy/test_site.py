@@ -365,7 +365,7 @@ def test_the_503_page_says_that_a_move_can_be_repeated(
     table = table_at(TWO_HANDS, [alice, bob])
     form = {"move": "play r5", "version": 0, "token": "the-first-try"}
     with monkeypatch.context() as patch:
-        patch.setattr("games.actions.seen.mark_end_seen", fault)
+        patch.setattr("games.actions.end_seen.mark_end_seen", fault)
         answer = as_alice.post(f"/games/{table.game.code}/move/", form)
 
     said = " ".join(answer.content.decode().split())

@@ -54,6 +54,7 @@ RENAMED = {
     ("games_game", "rested_until"): "vacation_counted_until",
     ("games_game", "quiet_given"): "quiet_seconds_added",
     ("games_game", "looked_at"): "hands_viewed_at",
+    ("games_seat", "seen"): "end_seen_version",
 }
 """The names today of columns that had another one, by table and old name."""
 

@@ -16,5 +16,5 @@ def mark_end_seen(table: Table, user: User | None) -> None:
     """Store that this person has seen the finished game, so that home no longer lists it. Writes once per seat."""
     seat = table.own_seat(user)
     if seat is not None and queries.unseen_end(table, user):
-        Seat.objects.filter(pk=seat.pk).update(seen=table.game.version)
-        seat.seen = table.game.version
+        Seat.objects.filter(pk=seat.pk).update(end_seen_version=table.game.version)
+        seat.end_seen_version = table.game.version
