@@ -34,7 +34,7 @@ def create_table_once(
     *,
     user: User | None,
     options: lobby.TableOptions,
-    form: str | None,
+    form_key: str | None,
     now: datetime,
     name: str | None = None,
     time_zone: str = "UTC",
@@ -45,22 +45,24 @@ def create_table_once(
     :param user: None for a visitor. A guest is then created together with the table.
     :param name: the name of that guest, None for one that the site makes up.
     :param time_zone: the zone of that guest.
-    :param form: an id of one filled-in form in one browser, or None if it is unknown.
+    :param form_key: the key of the submitted form, or None if it is unknown.
     :param give_up: the code of a table against bots alone that the user resigns from, so that they may have the new
         one. Ignored if they do not play there any more. If no table is created, they play on there.
     :raises Denied: as `lobby.create_table`, or as `play_move` if they cannot resign.
     :raises ValidationError: the `name` is not allowed, or not free.
     """
-    if form is not None:
-        Game.objects.filter(form=form, created_at__lt=now - REPEAT_WINDOW).update(form=None, form_guest=None)
+    if form_key is not None:
+        Game.objects.filter(form_key=form_key, created_at__lt=now - REPEAT_WINDOW).update(
+            form_key=None, form_guest=None
+        )
     try:
         # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back. If
         # the visitor has given a name, that of the first request's guest is what it fails by.
-        return _create(user, options, form, now, name, time_zone, give_up)
+        return _create(user, options, form_key, now, name, time_zone, give_up)
     except (IntegrityError, ValidationError, Denied) as failure:
-        if found := find_created(user=user, form=form, now=now):
+        if found := find_created(user=user, form_key=form_key, now=now):
             return found
-        if form is None or not isinstance(failure, IntegrityError):
+        if form_key is None or not isinstance(failure, IntegrityError):
             raise
         return _create(user, options, None, now, name, time_zone, give_up)
 
@@ -68,7 +70,7 @@ def create_table_once(
 def _create(
     user: User | None,
     options: lobby.TableOptions,
-    form: str | None,
+    form_key: str | None,
     now: datetime,
     name: str | None,
     time_zone: str,
@@ -80,7 +82,7 @@ def _create(
         guest = create_guest(name=name, time_zone=time_zone) if user is None else None
         host = guest or user
         assert host is not None
-        table = lobby.create_table(user=host, options=options, now=now, form=form, form_guest=guest)
+        table = lobby.create_table(user=host, options=options, now=now, form_key=form_key, form_guest=guest)
         return Created(table, guest, new=True)
 
 
@@ -94,17 +96,19 @@ def _give_up(user: User, code: str, now: datetime) -> None:
         play_move(code=code, viewer=Viewer(user), text="leave", version=None, now=now)
 
 
-def find_created(*, user: User | None, form: str | None, now: datetime) -> Created | None:
+def find_created(*, user: User | None, form_key: str | None, now: datetime) -> Created | None:
     """Return what this form created within `REPEAT_WINDOW`, or None.
 
     The sender must still be the table's host: as the same user or, if not logged in, as the guest that the form made.
     """
-    if form is None:
+    if form_key is None:
         return None
-    game = Game.objects.filter(form=form, created_at__gte=now - REPEAT_WINDOW).select_related("form_guest").first()
+    game = (
+        Game.objects.filter(form_key=form_key, created_at__gte=now - REPEAT_WINDOW).select_related("form_guest").first()
+    )
     if game is None:
         return None
-    # A visitor's form proves only that the sender knows the form's id. So it logs in only as the guest that it made,
+    # A visitor's form proves only that the sender knows the form's key. So it logs in only as the guest that it made,
     # and only until that guest signs up or is no longer the host.
     sender = game.form_guest if user is None else user
     if sender is None or sender.pk != game.host_id or (user is None and not sender.is_guest):

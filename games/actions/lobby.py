@@ -60,16 +60,16 @@ def create_table(
     user: User,
     options: TableOptions,
     now: datetime,
-    form: str | None = None,
+    form_key: str | None = None,
     form_guest: User | None = None,
     kinds: Sequence[str] | None = None,
 ) -> Table:
     """Create a table with `user` as its host. It starts immediately if bots fill all other seats.
 
-    :param form: the id of the submitted form, stored for `create_once.create_table_once`.
+    :param form_key: the key of the submitted form, stored for `create_once.create_table_once`.
     :param form_guest: the guest that this form made, if any.
     :param kinds: the kind of each bot, `options.bots` of them. By default all are `options.bot`.
-    :raises IntegrityError: if `form` has created a table already.
+    :raises IntegrityError: if `form_key` has created a table already.
     :raises Denied: `malformed`, with a sentence that says what to change; `paused` after a restore; `forbidden` if the
         person has as many tables as `table_limits` allows.
     """
@@ -95,7 +95,7 @@ def create_table(
             bot_pause=options.bot_pause,
             is_public=options.public,
             programs=options.programs,
-            form=form,
+            form_key=form_key,
             form_guest=form_guest,
             created_at=now,
             people_changed_at=now,
@@ -266,18 +266,18 @@ def join_as_guest(
     links: Collection[str] = (),
     name: str | None = None,
     time_zone: str = "UTC",
-    form: str | None = None,
+    form_key: str | None = None,
 ) -> Joined:
     """Create a guest for a visitor and seat the guest, in this time zone, or do neither.
 
-    :param form: the key of the submitted form (`games.web.idempotent_forms.form_key`), or None if it is unknown. The
+    :param form_key: the key of the submitted form, or None if it is unknown. The
         same form makes one guest, as long as that guest has the seat and for `REPEAT_WINDOW`.
     :raises Denied: `not_found`, `over`, `full`.
     :raises ValidationError: the `name` is not allowed, or not free.
     """
     with transaction.atomic():
         table = _open_table(code, Viewer(None, links))  # of two requests at once, the second waits here for the first
-        username = None if form is None else guest_username(form)
+        username = None if form_key is None else guest_username(form_key)
         for seat in table.seats:
             earlier = seat.user if username and seat.username == username else None
             if earlier is not None and earlier.is_guest and earlier.date_joined > now - REPEAT_WINDOW:

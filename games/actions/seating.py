@@ -105,15 +105,16 @@ def people_changed(game: Game, *, now: datetime) -> None:
 
 
 def change_host(*games: Game, user_id: int | None, now: datetime) -> None:
-    """Give tables to another host, and delete the ids of the forms that created them.
+    """Give tables to another host, and delete the keys of the forms that created them.
 
     A form that is sent again must not lead to a table that its sender does not host any more.
     """
     host = None if user_id is None else User.objects.get(pk=user_id)
     by_newcomer = host is not None and host.newcomer(now)
     for game in games:
-        game.host_id, game.hosted_by_newcomer, game.form, game.form_guest_id = user_id, by_newcomer, None, None
-    Game.objects.bulk_update(games, ["host", "hosted_by_newcomer", "form", "form_guest"])
+        game.host_id, game.hosted_by_newcomer = user_id, by_newcomer
+        game.form_key, game.form_guest_id = None, None
+    Game.objects.bulk_update(games, ["host", "hosted_by_newcomer", "form_key", "form_guest"])
 
 
 def require_no_bot(table: Table, *, seat: int) -> None:

@@ -1,6 +1,6 @@
 """Renames columns to what they hold."""
 
-from django.db import migrations
+from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
@@ -11,4 +11,15 @@ class Migration(migrations.Migration):
         migrations.RenameField("game", "quiet_given", "quiet_seconds_added"),
         migrations.RenameField("game", "looked_at", "hands_viewed_at"),
         migrations.RenameField("seat", "seen", "end_seen_version"),
+        migrations.RenameField("game", "form", "form_key"),
+        migrations.RenameField("report", "form", "form_key"),
+        # PostgreSQL has renamed the columns in these itself.
+        migrations.SeparateDatabaseAndState(
+            state_operations=[
+                migrations.RemoveConstraint("report", "report_form_once"),
+                migrations.AddConstraint(
+                    "report", models.UniqueConstraint(fields=["reporter", "form_key"], name="report_form_once")
+                ),
+            ]
+        ),
     ]

@@ -293,8 +293,8 @@ class Report(models.Model):
     text = models.CharField(max_length=WORDS_LENGTH)
     # The name that the person had then, since they can change it; "" once a guest has been deleted.
     called = models.CharField(max_length=150, blank=True, default="", db_default="")
-    # The random token of the form that sent the report, so that sending it again makes no second one.
-    form = models.CharField(max_length=64, null=True)  # noqa: DJ001  # nulls are exempt from uniqueness
+    # The key of the form that sent the report (`idempotent_forms.form_key`). Sent again it makes no second one.
+    form_key = models.CharField(max_length=64, null=True)  # noqa: DJ001  # nulls are exempt from uniqueness
     # When the reporter was shown the outcome.
     seen_at = models.DateTimeField(null=True)
 
@@ -302,7 +302,7 @@ class Report(models.Model):
         default_permissions = ("view",)
         constraints = (
             models.UniqueConstraint(fields=["case", "reporter", "game"], name="report_once_per_case_and_game"),
-            models.UniqueConstraint(fields=["reporter", "form"], name="report_form_once"),
+            models.UniqueConstraint(fields=["reporter", "form_key"], name="report_form_once"),
             models.UniqueConstraint(
                 fields=["case", "sign", "game"], condition=~Q(sign=""), name="report_once_per_case_sign_and_game"
             ),

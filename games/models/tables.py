@@ -123,8 +123,8 @@ class Game(models.Model):
     after_misses = models.CharField(max_length=8, choices=AfterMisses, default=AfterMisses.BOT)
     # When staff last viewed hands.
     hands_viewed_at = models.DateTimeField(null=True, blank=True)
-    # The random token of the form that made the table, so that sending it again makes no second table.
-    form = models.CharField(
+    # The key of the form that made the table (`idempotent_forms.form_key`). Sent again it makes no second table.
+    form_key = models.CharField(
         max_length=64, null=True, blank=True, unique=True, editable=False
     )  # nulls are exempt from uniqueness
     # The guest account made for a visitor who sent that form.

@@ -43,13 +43,13 @@ def report(
     text: str,
     now: datetime,
     owner: int | None = None,
-    form: str | None = None,
+    form_key: str | None = None,
 ) -> Report:
     """Report a person who has or had a seat at a table. The report joins the open case about that person and kind, or
     opens one.
 
     :param owner: the count of the seat's owner (see `players.Player`), or None for the owner of today.
-    :param form: an id of one filled-in form in one browser, or None if it is unknown. A form that is sent again returns
+    :param form_key: the key of the submitted form, or None if it is unknown. A form that is sent again returns
         the report that it made, even if the case has been closed since.
     :raises Denied: `not_found`; `malformed`, also if the seat is or was a bot's; `forbidden` if the viewer reports
         themselves, or reports the same again.
@@ -65,7 +65,7 @@ def report(
         raise Denied("forbidden", "You can’t report yourself.")
     with transaction.atomic():
         person = _lock_reported(person_id, reporter.pk)
-        sent = None if form is None else Report.objects.filter(reporter=reporter, form=form).first()
+        sent = None if form_key is None else Report.objects.filter(reporter=reporter, form_key=form_key).first()
         if sent is not None:
             return sent
         case = _open_case(person_id, kind, now, reporter_id=reporter.pk)
@@ -73,7 +73,7 @@ def report(
             case=case,
             reporter=reporter,
             game=table.game,
-            defaults={"at": now, "text": text, "called": person.name, "form": form},
+            defaults={"at": now, "text": text, "called": person.name, "form_key": form_key},
         )
     if not new:
         raise Denied("forbidden", "You have already reported this. Staff will look at it.")

@@ -36,11 +36,11 @@ def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: s
     :raises ValidationError: the `name` is not allowed, or not free.
     :raises TooManyTries: too many guests have been made from this address.
     """
-    user, form, now = person(request), form_key(request), timezone.now()
+    user, key, now = person(request), form_key(request), timezone.now()
     if user is not None:
         give_up = request.POST.get("give_up", "").replace("\0", "")
-        return create_table_once(user=user, options=options, form=form, now=now, give_up=give_up).table
-    made = _create_for_visitor(request, options, form, now, name)
+        return create_table_once(user=user, options=options, form_key=key, now=now, give_up=give_up).table
+    made = _create_for_visitor(request, options, key, now, name)
     if made.guest is not None:
         log_in_as_made(request, made.guest, made.table)
     return made.table
@@ -66,18 +66,18 @@ def refuse_outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse
 
 
 def _create_for_visitor(
-    request: HttpRequest, options: TableOptions, form: str | None, now: datetime, name: str | None
+    request: HttpRequest, options: TableOptions, key: str | None, now: datetime, name: str | None
 ) -> Created:
     try:
         with guest_allowed(request) as one:
             zone = time_zone_of(request)
-            made = create_table_once(user=None, options=options, form=form, now=now, name=name, time_zone=zone)
+            made = create_table_once(user=None, options=options, form_key=key, now=now, name=name, time_zone=zone)
             if made.new:
                 one.count()
             return made
     except TooManyTries:
         # The first of two clicks may have made the last guest that was allowed.
-        made_already = find_created(user=None, form=form, now=now)
+        made_already = find_created(user=None, form_key=key, now=now)
         if made_already is None:
             raise
         return made_already

@@ -73,7 +73,7 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
         code = chosen.pop("game")
         [player] = [player for player in players_of(tables[code]) if player.person_id == them.pk]
         chosen |= {"seat": player.seat, "owner": player.owner}
-        cases.report(code=code, viewer=Viewer(reader), now=now, form=form_key(request), **chosen)
+        cases.report(code=code, viewer=Viewer(reader), now=now, form_key=form_key(request), **chosen)
 
     context = {"person": them, "only": most_listed(games)}
     return report_form.answer(request, form, hand_in, page="people/report.html", context=context)

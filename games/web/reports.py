@@ -72,7 +72,7 @@ def report(request: HttpRequest, code: str) -> HttpResponse:
             code=code,
             viewer=viewer_as(request, user),
             now=timezone.now(),
-            form=form_key(request),
+            form_key=form_key(request),
             **form.cleaned_data | {"seat": form.player.seat, "owner": form.player.owner},
         )
 

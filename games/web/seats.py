@@ -58,7 +58,7 @@ def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
         with guest_allowed(request) as one:
             zone, links, name = time_zone_of(request), viewer(request).links, request.POST.get("name")
             joined = lobby.join_as_guest(
-                code=code, now=now, links=links, name=name, time_zone=zone, form=form_key(request)
+                code=code, now=now, links=links, name=name, time_zone=zone, form_key=form_key(request)
             )
             if joined.new:
                 one.count()

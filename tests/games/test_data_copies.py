@@ -65,7 +65,7 @@ COLUMNS_NOT_SHOWN = {
     "games.NoticeSettings.digest_again_at",
     # Secrets, and hashes of secrets
     "accounts.ApiToken.digest", "accounts.SignUpInvitation.digest", "games.BrowserMark.mark",
-    "games.NoticeSettings.mail_key", "games.Report.form",
+    "games.NoticeSettings.mail_key", "games.Report.form_key",
     # Other people: who else named an address, the staff, who had a seat, and who was reported
     "accounts.AccountMail.facts", "games.AuditEntry.actor_called", "games.AuditEntry.before_called",
     "games.AuditEntry.person_called", "games.AuditEntry.reason", "games.Report.called",

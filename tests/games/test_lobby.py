@@ -429,7 +429,9 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
     joined_long_ago(alice, bob)
     others = [new_table(user, players=2).game.code for user in (alice, bob)]
     of_guests = [
-        create_table_once(user=None, options=TableOptions(players=2), form=None, now=NOON + timedelta(minutes=n)).table
+        create_table_once(
+            user=None, options=TableOptions(players=2), form_key=None, now=NOON + timedelta(minutes=n)
+        ).table
         for n in range(20)
     ]
     newest = [table.game.code for table in reversed(of_guests)]

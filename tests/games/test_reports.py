@@ -882,6 +882,6 @@ def test_a_report_of_a_person_sent_again_counts_once(table: Table, as_alice: Cli
 
 
 def test_a_form_counts_once_and_another_in_the_same_case_is_refused(table: Table, alice: User) -> None:
-    first = report(table, alice, form="one")
-    assert report(table_at(TWO_HANDS, [alice, person("carol")]), alice, form="one") == first
-    refused("forbidden", cases.report, **report_arguments(table, alice, form="another"))
+    first = report(table, alice, form_key="one")
+    assert report(table_at(TWO_HANDS, [alice, person("carol")]), alice, form_key="one") == first
+    refused("forbidden", cases.report, **report_arguments(table, alice, form_key="another"))

@@ -64,7 +64,7 @@ def create_and_start(alice: User, other: User) -> None:
 
 
 def create_by_form(alice: User, other: User) -> None:
-    create_once.create_table_once(user=alice, options=lobby.TableOptions(players=2), form="a form", now=NOON)
+    create_once.create_table_once(user=alice, options=lobby.TableOptions(players=2), form_key="a form", now=NOON)
 
 
 def join_and_start(alice: User, other: User) -> None:

@@ -55,6 +55,8 @@ RENAMED = {
     ("games_game", "quiet_given"): "quiet_seconds_added",
     ("games_game", "looked_at"): "hands_viewed_at",
     ("games_seat", "seen"): "end_seen_version",
+    ("games_game", "form"): "form_key",
+    ("games_report", "form"): "form_key",
 }
 """The names today of columns that had another one, by table and old name."""
 

@@ -29,7 +29,7 @@ SECRET: Final = {
     "accounts.User": {"password", "email"},
     "accounts.ApiToken": {"digest"},
     "mfa.Authenticator": {"data"},
-    "games.Game": {"invite_key", "form"},
+    "games.Game": {"invite_key", "form_key"},
     "games.Round": {"deal", "secret", "state"},
     "games.Move": {"events", "token"},
     "games.Notice": {"text"},
