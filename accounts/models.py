@@ -25,8 +25,8 @@ FREED_NAMES_HELD: Final = timedelta(days=90)
 """How long a name is held after its account was deleted, or after staff took it away."""
 FORMER_NAMES: Final = 20
 """How many names that a person gave up are stored with the person."""
-NEWCOMER: Final = timedelta(days=1)
-"""How long a new account counts as a newcomer. Guests always do."""
+NEW_ACCOUNT_FOR: Final = timedelta(days=1)
+"""How long an account is new. A guest always is."""
 SESSION_SALT: Final = "django.contrib.auth.models.AbstractBaseUser.get_session_auth_hash"
 FOR_GOOD: Final = datetime(9999, 1, 1, tzinfo=UTC)
 """The end of a suspension or mute without an end."""
@@ -177,9 +177,9 @@ class User(AbstractUser):
         """Note that the person was called by this name until now. Does not save."""
         self.former_names = [*(known for known in self.former_names if known != name), name][-FORMER_NAMES:]
 
-    def newcomer(self, now: datetime) -> bool:
+    def is_new_account(self, now: datetime) -> bool:
         """Return True for a guest or a new account. One person can make any number of them (decision 99)."""
-        return self.is_guest or self.date_joined > now - NEWCOMER
+        return self.is_guest or self.date_joined > now - NEW_ACCOUNT_FOR
 
     def suspended(self, now: datetime) -> bool:
         """Return True if this person is suspended: they may only read why, and appeal."""

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from django.db import connection, transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
-from accounts.models import NEWCOMER
+from accounts.models import NEW_ACCOUNT_FOR
 from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
 from games.actions.play import MOST_STEPS, play_seat
@@ -36,8 +36,8 @@ Such a table gets no follow-up task; each sweep takes a few of them instead. Oth
 busy, and everyone else's bots waiting, by making many tables full of bots and leaving them.
 """
 
-NEWCOMERS_SHARE: Final = 1 / 3
-"""The share of the tasks that play for newcomers while other people's games wait too."""
+NEW_ACCOUNTS_SHARE: Final = 1 / 3
+"""The share of the tasks that play for new accounts while other people's games wait too."""
 
 
 def play_due_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random) -> int:
@@ -61,17 +61,17 @@ def play_due_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Ra
 
 
 def _waiting(game_id: int, now: datetime) -> list[tuple[int, int | None, bool | None]]:
-    """Return the games that a task may choose from, as rows of game, host and whether the host is a newcomer.
+    """Return the games that a task may choose from, as rows of game, host and whether the host has a new account.
 
     These are the game that the task was asked for, if it is due, and due games where people play.
     """
     moment = _due_until(now)
-    # As in `User.newcomer`.
-    new = Q(host__is_guest=True) | Q(host__date_joined__gt=now - NEWCOMER)
-    by_newcomer = ExpressionWrapper(new, output_field=BooleanField())
+    # As in `User.is_new_account`.
+    new = Q(host__is_guest=True) | Q(host__date_joined__gt=now - NEW_ACCOUNT_FOR)
+    by_new_account = ExpressionWrapper(new, output_field=BooleanField())
     found: set[tuple[int, int | None, bool | None]] = set()
     for games in (due_bots.due(moment).filter(pk=game_id), due_bots.newest_attended(moment)):
-        found.update(games.annotate(by_newcomer=by_newcomer).values_list("pk", "host_id", "by_newcomer"))
+        found.update(games.annotate(by_new_account=by_new_account).values_list("pk", "host_id", "by_new_account"))
     return sorted(found, key=itemgetter(0))
 
 
@@ -79,14 +79,14 @@ def _draw_hosts(waiting: Sequence[tuple[int, int | None, bool | None]], rng: ran
     """Return the waiting games of each host, in a random order in which a task tries the hosts.
 
     One person can have any number of guests and new accounts, so hosts are drawn in two steps. The first step puts
-    newcomers before the others with a probability of `NEWCOMERS_SHARE`. The second step orders the hosts of each kind,
-    each with a weight of 1 / number of the host's waiting games.
+    new accounts before the others with a probability of `NEW_ACCOUNTS_SHARE`. The second step orders the hosts of each
+    kind, each with a weight of 1 / number of the host's waiting games.
     """
     known: dict[int | None, list[int]] = defaultdict(list)
-    newcomers: dict[int | None, list[int]] = defaultdict(list)
-    for pk, host_id, is_newcomer in waiting:
-        (newcomers if is_newcomer else known)[host_id].append(pk)
-    kinds = (newcomers, known) if rng.random() < NEWCOMERS_SHARE else (known, newcomers)
+    new: dict[int | None, list[int]] = defaultdict(list)
+    for pk, host_id, is_new in waiting:
+        (new if is_new else known)[host_id].append(pk)
+    kinds = (new, known) if rng.random() < NEW_ACCOUNTS_SHARE else (known, new)
     drawn: list[list[int]] = []
     for hosts in kinds:
         # Sorting by u ** (1 / weight) draws without replacement by weight (Efraimidis and Spirakis, 2006).

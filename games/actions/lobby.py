@@ -83,7 +83,7 @@ def create_table(
             table_limits.check_open(user)
         game = Game.objects.create(
             host=user,
-            hosted_by_newcomer=user.newcomer(now),
+            hosted_by_new_account=user.is_new_account(now),
             preset=options.preset,
             options=kept,
             target=options.target,

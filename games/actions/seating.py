@@ -110,11 +110,11 @@ def change_host(*games: Game, user_id: int | None, now: datetime) -> None:
     A form that is sent again must not lead to a table that its sender does not host any more.
     """
     host = None if user_id is None else User.objects.get(pk=user_id)
-    by_newcomer = host is not None and host.newcomer(now)
+    by_new_account = host is not None and host.is_new_account(now)
     for game in games:
-        game.host_id, game.hosted_by_newcomer = user_id, by_newcomer
+        game.host_id, game.hosted_by_new_account = user_id, by_new_account
         game.form_key, game.form_guest_id = None, None
-    Game.objects.bulk_update(games, ["host", "hosted_by_newcomer", "form_key", "form_guest"])
+    Game.objects.bulk_update(games, ["host", "hosted_by_new_account", "form_key", "form_guest"])
 
 
 def require_no_bot(table: Table, *, seat: int) -> None:

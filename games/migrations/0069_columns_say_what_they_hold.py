@@ -13,12 +13,22 @@ class Migration(migrations.Migration):
         migrations.RenameField("seat", "seen", "end_seen_version"),
         migrations.RenameField("game", "form", "form_key"),
         migrations.RenameField("report", "form", "form_key"),
+        migrations.RenameField("game", "hosted_by_newcomer", "hosted_by_new_account"),
         # PostgreSQL has renamed the columns in these itself.
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.RemoveConstraint("report", "report_form_once"),
                 migrations.AddConstraint(
                     "report", models.UniqueConstraint(fields=["reporter", "form_key"], name="report_form_once")
+                ),
+                migrations.RemoveIndex("game", "game_open_by_host"),
+                migrations.AddIndex(
+                    "game",
+                    models.Index(
+                        fields=["hosted_by_new_account", "-id"],
+                        name="game_open_by_host",
+                        condition=models.Q(status="open", is_public=True),
+                    ),
                 ),
             ]
         ),

@@ -65,8 +65,8 @@ class Game(models.Model):
     host = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="hosted_games"
     )
-    # Whether the host was a newcomer (`User.newcomer`) when they became the host. Does not change later.
-    hosted_by_newcomer = models.BooleanField(default=False, db_default=False, editable=False)
+    # Whether the host had a new account (`User.is_new_account`) when they became the host. Does not change later.
+    hosted_by_new_account = models.BooleanField(default=False, db_default=False, editable=False)
     preset = models.CharField(max_length=32, default="no-mercy")
     # Read with `rules.options_from_stored`.
     options = models.JSONField(default=dict, blank=True)
@@ -159,7 +159,7 @@ class Game(models.Model):
             models.Index(fields=["finished_at"], name="game_finished_at", condition=Q(finished_at__isnull=False)),
             models.Index(fields=["id"], name="game_playing", condition=Q(status="playing")),
             models.Index(
-                fields=["hosted_by_newcomer", "-id"],
+                fields=["hosted_by_new_account", "-id"],
                 name="game_open_by_host",
                 condition=Q(status="open", is_public=True),
             ),

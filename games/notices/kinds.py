@@ -200,7 +200,7 @@ class NoticeKind:
     query: The query string of that URL, with its question mark.
     while_viewing: Also notify players who are looking at the game (games/presence.py). Other kinds are dropped for a
         player who reads the same there, which somebody without a seat does not.
-    to_newcomers: Its readers have no seat yet: the page of the table asks them to join.
+    to_unseated: Its readers have no seat yet: the page of the table asks them to join.
     on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
     while_suspended: Send the mail to a suspended person too.
     to_suspended: List it on the page of a suspended person while it is unread.
@@ -225,7 +225,7 @@ class NoticeKind:
     page_of_mark: bool = False
     query: str = ""
     while_viewing: bool = False
-    to_newcomers: bool = False
+    to_unseated: bool = False
     on_vacation: bool = False
     in_quiet_hours: bool = False
     while_suspended: bool = False
@@ -316,7 +316,7 @@ _ROWS: Final = (
         "Someone invited you to a rematch.",
         wait=timedelta(minutes=2),
         still_needed=_has_not_joined,
-        to_newcomers=True,
+        to_unseated=True,
     ),
     NoticeKind(
         TABLE_FULL,

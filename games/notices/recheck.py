@@ -144,7 +144,7 @@ def _reads_it_there(row: Notice, facts: _Facts) -> bool:
     """
     if (row.game_id, row.user_id) not in facts.looking or row.user.suspended(facts.now) or not row.user.is_active:
         return False
-    return KINDS[row.kind].to_newcomers or facts.table_of(row).seat_of(row.user) is not None
+    return KINDS[row.kind].to_unseated or facts.table_of(row).seat_of(row.user) is not None
 
 
 def _address_check(row: Notice, facts: _Facts) -> Verdict:

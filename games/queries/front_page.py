@@ -14,13 +14,13 @@ PAGE: Final = 25
 """How many games a page of a list has."""
 
 NEWEST: Final = 300
-"""The front page chooses among this many open public tables of newcomers, and as many of other hosts."""
+"""The front page chooses among this many open public tables of new accounts, and as many of other hosts."""
 
 OPEN_LISTED: Final = 12
 """How many open tables are listed."""
 
-NEWCOMERS_FIRST: Final = 6
-"""How many open tables of newcomers are listed by age among the others. The rest comes last."""
+NEW_ACCOUNTS_FIRST: Final = 6
+"""How many open tables of new accounts are listed by age among the others. The rest comes last."""
 
 # Games going on, and finished games whose end the reader has not seen.
 _CURRENT: Final = f"""
@@ -46,12 +46,12 @@ LIMIT %(most)s OFFSET %(before)s
 _OPEN: Final = """
 WITH candidates AS (
     (SELECT id FROM games_game
-     WHERE status = 'open' AND is_public AND NOT hosted_by_newcomer ORDER BY id DESC LIMIT {newest})
+     WHERE status = 'open' AND is_public AND NOT hosted_by_new_account ORDER BY id DESC LIMIT {newest})
     UNION ALL
     (SELECT id FROM games_game
-     WHERE status = 'open' AND is_public AND hosted_by_newcomer ORDER BY id DESC LIMIT {newest})
+     WHERE status = 'open' AND is_public AND hosted_by_new_account ORDER BY id DESC LIMIT {newest})
 ), free AS (
-    SELECT g.id, g.host_id, g.created_at, g.hosted_by_newcomer AS by_newcomer
+    SELECT g.id, g.host_id, g.created_at, g.hosted_by_new_account AS by_new_account
     FROM candidates c JOIN games_game g ON g.id = c.id
     WHERE (SELECT count(*) FROM games_seat s WHERE s.game_id = g.id) < g.players
         AND NOT EXISTS (SELECT FROM games_seat s WHERE s.game_id = g.id AND s.user_id = %(reader)s)
@@ -60,11 +60,11 @@ WITH candidates AS (
 ), of_hosts AS (
     SELECT *, row_number() OVER (PARTITION BY host_id ORDER BY id DESC) AS place_of_host FROM free
 ), placed AS (
-    SELECT *, row_number() OVER (PARTITION BY by_newcomer ORDER BY created_at DESC, id DESC) AS place FROM of_hosts
+    SELECT *, row_number() OVER (PARTITION BY by_new_account ORDER BY created_at DESC, id DESC) AS place FROM of_hosts
     WHERE place_of_host = 1
 )
 SELECT id FROM placed
-ORDER BY by_newcomer AND place > {newcomers_first}, created_at DESC, id DESC LIMIT {open_listed}
+ORDER BY by_new_account AND place > {new_accounts_first}, created_at DESC, id DESC LIMIT {open_listed}
 """
 
 
@@ -93,9 +93,9 @@ def _page(listed: str, user: User, before: int) -> tuple[list[Table], bool]:
 def open_tables(user: User | None) -> list[Table]:
     """Return at most `OPEN_LISTED` tables with a free seat for a person, newest first. Runs one query.
 
-    They are one public table of each host, among the `NEWEST` of newcomers and the `NEWEST` of other hosts. Tables of
-    newcomers after the first `NEWCOMERS_FIRST` come last, because one person can make any number of guests and new
-    accounts. Tables with an invitation that the person has not answered are left out (`invitations.waiting_for`).
+    They are one public table of each host, among the `NEWEST` of new accounts and the `NEWEST` of other hosts. Tables
+    of new accounts after the first `NEW_ACCOUNTS_FIRST` come last, because one person can make any number of guests and
+    new accounts. Tables with an invitation that the person has not answered are left out (`invitations.waiting_for`).
     """
-    listed = _OPEN.format(newest=NEWEST, newcomers_first=NEWCOMERS_FIRST, open_listed=OPEN_LISTED)
+    listed = _OPEN.format(newest=NEWEST, new_accounts_first=NEW_ACCOUNTS_FIRST, open_listed=OPEN_LISTED)
     return readable(read_tables(listed, {"reader": None if user is None else user.pk}, fixed=True))

@@ -235,22 +235,22 @@ def test_hosts_take_turns_however_many_games_they_have(alice: User, bob: User, a
 
 
 def known_for_a_day(user: User) -> User:
-    """Make this account old enough not to be a newcomer."""
+    """Make this account old enough not to be new."""
     user.date_joined = NOON - timedelta(days=2)
     user.save(update_fields=["date_joined"])
     return user
 
 
 def new_account(n: int) -> User:
-    return User.objects.create_user(f"newcomer{n}", date_joined=NOON - timedelta(hours=23))
+    return User.objects.create_user(f"new{n}", date_joined=NOON - timedelta(hours=23))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("newcomer", [lambda n: create_guest(), new_account], ids=["guests", "new accounts"])
-def test_newcomers_get_a_third_of_the_tasks_while_others_wait(
-    alice: User, asked: list[int], newcomer: Callable[[int], User]
+@pytest.mark.parametrize("new_host", [lambda n: create_guest(), new_account], ids=["guests", "new accounts"])
+def test_new_accounts_get_a_third_of_the_tasks_while_others_wait(
+    alice: User, asked: list[int], new_host: Callable[[int], User]
 ) -> None:
-    of_guests = [due_tables(newcomer(n), 1)[0] for n in range(30)]
+    of_guests = [due_tables(new_host(n), 1)[0] for n in range(30)]
     (own,) = due_tables(known_for_a_day(alice), 1)
     tasks, rng = 60, random.Random(1)
     first = sum(own in moved_by_a_task(of_guests[0], rng) for _ in range(tasks))
@@ -264,7 +264,7 @@ def test_newcomers_get_a_third_of_the_tasks_while_others_wait(
 
 
 @pytest.mark.long
-def test_a_game_without_a_host_is_not_drawn_with_those_of_newcomers(alice: User, asked: list[int]) -> None:
+def test_a_game_without_a_host_is_not_drawn_with_those_of_new_accounts(alice: User, asked: list[int]) -> None:
     of_guests = [due_tables(create_guest(), 1)[0] for _ in range(10)]
     (orphan,) = due_tables(alice, 1)
     Game.objects.filter(pk=orphan).update(host=None)

@@ -441,8 +441,8 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
 def test_tables_of_new_accounts_leave_half_of_the_front_page_to_others(alice: User) -> None:
     joined_long_ago(alice)
     older = new_table(alice, players=3).game.code
-    newcomers = (User.objects.create(username=f"new{n}", date_joined=NOON - timedelta(hours=23)) for n in range(20))
-    newer = [new_table(user, players=3).game.code for user in newcomers][::-1]
+    users = (User.objects.create(username=f"new{n}", date_joined=NOON - timedelta(hours=23)) for n in range(20))
+    newer = [new_table(user, players=3).game.code for user in users][::-1]
     assert listed() == [*newer[:6], older, *newer[6:11]]
 
 
@@ -461,9 +461,9 @@ def test_a_table_that_a_guest_hands_on_counts_for_its_new_host(alice: User) -> N
     guest = create_guest()
     table = new_table(guest, players=3)
     join(table, alice)
-    assert Game.objects.get().hosted_by_newcomer
+    assert Game.objects.get().hosted_by_new_account
     leave(table, guest)
-    assert not Game.objects.get().hosted_by_newcomer
+    assert not Game.objects.get().hosted_by_new_account
     join(table, guest)
     leave(table, alice)
-    assert Game.objects.get().hosted_by_newcomer
+    assert Game.objects.get().hosted_by_new_account

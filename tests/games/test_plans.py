@@ -159,14 +159,14 @@ def test_a_page_finds_the_events_between_its_moves_by_index(many: list[int], ali
 
 
 @pytest.mark.long
-def test_the_front_page_reads_only_the_newest_open_tables_of_newcomers_and_of_others(
+def test_the_front_page_reads_only_the_newest_open_tables_of_new_accounts_and_of_others(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(front_page, "NEWEST", 10)
     guest, now = create_guest(), timezone.now()
     hosts = [alice] * 20 + [guest] * 4000
     open_games = Game.objects.bulk_create(
-        Game(host=host, hosted_by_newcomer=host.is_guest, players=3, created_at=now) for host in hosts
+        Game(host=host, hosted_by_new_account=host.is_guest, players=3, created_at=now) for host in hosts
     )
     Seat.objects.bulk_create(Seat(game=game, index=0, user_id=game.host_id, name="x") for game in open_games)
     analyze()

@@ -57,6 +57,7 @@ RENAMED = {
     ("games_seat", "seen"): "end_seen_version",
     ("games_game", "form"): "form_key",
     ("games_report", "form"): "form_key",
+    ("games_game", "hosted_by_newcomer"): "hosted_by_new_account",
 }
 """The names today of columns that had another one, by table and old name."""
 
