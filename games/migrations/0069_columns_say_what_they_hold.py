@@ -14,6 +14,7 @@ class Migration(migrations.Migration):
         migrations.RenameField("game", "form", "form_key"),
         migrations.RenameField("report", "form", "form_key"),
         migrations.RenameField("game", "hosted_by_newcomer", "hosted_by_new_account"),
+        migrations.RenameField("notice", "mark", "occasion"),
         # PostgreSQL has renamed the columns in these itself.
         migrations.SeparateDatabaseAndState(
             state_operations=[
@@ -28,6 +29,15 @@ class Migration(migrations.Migration):
                         fields=["hosted_by_new_account", "-id"],
                         name="game_open_by_host",
                         condition=models.Q(status="open", is_public=True),
+                    ),
+                ),
+                migrations.RemoveConstraint("notice", "notice_once"),
+                migrations.AddConstraint(
+                    "notice",
+                    models.UniqueConstraint(
+                        fields=["game", "user", "version", "kind", "channel", "occasion"],
+                        name="notice_once",
+                        nulls_distinct=False,
                     ),
                 ),
             ]

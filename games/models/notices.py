@@ -32,7 +32,7 @@ class Notice(Delivery):
     version = models.PositiveIntegerField()
     kind = models.CharField(max_length=16)  # a name in `games.notices.kinds.KINDS`
     channel = models.CharField(max_length=16)  # `EMAIL` or `SITE`
-    # Tells notices apart that are equal in all other fields:
+    # What the notice was written for. Tells notices apart that are equal in all other fields:
     # - a time in seconds since the epoch for a reminder, a seat taken over by a bot, or a day of vacation taken
     #   automatically
     # - the number of the audit entry for a seat, a role or a second factor that staff gave or took away, for the turn
@@ -40,7 +40,7 @@ class Notice(Delivery):
     # - the number of the case for a new case or a settled report, and of the appeal for one that arrived or is decided
     # - the number of the person who asks for a rematch
     # - 0 for all others
-    mark = models.PositiveBigIntegerField(default=0)
+    occasion = models.PositiveBigIntegerField(default=0)
     # What happened; never names a card. "" if the page of the game says it.
     text = models.CharField(max_length=TEXT_LENGTH, blank=True, default="")
     read_at = models.DateTimeField(null=True, blank=True)
@@ -48,7 +48,7 @@ class Notice(Delivery):
     class Meta:
         constraints = (
             models.UniqueConstraint(
-                fields=["game", "user", "version", "kind", "channel", "mark"],
+                fields=["game", "user", "version", "kind", "channel", "occasion"],
                 name="notice_once",
                 nulls_distinct=False,
             ),

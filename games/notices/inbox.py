@@ -32,7 +32,7 @@ UNREAD_LISTED: Final = 200
 
 
 _Event = tuple[int | None, int, str, int]
-"""What the notices of one event have in common: game, version, kind and mark."""
+"""What the notices of one event have in common: game, version, kind and occasion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _older_unread(rows: QuerySet[Notice]) -> list[Notice]:
 
 
 def _event(row: Notice) -> _Event:
-    return row.game_id, row.version, row.kind, row.mark
+    return row.game_id, row.version, row.kind, row.occasion
 
 
 def games_in(rows: Iterable[Notice]) -> set[int]:

@@ -148,7 +148,7 @@ def _turn_is_not_over(notice: Notice, facts: Facts) -> Verdict:
 
 def _deadline_has_not_moved(notice: Notice, facts: Facts) -> Verdict:
     verdict, deadline = _turn_is_not_over(notice, facts), facts.table_of(notice).game.deadline
-    if verdict == SEND and (deadline is None or int(deadline.timestamp()) != notice.mark):
+    if verdict == SEND and (deadline is None or int(deadline.timestamp()) != notice.occasion):
         return Verdict(Reason.LATER)
     return verdict
 
@@ -196,7 +196,7 @@ class NoticeKind:
     turn: It is about the player's turn. Such a notice has no text of its own and is dropped when the turn is over. Its
         mail does not wait for the morning if the turn ends before that or soon after.
     page: For kinds that are not about a table, the name of the URL that says more.
-    page_of_mark: The URL takes the notice's mark, the number of a row, as its argument.
+    page_of_row: The URL takes the notice's occasion, here the number of a row, as its argument.
     query: The query string of that URL, with its question mark.
     while_viewing: Also notify players who are looking at the game (games/presence.py). Other kinds are dropped for a
         player who reads the same there, which somebody without a seat does not.
@@ -222,7 +222,7 @@ class NoticeKind:
     still_needed: Check = _always
     turn: bool = False
     page: str = ""
-    page_of_mark: bool = False
+    page_of_row: bool = False
     query: str = ""
     while_viewing: bool = False
     to_unseated: bool = False
@@ -239,11 +239,11 @@ class NoticeKind:
     several: str = "tables"
     reminds: bool = False
 
-    def path(self, mark: int) -> str:
-        """Return the path of the page that says more about a notice with this mark, or ""."""
+    def path(self, occasion: int) -> str:
+        """Return the path of the page that says more about a notice with this occasion, or ""."""
         if not self.page:
             return ""
-        return reverse(self.page, args=[mark] if self.page_of_mark else None) + self.query
+        return reverse(self.page, args=[occasion] if self.page_of_row else None) + self.query
 
 
 _SITE_ONLY: Final = frozenset({SITE})
@@ -461,7 +461,7 @@ _ROWS: Final = (
         _SITE_ONLY,
         still_needed=_is_staff,
         page="admin:games_case_change",
-        page_of_mark=True,
+        page_of_row=True,
         to_staff=False,  # whom it leaves out is reported or has reported
         for_staff=True,
         one_mail=True,
@@ -485,7 +485,7 @@ _ROWS: Final = (
         "For admins: somebody appeals against a suspension, and you may decide.",
         still_needed=_is_staff,
         page="admin:games_appeal_change",
-        page_of_mark=True,
+        page_of_row=True,
         to_staff=False,
         for_staff=True,
         one_mail=True,

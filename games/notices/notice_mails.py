@@ -103,4 +103,4 @@ def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table]) -> li
     """Return the items for these notices, each with its table as this person may see it now."""
     games = inbox.games_in(rows)
     views = inbox.views_for(user, {number: table for number, table in tables.items() if number in games})
-    return [EmailItem(row.text, views.get(row.game_id or 0), KINDS[row.kind].path(row.mark)) for row in rows]
+    return [EmailItem(row.text, views.get(row.game_id or 0), KINDS[row.kind].path(row.occasion)) for row in rows]

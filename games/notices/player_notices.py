@@ -50,7 +50,7 @@ ASKED_AGAIN: Final = timedelta(days=1)
 """How long after an invitation by mail further ones from the same person are only shown on the site."""
 
 BY_STAFF: Final = (CASE_HANDED_OVER, HOST_CHANGED, LINK_CHANGED, SEAT_MOVED)
-"""The kinds of notices about acts of staff. Their `mark` is the number of the act's audit entry."""
+"""The kinds of notices about acts of staff. Their `occasion` is the number of the act's audit entry."""
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -80,8 +80,8 @@ WITH settled AS (
       AND (state = 'waiting' OR (channel = 'site' AND state = 'sent' AND read_at IS NULL))
 )
 INSERT INTO games_notice
-    (user_id, game_id, version, kind, channel, mark, text, state, reason, created_at, due_at, since, tries)
-SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(mark)s, left(i.text, %(longest)s),
+    (user_id, game_id, version, kind, channel, occasion, text, state, reason, created_at, due_at, since, tries)
+SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, left(i.text, %(longest)s),
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
 FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(texts)s::text[],
@@ -103,16 +103,16 @@ def write(
     mover: int | None = None,
     settled: Collection[str] = (),
     reason: Reason = Reason.MOVED,
-    mark: int = 0,
+    occasion: int = 0,
 ) -> None:
     """Write these notices for every channel, in the caller's transaction. Runs one statement, or none.
 
-    Writing the same notice (person, game, version, kind, channel, `mark`) again changes nothing.
+    Writing the same notice (person, game, version, kind, channel, `occasion`) again changes nothing.
 
     :param game: the game that they are about, or None.
     :param mover: the id of a person whose earlier notices at this table are no longer needed.
     :param settled: the kinds of those. Waiting ones are dropped for this `reason`; those on the site are marked read.
-    :param mark: tells notices of the same kind and version apart.
+    :param occasion: tells notices of the same kind and version apart.
     """
     rows = [(notice, channel) for notice in notices for channel in CHANNELS]
     if not rows and mover is None:
@@ -120,7 +120,7 @@ def write(
     parameters: dict[str, Any] = {
         "game": game.pk if game else None,
         "version": game.version if game else 0,
-        "mark": mark,
+        "occasion": occasion,
         "longest": TEXT_LENGTH,
         "now": now,
         "mover": mover,
@@ -168,7 +168,7 @@ def deal(table: Table, *, now: datetime) -> None:
 
 def resumed(table: Table, *, now: datetime) -> None:
     """Notify the player on turn again after a pause has ended by itself. The caller holds the game's lock."""
-    write(table.game, of_turn(table), now=now, mark=int(now.timestamp()))
+    write(table.game, of_turn(table), now=now, occasion=int(now.timestamp()))
 
 
 def start(table: Table, *, by: int, now: datetime) -> None:
@@ -188,12 +188,12 @@ def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) 
     Deletes notices about earlier tables of `asker` that have closed. Otherwise a person could fill another person's
     list with repeated invitations.
     """
-    earlier = Notice.objects.filter(user__in=people, kind=INVITED, mark=asker.pk, game__status=Game.Status.VOID)
+    earlier = Notice.objects.filter(user__in=people, kind=INVITED, occasion=asker.pk, game__status=Game.Status.VOID)
     earlier.filter(Q(channel=SITE) | Q(state=Notice.State.DROPPED)).delete()
     text = f"{asker.name} invites you to a rematch."
-    mailed = Notice.objects.filter(kind=INVITED, channel=EMAIL, mark=asker.pk, created_at__gt=now - ASKED_AGAIN)
+    mailed = Notice.objects.filter(kind=INVITED, channel=EMAIL, occasion=asker.pk, created_at__gt=now - ASKED_AGAIN)
     again = set(mailed.filter(user__in=people).exclude(state=Notice.State.DROPPED).values_list("user_id", flat=True))
-    write(game, [NewNotice(user_id, INVITED, text) for user_id in people], now=now, mark=asker.pk)
+    write(game, [NewNotice(user_id, INVITED, text) for user_id in people], now=now, occasion=asker.pk)
     mails = Notice.objects.filter(game=game, kind=INVITED, channel=EMAIL, user__in=again, state=Notice.State.WAITING)
     mails.update(state=Notice.State.DROPPED, reason=Reason.ASKED)
 
@@ -225,7 +225,7 @@ def replace_name_elsewhere(person: User, *, before: str, after: str) -> None:
     """
     about = Q(person=person.pk) | Q(actor=person.pk) | Q(details__before_id=person.pk)
     entries = AuditEntry.objects.filter(about).order_by().values("pk")
-    theirs = Q(kind=INVITED, mark=person.pk) | Q(kind__in=BY_STAFF, mark__in=entries)
+    theirs = Q(kind=INVITED, occasion=person.pk) | Q(kind__in=BY_STAFF, occasion__in=entries)
     _replace_word(Notice.objects.filter(theirs), before, after)
 
 
@@ -243,7 +243,7 @@ def bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> Non
     """Notify the owner of this seat that a bot took it over after this many misses. The caller holds the lock."""
     assert row.user_id is not None
     text = f"You missed {_turns(misses)}, so a bot took over your seat."
-    write(table.game, [NewNotice(row.user_id, BOT_TOOK_OVER, text)], now=now, mark=int(now.timestamp()))
+    write(table.game, [NewNotice(row.user_id, BOT_TOOK_OVER, text)], now=now, occasion=int(now.timestamp()))
 
 
 def taken_out(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
@@ -262,7 +262,7 @@ def day_taken(person: User, *, until: datetime, left: int, now: datetime) -> Non
     days = counted(left, "day is", "days are")
     end = day_and_time(until, person.time_zone)
     text = f"Your time ran out, so a vacation day was used: your clocks are stopped until {end}. {days} left this year."
-    write(None, [NewNotice(person.pk, DAY_TAKEN, text)], now=now, mark=int(now.timestamp()))
+    write(None, [NewNotice(person.pk, DAY_TAKEN, text)], now=now, occasion=int(now.timestamp()))
 
 
 def people_at(table: Table) -> Sequence[Seat]:

@@ -57,5 +57,5 @@ def _remind(game: Game, now: datetime) -> None:
     seat = Seat.objects.get(game=game, index=round_.turn)
     if seat.user_id is not None and not seat.bot and deadline is not None and deadline > now:
         player_notices.write(
-            game, [player_notices.NewNotice(seat.user_id, DEADLINE)], now=now, mark=int(deadline.timestamp())
+            game, [player_notices.NewNotice(seat.user_id, DEADLINE)], now=now, occasion=int(deadline.timestamp())
         )

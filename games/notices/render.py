@@ -101,7 +101,7 @@ def _url(row: Notice, view: GameView | None) -> str:
     """Return the URL of the table or the page that says more, or ""."""
     if view is not None:
         return reverse("game", args=[view.id])
-    return KINDS[row.kind].path(row.mark)
+    return KINDS[row.kind].path(row.occasion)
 
 
 def _where(view: GameView | None) -> str:

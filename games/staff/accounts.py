@@ -92,7 +92,7 @@ def rename(
             person,
             username=after["username"] != before["username"],
             display_name=after["display_name"] != before["display_name"],
-            mark=entry.pk,
+            entry_id=entry.pk,
             now=now,
         )
         return entry
@@ -213,7 +213,7 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
         person.save(update_fields=["is_staff"])
         person.groups.set(Group.objects.filter(name=role))
         entry = record(acts.SET_ROLE, by=by, reason=reason, now=now, person=person, before=before, role=role)
-        staff_notices.role_changed(person, role, mark=entry.pk, now=now)
+        staff_notices.role_changed(person, role, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -227,7 +227,7 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
         if not dropped:
             raise Denied("not_found", f"{person.name} has no second factor.")
         entry = record(acts.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
-        staff_notices.factor_dropped(person, mark=entry.pk, now=now)
+        staff_notices.factor_dropped(person, entry_id=entry.pk, now=now)
         return entry
 
 

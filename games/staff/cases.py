@@ -243,7 +243,7 @@ def hand_over(*, case_id: int, by: User, colleague: int, reason: str, now: datet
         details: dict[str, Any] = {"case": case.pk, "colleague_id": holder.pk}
         to = (holder.pk, holder.name)
         entry = record(acts.HAND_OVER, by=by, reason=reason, now=now, person=case.person, other=to, **details)
-        staff_notices.case_handed_over(case, holder, mark=entry.pk, now=now)
+        staff_notices.case_handed_over(case, holder, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -299,7 +299,7 @@ def close_case(
             details["also"] = also
         entry = record(acts.CLOSE_CASE, by=by, reason=reason, now=now, person=case.person, **details)
         if conduct.was_reopened(case):
-            staff_notices.settled_again(case, mark=entry.pk, now=now)
+            staff_notices.settled_again(case, entry_id=entry.pk, now=now)
         else:
             staff_notices.settled(case, now=now)
         return entry
@@ -351,7 +351,7 @@ def reopen_case(*, case_id: int, by: User, reason: str, now: datetime) -> AuditE
             reporter.answered = bool(conduct.unread_answers_of(reporter.pk))
             reporter.save(update_fields=["answered"])
             announce.person_news(reporter.pk)
-        staff_notices.case_reopened(case, mark=entry.pk, now=now)
+        staff_notices.case_reopened(case, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -369,7 +369,7 @@ def change_outcome(*, case_id: int, by: User, outcome: str, answer: str, reason:
         _set_outcome(case, outcome, answer)
         details: dict[str, Any] = {"case": case.pk, "before": before, "outcome": outcome, "answer": case.answer}
         entry = record(acts.CHANGE_OUTCOME, by=by, reason=why, now=now, person=case.person, **details)
-        staff_notices.outcome_changed(case, new_outcome=outcome != before, mark=entry.pk, now=now)
+        staff_notices.outcome_changed(case, new_outcome=outcome != before, entry_id=entry.pk, now=now)
         return entry
 
 

@@ -65,7 +65,7 @@ def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         person.warned = True
         person.save(update_fields=["warned"])
         entry = record(acts.WARN, by=by, reason=reason, now=now, person=person)
-        staff_notices.warned(person, reason, mark=entry.pk, now=now)
+        staff_notices.warned(person, reason, entry_id=entry.pk, now=now)
         announce.person_news(person.pk)
         return entry
 
@@ -112,7 +112,7 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
         person.save(update_fields=["muted_until"])
         person.display_name = ""
         _save_names(person, now)
-        staff_notices.muted(person, mark=entry.pk, now=now)
+        staff_notices.muted(person, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -129,7 +129,7 @@ def replace_username(*, person_id: int, by: User, reason: str, now: datetime) ->
         entry = record(acts.NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=given)
         person.display_name, person.neutral_name = "", name
         _save_names(person, now)
-        staff_notices.username_replaced(person, reason, mark=entry.pk, now=now)
+        staff_notices.username_replaced(person, reason, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -145,7 +145,7 @@ def restore_username(*, person_id: int, by: User, reason: str, now: datetime) ->
         entry = record(acts.END_NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=name)
         person.neutral_name = ""
         _save_names(person, now)
-        staff_notices.username_restored(person, mark=entry.pk, now=now)
+        staff_notices.username_restored(person, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -165,7 +165,7 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
         person.muted_until = None
         person.save(update_fields=["muted_until"])
         entry = record(acts.UNMUTE, by=by, reason=reason, now=now, person=person)
-        staff_notices.unmuted(person, mark=entry.pk, now=now)
+        staff_notices.unmuted(person, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -198,7 +198,7 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
         person.save(update_fields=["suspended_until"])
         announce.close_sockets_of_suspended(person.pk)
         entry = record(act, by=by, reason=reason, now=now, person=person, days=days, **closed)
-        staff_notices.suspended(suspension, person, mark=entry.pk, now=now)
+        staff_notices.suspended(suspension, person, entry_id=entry.pk, now=now)
         return entry
 
 
@@ -215,7 +215,7 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
         closed = _close_suspensions(person, Appeal.Answer.LIFTED, now)
         entry = record(acts.LIFT, by=by, reason=reason, now=now, person=person, **closed)
         if not closed:  # else the notice about the appeal says it
-            staff_notices.suspension_lifted(person, mark=entry.pk, now=now)
+            staff_notices.suspension_lifted(person, entry_id=entry.pk, now=now)
         return entry
 
 

@@ -77,7 +77,7 @@ def _record_said(act: StaffAct[Table], table: Table, said: str, *, also: User | 
     if said:
         more["said"] = said
     entry = record(act, table=table, **more)
-    staff_notices.said(table, said, also=also, mark=entry.pk, now=more["now"])
+    staff_notices.said(table, said, also=also, entry_id=entry.pk, now=more["now"])
     return entry
 
 
@@ -310,13 +310,13 @@ def remove(
             host_id = game.host_id
             lobby.leave_table(code=game.code, viewer=Viewer(person), now=now)
             text = f"Staff removed you from the table {staff_notices.with_others(table, row)}."
-            staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
+            staff_notices.unseated(game, person, text, entry_id=entry.pk, now=now)
             game.refresh_from_db()  # the table may have closed, or have another host
             if game.status == Game.Status.OPEN and game.host_id is not None:
                 if game.host_id != host_id:
-                    staff_notices.host_changed(game, game.host_id, person, mark=entry.pk, now=now)
+                    staff_notices.host_changed(game, game.host_id, person, entry_id=entry.pk, now=now)
                 if not game.is_public:
-                    staff_notices.link_changed(game, game.host_id, person, mark=entry.pk, now=now)
+                    staff_notices.link_changed(game, game.host_id, person, entry_id=entry.pk, now=now)
             return entry
         pausing.require_playing(table)
         if bot:
@@ -324,12 +324,12 @@ def remove(
             text = (
                 f"Staff removed you and gave your seat to a bot, in the game {staff_notices.with_others(table, row)}."
             )
-            staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
+            staff_notices.unseated(game, person, text, entry_id=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
             _remove_owner(row)
             text = f"Staff removed you from the game {staff_notices.with_others(table, row)}."
-            staff_notices.unseated(game, person, text, mark=entry.pk, now=now)
+            staff_notices.unseated(game, person, text, entry_id=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 
@@ -398,7 +398,7 @@ def move_seat(
             other=(had_it.pk, name) if had_it else None,
             **details,
         )
-        staff_notices.seat_moved(table, row, before=before, removed=removed, name=name, mark=entry.pk, now=now)
+        staff_notices.seat_moved(table, row, before=before, removed=removed, name=name, entry_id=entry.pk, now=now)
         return entry
 
 

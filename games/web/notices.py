@@ -61,7 +61,7 @@ def open_one(request: HttpRequest, number: int) -> HttpResponse:
     if notice.game:
         return SeeOther(notice.game.get_absolute_url())
     kind = KINDS.get(notice.kind)  # unknown if a newer release wrote it before a downgrade
-    path = kind.path(notice.mark) if kind else ""
+    path = kind.path(notice.occasion) if kind else ""
     return SeeOther(path) if path else SeeOther.to("notices")
 
 

@@ -139,7 +139,7 @@ def news(kind: str, user: User, other: User, tables: Tables, name: str) -> None:
         Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
     text = "" if KINDS[kind].turn else f"{name} wins the game."
     player_notices.write(
-        table.game, [player_notices.NewNotice(user.pk, kind, text)], now=NOON, mark=int(TOMORROW.timestamp())
+        table.game, [player_notices.NewNotice(user.pk, kind, text)], now=NOON, occasion=int(TOMORROW.timestamp())
     )
 
 

@@ -61,7 +61,7 @@ COLUMNS_NOT_SHOWN = {
     # How the outbox works
     "accounts.AccountMail.claim", "accounts.AccountMail.due_at",
     "accounts.AccountMail.mailbox", "accounts.AccountMail.since", "accounts.AccountMail.tries",
-    "games.Notice.claim", "games.Notice.due_at", "games.Notice.mark", "games.Notice.since", "games.Notice.tries",
+    "games.Notice.claim", "games.Notice.due_at", "games.Notice.occasion", "games.Notice.since", "games.Notice.tries",
     "games.NoticeSettings.digest_again_at",
     # Secrets, and hashes of secrets
     "accounts.ApiToken.digest", "accounts.SignUpInvitation.digest", "games.BrowserMark.mark",

@@ -111,8 +111,8 @@ def with_everything(alice: User, bob: User, mo: User, ann: User) -> tuple[User, 
     lobby.join(code=waiting.game.code, viewer=Viewer(bob), now=now)
     tables.remove(game_id=waiting.game.pk, by=ann, seat=1, bot=None, reason=REASON, now=now)
     for game in (running.game, waiting.game, removed.game, ended[0].game):
-        for mark, name in enumerate(("zelda_first", "Zelda Rude")):
-            write(game, [NewNotice(alice.pk, GAME_OVER, f"{name} won.")], now=now, mark=mark)
+        for number, name in enumerate(("zelda_first", "Zelda Rude")):
+            write(game, [NewNotice(alice.pk, GAME_OVER, f"{name} won.")], now=now, occasion=number)
     BrowserMark.objects.create(game=running.game, user=zelda, mark="5" * 64, at=now)
     NoticeSettings.objects.create(user=zelda, bounced=ADDRESSES[0], bounced_at=now)
     api_token(zelda)

@@ -126,9 +126,9 @@ async def test_notices_that_are_shown_refresh_the_pages_of_their_reader_once(
 ) -> None:
     @sync_to_async
     def deliver() -> None:
-        for mark in (1, 2):
+        for number in (1, 2):
             notice = NewNotice(alice.pk, SEAT_MOVED, "Staff gave you a seat.")
-            player_notices.write(table.game, [notice], now=NOON, mark=mark)
+            player_notices.write(table.game, [notice], now=NOON, occasion=number)
         outbox.deliver(clock=lambda: NOON)
 
     hers, his = [await opened(table.game.code, browser) for browser in (as_alice, as_bob)]

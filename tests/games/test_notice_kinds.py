@@ -42,7 +42,7 @@ def test_every_kind_is_complete(kind: NoticeKind) -> None:
     for part in ("subject.txt", "body.txt", "body.html"):
         get_template(f"emails/{kind.template}_{part}")
     if kind.page:
-        kind.path(mark=1)
+        kind.path(occasion=1)
 
 
 def test_every_reason_fits_its_column_and_has_a_sentence() -> None:

@@ -213,7 +213,7 @@ def test_the_turn_of_the_void_deal_is_no_longer_announced(dealt: Table, mo: User
     before = on_turn(dealt)
     write(dealt.game, of_turn(dealt), now=NOON)
     tables.void_round(**act(dealt, mo))
-    rows = Notice.objects.filter(kind="turn", channel="site").order_by("pk").values_list("user", "state", "mark")
+    rows = Notice.objects.filter(kind="turn", channel="site").order_by("pk").values_list("user", "state", "occasion")
     assert list(rows) == [(before.pk, "dropped", 0), (on_turn(dealt).pk, "waiting", 1)]
 
 

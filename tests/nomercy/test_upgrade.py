@@ -58,6 +58,7 @@ RENAMED = {
     ("games_game", "form"): "form_key",
     ("games_report", "form"): "form_key",
     ("games_game", "hosted_by_newcomer"): "hosted_by_new_account",
+    ("games_notice", "mark"): "occasion",
 }
 """The names today of columns that had another one, by table and old name."""
 
