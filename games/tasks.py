@@ -77,6 +77,6 @@ def tidy() -> None:
         old_notices=lambda: preferences.forget_old(now=timezone.now()),
         held_names=lambda: account_actions.free_held_names(now=timezone.now()),
         old_account_mails=lambda: mails.forget_old(now=timezone.now()),
-        marks=lambda: auto_reports.forget_marks(now=timezone.now()),
+        browser_marks=lambda: auto_reports.forget_browser_marks(now=timezone.now()),
         cases=lambda: auto_reports.report_signs(now=timezone.now()),
     )

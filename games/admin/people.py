@@ -18,7 +18,7 @@ from accounts.models import FOR_GOOD, User
 from games.admin import new_account
 from games.admin.acts import notes_in, refusal_of
 from games.admin.subjects import SubjectAdmin
-from games.models.moderation import MARKS_KEPT, Warned
+from games.models.moderation import BROWSER_MARKS_KEPT, Warned
 from games.notices import inbox
 from games.notices.render import mail_state_of
 from games.queries import conduct, glance
@@ -266,5 +266,5 @@ class PersonAdmin(SubjectAdmin):
             "notes_of_staff": notes_in(record.audit),
             "glance": glance.glance_at(person, now, reader=by.pk),
             "misses_days": glance.MISSES_WITHIN.days,
-            "marks_days": MARKS_KEPT.days,
+            "marks_days": BROWSER_MARKS_KEPT.days,
         }

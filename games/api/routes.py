@@ -42,7 +42,7 @@ from games.queries import Viewer, lists, records
 from games.queries.orders import own_orders
 from games.queries.replays import one_at_a_time
 from games.refusals import Denied
-from games.staff.browser_marks import mark
+from games.staff.browser_marks import mark_browser
 
 __all__ = ["api"]  # importing this module registers the calls
 
@@ -74,7 +74,7 @@ def _marked(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         response = view(request, *args, **kwargs)
         code: str | None = getattr(request, "played_at", None)
         if code is not None and not _by_token(request):
-            mark(request, response, code=code, user=_user(request))
+            mark_browser(request, response, code=code, user=_user(request))
         return response
 
     return handle

@@ -15,6 +15,7 @@ class Migration(migrations.Migration):
         migrations.RenameField("report", "form", "form_key"),
         migrations.RenameField("game", "hosted_by_newcomer", "hosted_by_new_account"),
         migrations.RenameField("notice", "mark", "occasion"),
+        migrations.RenameField("browsermark", "mark", "digest"),
         # PostgreSQL has renamed the columns in these itself.
         migrations.SeparateDatabaseAndState(
             state_operations=[
@@ -40,6 +41,12 @@ class Migration(migrations.Migration):
                         nulls_distinct=False,
                     ),
                 ),
+                migrations.RemoveConstraint("browsermark", "browser_mark_once"),
+                migrations.AddConstraint(
+                    "browsermark", models.UniqueConstraint(fields=["game", "user", "digest"], name="browser_mark_once")
+                ),
+                migrations.RemoveIndex("browsermark", "browser_mark_of_browser"),
+                migrations.AddIndex("browsermark", models.Index(fields=["digest"], name="browser_mark_of_browser")),
             ]
         ),
     ]

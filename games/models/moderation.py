@@ -25,7 +25,7 @@ SAID_LENGTH: Final = 200
 staff say to a table."""
 LONGEST_DAYS: Final = 365
 """The longest mute in days, and the longest suspension that ends by itself."""
-MARKS_KEPT: Final = timedelta(days=30)
+BROWSER_MARKS_KEPT: Final = timedelta(days=30)
 """How long the marks of browsers are kept, as SECURITY.md says."""
 MODERATOR: Final = "moderator"
 ADMIN: Final = "admin"
@@ -323,17 +323,17 @@ class BrowserMark(models.Model):
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     # The SHA-256 of a signed random cookie.
-    mark = models.CharField(max_length=64)
-    # Rows are deleted after `MARKS_KEPT`.
+    digest = models.CharField(max_length=64)
+    # Rows are deleted after `BROWSER_MARKS_KEPT`.
     at = models.DateTimeField()
 
     class Meta:
         default_permissions = ()
-        constraints = (models.UniqueConstraint(fields=["game", "user", "mark"], name="browser_mark_once"),)
+        constraints = (models.UniqueConstraint(fields=["game", "user", "digest"], name="browser_mark_once"),)
         indexes = (
             models.Index(fields=["at"], name="browser_mark_at"),
-            models.Index(fields=["mark"], name="browser_mark_of_browser"),
+            models.Index(fields=["digest"], name="browser_mark_of_browser"),
         )
 
     def __str__(self) -> str:
-        return f"mark {self.pk}"
+        return f"browser mark {self.pk}"

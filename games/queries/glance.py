@@ -14,7 +14,7 @@ from django.db.models import Count, F, Max
 
 from accounts.models import ApiToken, Session, User
 from games.models import BrowserMark, Game, Move, Report, Seat
-from games.models.moderation import MARKS_KEPT
+from games.models.moderation import BROWSER_MARKS_KEPT
 
 SHOWN: Final = 10
 """How many finished games, reports of each kind and other accounts are listed."""
@@ -78,8 +78,8 @@ def _missed_turns(person: User, now: datetime) -> int:
 
 
 def _others_in_browsers_of(person: User, now: datetime) -> list[OtherAccount]:
-    kept = BrowserMark.objects.filter(at__gt=now - MARKS_KEPT)
-    shared = kept.filter(mark__in=kept.filter(user=person).values("mark")).exclude(user=person)
+    kept = BrowserMark.objects.filter(at__gt=now - BROWSER_MARKS_KEPT)
+    shared = kept.filter(digest__in=kept.filter(user=person).values("digest")).exclude(user=person)
     found = shared.values("user").annotate(at=Max("at"), tables=Count("game", distinct=True)).order_by("-at")[:SHOWN]
     rows = {row["user"]: row for row in found}
     people = User.objects.in_bulk(rows)

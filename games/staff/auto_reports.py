@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from accounts.models import name_sql
 from games.batch import run_all
 from games.models import BrowserMark, Case, Report
-from games.models.moderation import MARKS_KEPT
+from games.models.moderation import BROWSER_MARKS_KEPT
 from games.refusals import Denied
 from games.render.words import counted
 from games.staff.cases import report_sign
@@ -124,7 +124,7 @@ WITH shared AS (
            array_agg(s."index") AS seats, array_agg({name_sql("u")} ORDER BY s."index") AS names
     FROM games_browsermark m JOIN games_seat s ON s.game_id = m.game_id AND s.user_id = m.user_id
     JOIN accounts_user u ON u.id = m.user_id
-    GROUP BY m.game_id, m.mark HAVING count(*) > 1
+    GROUP BY m.game_id, m.digest HAVING count(*) > 1
 )
 SELECT g.person_id, g.game_id, g.names FROM shared g
 WHERE NOT EXISTS (SELECT 1 FROM games_report r JOIN games_case c ON c.id = r.case_id
@@ -218,38 +218,38 @@ def _report(user_id: int, kind: Case.Kind, sign: Report.Sign, game_id: int, text
         return False
 
 
-_MARK: Final = """
-INSERT INTO games_browsermark (game_id, user_id, mark, at)
-SELECT g.id, %(user)s, %(mark)s, %(now)s FROM games_game g
+_STORE_MARK: Final = """
+INSERT INTO games_browsermark (game_id, user_id, digest, at)
+SELECT g.id, %(user)s, %(digest)s, %(now)s FROM games_game g
 WHERE g.code = %(code)s AND %(most)s > (
     SELECT count(*) FROM games_browsermark m WHERE m.game_id = g.id AND m.user_id = %(user)s
 )
 ON CONFLICT DO NOTHING
 """
-MOST_MARKS: Final = 10
+MOST_BROWSER_MARKS: Final = 10
 """The most browsers of a person that are stored for a table. A browser without our cookie is a new one each time."""
 
 
-def mark_browser(*, code: str, user_id: int, mark: str, now: datetime) -> None:
-    """Store that this person plays this game in the browser with this mark, the SHA-256 of its signed cookie.
+def store_browser_mark(*, code: str, user_id: int, digest: str, now: datetime) -> None:
+    """Store that this person plays this game in the browser whose signed cookie has this SHA-256.
 
-    Runs one statement without a lock, so a few more than `MOST_MARKS` are stored if many come at once. `report_signs`
-    compares the marks later.
+    Runs one statement without a lock, so a few more than `MOST_BROWSER_MARKS` are stored if many come at once.
+    `report_signs` compares the marks later.
     """
     values: dict[str, int | str | datetime] = {
         "user": user_id,
-        "mark": mark,
+        "digest": digest,
         "now": now,
         "code": code,
-        "most": MOST_MARKS,
+        "most": MOST_BROWSER_MARKS,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_MARK, values)
+        cursor.execute(_STORE_MARK, values)
 
 
-def forget_marks(*, now: datetime, batch: int = 5000) -> int:
-    """Delete browser marks older than `MARKS_KEPT`, `batch` rows at a time; return how many."""
-    old, gone = BrowserMark.objects.filter(at__lt=now - MARKS_KEPT).values_list("pk", flat=True), 0
+def forget_browser_marks(*, now: datetime, batch: int = 5000) -> int:
+    """Delete browser marks older than `BROWSER_MARKS_KEPT`, `batch` rows at a time; return how many."""
+    old, gone = BrowserMark.objects.filter(at__lt=now - BROWSER_MARKS_KEPT).values_list("pk", flat=True), 0
     while keys := list(old[:batch]):
         gone += BrowserMark.objects.filter(pk__in=keys).delete()[0]
     return gone

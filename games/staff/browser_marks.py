@@ -24,7 +24,7 @@ CACHED_SECONDS: Final = 86_400
 """How long the cache remembers which browser of a person was stored last for a table."""
 
 
-def mark(request: HttpRequest, response: HttpResponse, *, code: str, user: User) -> None:
+def mark_browser(request: HttpRequest, response: HttpResponse, *, code: str, user: User) -> None:
     """Store that this user plays this game in this browser. Runs at most one statement, usually none."""
     value = request.get_signed_cookie(COOKIE, default="", salt=SALT) or _new_mark(response)
     digest = hashlib.sha256(value.encode()).hexdigest()
@@ -32,7 +32,7 @@ def mark(request: HttpRequest, response: HttpResponse, *, code: str, user: User)
     # a browser that sends no cookie does not fill the cache.
     key = f"mark:{code}:{user.pk}"
     if cache.get(key) != digest:
-        auto_reports.mark_browser(code=code, user_id=user.pk, mark=digest, now=timezone.now())
+        auto_reports.store_browser_mark(code=code, user_id=user.pk, digest=digest, now=timezone.now())
         cache.set(key, digest, CACHED_SECONDS)
 
 

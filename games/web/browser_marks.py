@@ -10,14 +10,14 @@ from django.http import HttpResponse
 from django.urls import resolve
 
 from common.htmx import HtmxRequest
-from games.staff.browser_marks import mark
+from games.staff.browser_marks import mark_browser
 from games.web.http import SeeOther
 from games.web.viewer import person
 
 P = ParamSpec("P")
 
 
-def marks(
+def marks_browser(
     view: Callable[Concatenate[HtmxRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HtmxRequest, P], HttpResponse]:
     """Decorate a view that may seat its user: if it redirects to a table, mark the browser there."""
@@ -29,7 +29,7 @@ def marks(
         if isinstance(response, SeeOther) and user is not None:
             match = resolve(response.url)
             if match.url_name == "game":
-                mark(request, response, code=match.kwargs["code"], user=user)
+                mark_browser(request, response, code=match.kwargs["code"], user=user)
         return response
 
     return handle

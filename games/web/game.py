@@ -33,7 +33,7 @@ from games.queries import Table, lists, records
 from games.queries.game_page import ShownPage, contents_of
 from games.refusals import Denied
 from games.render import BETWEEN, PageRequest
-from games.staff.browser_marks import mark
+from games.staff.browser_marks import mark_browser
 from games.web import table as table_views
 from games.web.guests import left_guest
 from games.web.http import SeeOther, get_shows_table
@@ -129,7 +129,7 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
     after = f"{table.game.get_absolute_url()}#headline"
     response = _show(request, table, _asked(request, moved=True)) if request.htmx else SeeOther(after)
     if not table.was_sent_before(user):
-        mark(request, response, code=table.game.code, user=user)
+        mark_browser(request, response, code=table.game.code, user=user)
     return response
 
 

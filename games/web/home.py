@@ -29,7 +29,7 @@ from games.render.bot_tables import BotTables, bot_tables_of
 from games.render.game_cards import open_card
 from games.render.home import HomePage, Part, current_groups, finished_group, home_page
 from games.render.rulebook import new_table_links
-from games.web.browser_marks import marks
+from games.web.browser_marks import marks_browser
 from games.web.guests import left_guest, log_in_first
 from games.web.http import SeeOther
 from games.web.idempotent_forms import create_table_of_form
@@ -99,7 +99,7 @@ def _views(tables: list[Table], user: User | None) -> list[GameView]:
 
 
 @require_POST
-@marks
+@marks_browser
 def play_now(request: HtmxRequest) -> HttpResponse:
     """Start a table with three bots. A visitor becomes a guest.
 

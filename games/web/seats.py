@@ -28,7 +28,7 @@ from games.refusals import Denied
 from games.render.resign import may_leave, resign_page_of
 from games.web import game as game_views
 from games.web import table as table_views
-from games.web.browser_marks import marks
+from games.web.browser_marks import marks_browser
 from games.web.guests import guest_allowed, log_in_first, time_zone_of
 from games.web.http import SeeOther, form_status, get_shows_table
 from games.web.idempotent_forms import form_key, log_in_as_made
@@ -42,7 +42,7 @@ class Act(Protocol):
 
 
 @get_shows_table
-@marks
+@marks_browser
 def join(request: HtmxRequest, code: str, *, key: str = "") -> HttpResponse:
     """Sit down. A visitor who may see the table and gets a seat becomes a guest, or must log in without guests.
 
@@ -139,7 +139,7 @@ def orders(request: HtmxRequest, code: str) -> HttpResponse:
 
 
 @get_shows_table
-@marks
+@marks_browser
 def rematch(request: HtmxRequest, code: str) -> HttpResponse:
     """Play again with the same options."""
     return _done(request, code, partial(ask_rematch, code=code, now=timezone.now()))

@@ -28,7 +28,7 @@ from games.render.bot_tables import bot_tables_of
 from games.render.invitations import preview_of
 from games.render.lobby import Closed, LobbyRequest, lobby_of
 from games.render.new_table import WAYS
-from games.web.browser_marks import marks
+from games.web.browser_marks import marks_browser
 from games.web.forms import NewTableForm
 from games.web.guests import log_in_first
 from games.web.http import SeeOther, form_status
@@ -37,7 +37,7 @@ from games.web.viewer import games_against_bots, person
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@marks
+@marks_browser
 def new_table(request: HtmxRequest) -> HttpResponse:
     """Show the form for a new table. POST creates the table, and a guest for a visitor."""
     if first := log_in_first(request, request.get_full_path()):

@@ -13,7 +13,7 @@ from accounts.models import User
 from games.actions import lobby
 from games.models import Game
 from games.queries import Viewer
-from games.staff.browser_marks import mark
+from games.staff.browser_marks import mark_browser
 from tests.browser.conftest import Visitors
 from tests.browser.game_page import NewPage, load_game
 from tests.browser.test_layout import PHONE
@@ -51,9 +51,9 @@ def test_a_visitor_who_takes_the_last_seat_gets_it(
 
     def slow(*args: Any, **kwargs: Any) -> None:
         time.sleep(1)  # as on a slow connection
-        mark(*args, **kwargs)
+        mark_browser(*args, **kwargs)
 
-    monkeypatch.setattr("games.web.browser_marks.mark", slow)
+    monkeypatch.setattr("games.web.browser_marks.mark_browser", slow)
     game = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=timezone.now()).game
     page = new_page()
     page.goto(game.get_absolute_url())

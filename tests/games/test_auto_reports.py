@@ -287,7 +287,7 @@ def test_guests_who_only_sit_down_open_no_cases(bob: User) -> None:
     guests = [create_guest() for _ in range(4)]
     table = table_at(here, [bob, *guests])
     for guest in guests:
-        auto_reports.mark_browser(code=table.game.code, user_id=guest.pk, mark="one", now=NOON)
+        auto_reports.store_browser_mark(code=table.game.code, user_id=guest.pk, digest="one", now=NOON)
     assert auto_reports.report_signs(now=NOON) == 0
     for seat in (1, 2, 3):
         lines(table, "draw", 1, seat=seat)
@@ -299,7 +299,7 @@ def test_guests_who_only_sit_down_open_no_cases(bob: User) -> None:
 def test_a_case_closed_after_the_last_move_covers_the_table(alice: User, bob: User, hours: int) -> None:
     table = table_at(TWO_HANDS, [alice, bob])
     for seat, user in enumerate((alice, bob)):
-        auto_reports.mark_browser(code=table.game.code, user_id=user.pk, mark="one", now=NOON)
+        auto_reports.store_browser_mark(code=table.game.code, user_id=user.pk, digest="one", now=NOON)
         lines(table, "draw", 1, seat=seat, at=NOON + timedelta(hours=2))
     closed = NOON + timedelta(hours=hours)
     Case.objects.create(person=alice, kind="teaming", opened_at=NOON, closed_at=closed, outcome="nothing")
@@ -331,11 +331,11 @@ def test_a_search_opens_few_cases_at_once_and_guests_wait(
     assert found() == [{alice.pk, first, second, third}, {bob.pk, first, second, third}]
 
 
-def shared_browser(alice: User, bob: User, *, at: datetime, mark: str = "one") -> Game:
+def shared_browser(alice: User, bob: User, *, at: datetime, digest: str = "one") -> Game:
     """Let two people play at a new table in one browser."""
     table = table_at(TWO_HANDS, [alice, bob])
     for seat, user in enumerate((alice, bob)):
-        auto_reports.mark_browser(code=table.game.code, user_id=user.pk, mark=mark, now=at)
+        auto_reports.store_browser_mark(code=table.game.code, user_id=user.pk, digest=digest, now=at)
         lines(table, "draw", 1, seat=seat, at=at)
     return table.game
 
@@ -346,9 +346,9 @@ def test_repeated_marks_do_not_reopen_a_closed_case(alice: User, bob: User) -> N
     assert auto_reports.report_signs(now=NOON) == 1
     Case.objects.update(closed_at=NOON + timedelta(days=1))
     later = NOON + timedelta(days=31)
-    assert auto_reports.forget_marks(now=later) == 2
+    assert auto_reports.forget_browser_marks(now=later) == 2
     for user in (alice, bob):
-        auto_reports.mark_browser(code=game.code, user_id=user.pk, mark="one", now=later)
+        auto_reports.store_browser_mark(code=game.code, user_id=user.pk, digest="one", now=later)
     assert auto_reports.report_signs(now=later) == 0
     shared_browser(alice, bob, at=later)
     assert auto_reports.report_signs(now=later) == 1  # another table counts as new
@@ -362,7 +362,7 @@ def test_a_report_that_fails_does_not_stop_the_others(
     """For example because a guest is deleted between the query and the report."""
     dora = person("dora")
     shared_browser(alice, bob, at=NOON)
-    shared_browser(bob, dora, at=NOON, mark="two")
+    shared_browser(bob, dora, at=NOON, digest="two")
     lines(table_at(TWO_HANDS, [alice, bob]), "clock draw", 12, seat=0)
     real = cases.report_sign
 
@@ -415,7 +415,7 @@ def test_the_api_makes_the_mark_of_two_accounts_in_one_browser_the_same(alice: U
     again.cookies["browser"] = browser.cookies["browser"].value
     assert again.post(f"/api/v1/games/{code}/join", {}, content_type="application/json").status_code == 200
     assert {(row.user, row.game.code) for row in BrowserMark.objects.all()} == {(alice, code), (bob, code)}
-    assert len(set(BrowserMark.objects.values_list("mark", flat=True))) == 1
+    assert len(set(BrowserMark.objects.values_list("digest", flat=True))) == 1
 
 
 @pytest.mark.parametrize("token", [True, False])
@@ -447,10 +447,10 @@ def test_a_form_sent_again_without_the_cookie_stores_no_browser(alice: User) -> 
 
 def test_few_browsers_of_a_person_are_stored_for_a_table(alice: User, bob: User) -> None:
     code = table_at(TWO_HANDS, [alice, bob]).game.code
-    for n in range(auto_reports.MOST_MARKS + 3):
-        auto_reports.mark_browser(code=code, user_id=alice.pk, mark=f"{n}", now=NOON)
-    auto_reports.mark_browser(code=code, user_id=bob.pk, mark="1", now=NOON)
-    assert BrowserMark.objects.filter(user=alice).count() == auto_reports.MOST_MARKS
+    for n in range(auto_reports.MOST_BROWSER_MARKS + 3):
+        auto_reports.store_browser_mark(code=code, user_id=alice.pk, digest=f"{n}", now=NOON)
+    auto_reports.store_browser_mark(code=code, user_id=bob.pk, digest="1", now=NOON)
+    assert BrowserMark.objects.filter(user=alice).count() == auto_reports.MOST_BROWSER_MARKS
     assert BrowserMark.objects.filter(user=bob).count() == 1
 
 
@@ -494,10 +494,10 @@ def test_a_forged_mark_is_ignored(alice: User) -> None:
 def test_marks_are_deleted_after_30_days(alice: User, bob: User) -> None:
     table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
     for days in (29, 31):
-        BrowserMark.objects.create(game=table.game, user=alice, mark=f"{days}", at=NOON - timedelta(days=days))
-    BrowserMark.objects.create(game=table.game, user=bob, mark="32", at=NOON - timedelta(days=32))
-    assert auto_reports.forget_marks(now=NOON, batch=1) == 2
-    assert BrowserMark.objects.get().mark == "29"
+        BrowserMark.objects.create(game=table.game, user=alice, digest=f"{days}", at=NOON - timedelta(days=days))
+    BrowserMark.objects.create(game=table.game, user=bob, digest="32", at=NOON - timedelta(days=32))
+    assert auto_reports.forget_browser_marks(now=NOON, batch=1) == 2
+    assert BrowserMark.objects.get().digest == "29"
 
 
 def test_a_search_that_fails_does_not_stop_the_others() -> None:

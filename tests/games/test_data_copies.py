@@ -64,7 +64,7 @@ COLUMNS_NOT_SHOWN = {
     "games.Notice.claim", "games.Notice.due_at", "games.Notice.occasion", "games.Notice.since", "games.Notice.tries",
     "games.NoticeSettings.digest_again_at",
     # Secrets, and hashes of secrets
-    "accounts.ApiToken.digest", "accounts.SignUpInvitation.digest", "games.BrowserMark.mark",
+    "accounts.ApiToken.digest", "accounts.SignUpInvitation.digest", "games.BrowserMark.digest",
     "games.NoticeSettings.mail_key", "games.Report.form_key",
     # Other people: who else named an address, the staff, who had a seat, and who was reported
     "accounts.AccountMail.facts", "games.AuditEntry.actor_called", "games.AuditEntry.before_called",

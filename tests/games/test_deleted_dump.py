@@ -113,7 +113,7 @@ def with_everything(alice: User, bob: User, mo: User, ann: User) -> tuple[User, 
     for game in (running.game, waiting.game, removed.game, ended[0].game):
         for number, name in enumerate(("zelda_first", "Zelda Rude")):
             write(game, [NewNotice(alice.pk, GAME_OVER, f"{name} won.")], now=now, occasion=number)
-    BrowserMark.objects.create(game=running.game, user=zelda, mark="5" * 64, at=now)
+    BrowserMark.objects.create(game=running.game, user=zelda, digest="5" * 64, at=now)
     NoticeSettings.objects.create(user=zelda, bounced=ADDRESSES[0], bounced_at=now)
     api_token(zelda)
     SocialAccount.objects.create(user=zelda, provider="https://login.example.org", uid="zelda|248289761001")

@@ -107,8 +107,8 @@ def test_the_last_visit_is_the_newest_use_of_a_session_or_the_log_in(as_mo: Clie
 def test_other_accounts_of_the_same_browser_are_named(as_mo: Client, alice: User, bob: User, charlie: User) -> None:
     now = timezone.now()
     first, second = table_after([alice, bob], 7, seed=0), table_after([charlie, bob], 7, seed=1)
-    for table, person, mark in ((first, alice, "one"), (first, bob, "two"), (second, charlie, "one")):
-        auto_reports.mark_browser(code=table.game.code, user_id=person.pk, mark=mark, now=now)
+    for table, person, digest in ((first, alice, "one"), (first, bob, "two"), (second, charlie, "one")):
+        auto_reports.store_browser_mark(code=table.game.code, user_id=person.pk, digest=digest, now=now)
     seen = glance_at(alice, now, reader=0)
     assert [(other.person, other.tables) for other in seen.others] == [(charlie, 1)]
     assert glance_at(bob, now, reader=0).others == []

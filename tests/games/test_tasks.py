@@ -14,7 +14,7 @@ STEPS = [
         tasks.tidy,
         [
             "old_pauses", "old_tables", "left_games", "unplayed_games", "rest", "guests", "waiting_copies",
-            "old_copies", "deletions", "old_notices", "held_names", "old_account_mails", "marks", "cases",
+            "old_copies", "deletions", "old_notices", "held_names", "old_account_mails", "browser_marks", "cases",
         ],
     ),
     (tasks.send_notices, ["reminders", "digests", "delivery"]),

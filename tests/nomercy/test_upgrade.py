@@ -59,6 +59,7 @@ RENAMED = {
     ("games_report", "form"): "form_key",
     ("games_game", "hosted_by_newcomer"): "hosted_by_new_account",
     ("games_notice", "mark"): "occasion",
+    ("games_browsermark", "mark"): "digest",
 }
 """The names today of columns that had another one, by table and old name."""
 
