@@ -20,20 +20,20 @@ def key_of(claim: EmailAddress) -> str:
 
     Somebody who knew the old password may have added the address.
     """
-    return signing.dumps([claim.pk, _mark_of(claim.user)], salt=SALT)
+    return signing.dumps([claim.pk, _digest_of_password(claim.user)], salt=SALT)
 
 
 def claim_of(key: str) -> EmailAddress | None:
     """Return the unconfirmed address of an active account that this key confirms, or None if the key is not valid."""
     age = timedelta(days=app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)
     try:
-        number, mark = signing.loads(key, salt=SALT, max_age=age)
+        number, digest = signing.loads(key, salt=SALT, max_age=age)
     except signing.BadSignature:
         return None
     claims = EmailAddress.objects.filter(pk=number, verified=False, user__is_active=True)
     claim: EmailAddress | None = claims.select_related("user").first()
-    return claim if claim is not None and constant_time_compare(mark, _mark_of(claim.user)) else None
+    return claim if claim is not None and constant_time_compare(digest, _digest_of_password(claim.user)) else None
 
 
-def _mark_of(user: User) -> str:
+def _digest_of_password(user: User) -> str:
     return salted_hmac(SALT, user.password).hexdigest()[:32]

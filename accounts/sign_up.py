@@ -103,7 +103,7 @@ class InvitedSignUp(SignUp):
     """The page of an invitation, where it is possible to sign up. Opening it changes nothing."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        secret_pages.mark(request)
+        secret_pages.mark_secret(request)
         if settings.REGISTRATION == "open":
             return redirect("account_signup")
         try:

@@ -4,13 +4,13 @@ from typing import Final
 
 from django.http import HttpRequest
 
-_MARK: Final = "shows_a_secret"
+_ATTRIBUTE: Final = "shows_a_secret"
 
 
-def mark(request: HttpRequest) -> None:
+def mark_secret(request: HttpRequest) -> None:
     """Have the response to this request sent uncompressed, because it shows a secret."""
-    setattr(request, _MARK, True)
+    setattr(request, _ATTRIBUTE, True)
 
 
-def is_marked(request: HttpRequest) -> bool:
-    return getattr(request, _MARK, False)
+def is_secret(request: HttpRequest) -> bool:
+    return getattr(request, _ATTRIBUTE, False)

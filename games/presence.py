@@ -1,4 +1,4 @@
-"""Who is viewing which table now, as marks in the cache.
+"""Who is viewing which table now, in the cache.
 
 Looking needs a sign of a person in the last three minutes: a move, a page that they load, or the pointer, a key, a
 scroll, a touch or the focus on a page that is open. A page with scripts says with each fetch how long ago the last sign
@@ -15,7 +15,7 @@ from typing import Final
 from django.core.cache import cache
 
 SECONDS: Final = 180
-"""How many seconds after a sign of a person a mark lasts."""
+"""How many seconds after a sign of a person they count as viewing."""
 RELOAD_SECONDS: Final = 10
 """How many seconds a page that is told to reload itself has for that."""
 

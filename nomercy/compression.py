@@ -21,7 +21,7 @@ class Compression(GZipMiddleware):
     """Compresses text for browsers that accept gzip, with a random number of bytes that tell nothing (BREACH)."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if secret_pages.is_marked(request):
+        if secret_pages.is_secret(request):
             patch_cache_control(response, no_transform=True)  # proxies in front must not compress it either
             return response
         if not _is_worth_it(request, response):

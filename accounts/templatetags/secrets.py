@@ -12,5 +12,5 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def secret(context: dict[str, Any], text: str) -> str:
     """Return the text, and have the page sent uncompressed. Use it like ``{% secret new_token %}``."""
-    secret_pages.mark(context["request"])
+    secret_pages.mark_secret(context["request"])
     return text

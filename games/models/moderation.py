@@ -312,7 +312,7 @@ class Report(models.Model):
         return f"report {self.pk}"
 
     @property
-    def answer_mark(self) -> str:
+    def outcome_shown(self) -> str:
         """What the page of a closed report sends to say which outcome it showed: staff can change the outcome."""
         return f"{self.pk}-{self.case.outcome}"
 

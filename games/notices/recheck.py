@@ -140,7 +140,7 @@ def _game_check(row: Notice, facts: _Facts) -> Verdict:
 def _reads_it_there(row: Notice, facts: _Facts) -> bool:
     """Return True if the person looks at the game and its page says the same to them.
 
-    The mark of a page that was open outlasts a seat, a log-in and an account.
+    A page that was open counts longer than a seat, a log-in and an account.
     """
     if (row.game_id, row.user_id) not in facts.looking or row.user.suspended(facts.now) or not row.user.is_active:
         return False

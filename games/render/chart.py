@@ -35,7 +35,7 @@ class Line(NamedTuple):
     chosen: bool
 
 
-class Mark(NamedTuple):
+class ChartMoment(NamedTuple):
     """A key moment on the chart. `x` and `y` are per cent from the left and from the top. `here`: it is shown now."""
 
     x: float
@@ -73,7 +73,7 @@ class Chart(NamedTuple):
     limit: float | None
     x: float
     lines: Sequence[Line]
-    marks: Sequence[Mark]
+    moments: Sequence[ChartMoment]
     names: Sequence[str]
     rows: Sequence[Row]
 
@@ -123,7 +123,7 @@ def chart_of(
             )
             for player in players
         ],
-        marks=[_mark(moment, course[moment.n - first], view, first, width, top, step.n) for moment in moments],
+        moments=[_moment(moment, course[moment.n - first], view, first, width, top, step.n) for moment in moments],
         names=view.names,
         rows=[
             Row(
@@ -149,12 +149,12 @@ def _thinned(course: Sequence[Counts], most: int, *, keep: Collection[int]) -> l
     return [counts for at, counts in enumerate(course) if at % every == 0 or counts.n in keep or at == len(course) - 1]
 
 
-def _mark(
+def _moment(
     moment: rules.KeyMoment, counts: Counts, view: GameView, first: int, width: int, top: int, shown: int
-) -> Mark:
+) -> ChartMoment:
     # On the line of the player, or on the stack that nobody draws.
     high = counts.stack if moment.kind == "stack" else counts.cards[moment.seat]
-    return Mark(
+    return ChartMoment(
         x=_percent(moment.n - first, width),
         y=_percent(top - high, top),
         kind=moment.kind,

@@ -393,12 +393,12 @@ def _set_outcome(case: Case, outcome: str, answer: str) -> None:
 def mark_answers_read(*, person_id: int, shown: Collection[str], now: datetime) -> bool:
     """Store that this person has read the outcomes that the page showed. Returns True if there are no others to read.
 
-    :param shown: the `answer_mark` of the reports that the page showed.
+    :param shown: the `outcome_shown` of the reports that the page showed.
     """
     with transaction.atomic():
         lock_person(person_id)  # an outcome is saved under this lock
         unread = conduct.unread_answers_of(person_id)
-        read = [report.pk for report in unread if report.answer_mark in shown]
+        read = [report.pk for report in unread if report.outcome_shown in shown]
         Report.objects.filter(pk__in=read).update(seen_at=now)
         if len(read) < len(unread):
             return False

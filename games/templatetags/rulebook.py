@@ -13,7 +13,7 @@ from games.rules import OPTIONS, RULEBOOK
 register = template.Library()
 
 RULE = re.compile(rf"\b({'|'.join(rule.id for rule in RULEBOOK)})\b")
-MARKS = (
+MARKUP = (
     (re.compile(rf"`({'|'.join(spec.name for spec in OPTIONS)})`"), r'<a href="#option-\1"><code>\1</code></a>'),
     (re.compile(r"`([^`]+)`"), r"<code>\1</code>"),
     (re.compile(r"\*\*([^*]+)\*\*"), r"<b>\1</b>"),
@@ -37,7 +37,7 @@ def rule_text(text: str, shown: Collection[str]) -> SafeString:
         return f'<a href="{page}#{found[1]}">{found[1]}</a>'
 
     html = str(escape(text))
-    for pattern, markup in MARKS:
+    for pattern, markup in MARKUP:
         html = pattern.sub(markup, html)
     html = RULE.sub(link, html)
     return mark_safe(html)  # noqa: S308 (escaped above; the rest is our markup)

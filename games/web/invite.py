@@ -73,7 +73,7 @@ def without_tail(request: HttpRequest, link: str, tail: str) -> HttpResponse:
 
 def _table_of(request: HttpRequest, key: str) -> Table:
     """Return the table of a link, for a page that has the link in its own forms and links."""
-    secret_pages.mark(request)
+    secret_pages.mark_secret(request)
     try:
         found = queries.load_by_invite(key)
     except Denied as denied:

@@ -125,7 +125,7 @@ def download(request: HttpRequest) -> HttpResponse:
     content = my_data.content_of(cast("User", request.user), timezone.now())
     if content is None:
         raise Http404("There is no copy of your data, or not any more. Ask for a new one in your account.")
-    secret_pages.mark(request)  # it repeats what others have written, like the names of tables
+    secret_pages.mark_secret(request)  # it repeats what others have written, like the names of tables
     headers = {"Content-Disposition": f'attachment; filename="{FILE_NAME}"'}
     return HttpResponse(content, content_type="application/json", headers=headers)
 

@@ -134,7 +134,7 @@ OVER: Final = {"status": "over", "winner": 1, "deadline": None, "finished_at": N
     ("seat", "game", "viewed", "reason", "link"),
     [
         ({}, {}, False, "", "Take your seat back"),
-        ({}, {}, True, "", "Take your seat back"),  # the mark of a viewed game lasts longer than a turn of a live table
+        ({}, {}, True, "", "Take your seat back"),  # a viewed game counts longer than a turn of a live table
         ({"bot": ""}, {}, False, "back", ""),
         ({"user": None}, {}, False, "staff", ""),
         ({"left": True}, {}, False, "staff", ""),

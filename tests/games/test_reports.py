@@ -179,7 +179,7 @@ def close(case: Case, by: User, **more: Any) -> AuditEntry:
 
 
 def read_answers(reporter: User, now: datetime) -> bool:
-    shown = [report.answer_mark for report in conduct.unread_answers_of(reporter.pk)]
+    shown = [report.outcome_shown for report in conduct.unread_answers_of(reporter.pk)]
     return cases.mark_answers_read(person_id=reporter.pk, shown=shown, now=now)
 
 

@@ -102,5 +102,5 @@ SHOWING: Final = ("game", "invite", "me-token-create", "mfa_activate_totp", "mfa
 def test_the_scan_finds_what_it_looks_for(
     revealing: Revealing, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(secret_pages, "mark", lambda request: None)
+    monkeypatch.setattr(secret_pages, "mark_secret", lambda request: None)
     assert revealing.compressed_secrets(address) != []
