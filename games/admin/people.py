@@ -21,7 +21,7 @@ from games.admin.subjects import SubjectAdmin
 from games.models.moderation import BROWSER_MARKS_KEPT, Warned
 from games.notices import inbox
 from games.notices.render import mail_state_of
-from games.queries import conduct, glance
+from games.queries import conduct, staff_summary
 from games.queries.lists import hosted_tables
 from games.staff import accounts, invitations, people
 from games.staff.acts import (
@@ -264,7 +264,7 @@ class PersonAdmin(SubjectAdmin):
             "conduct": record,
             "waiting": conduct.waiting_appeals_of(person),
             "notes_of_staff": notes_in(record.audit),
-            "glance": glance.glance_at(person, now, reader=by.pk),
-            "misses_days": glance.MISSES_WITHIN.days,
+            "summary": staff_summary.staff_summary_of(person, now, reader=by.pk),
+            "misses_days": staff_summary.MISSES_WITHIN.days,
             "marks_days": BROWSER_MARKS_KEPT.days,
         }

@@ -9,7 +9,7 @@ a `GameView`, which `view_of` makes.
 - `players`, `former_holders`: the people who have or had a seat at a table; `invitations` to rematches
 - `lists`, `front_page`: lists of games; `profiles`: what people see of each other; `my_data`: a copy of one's data
 - `records`, `replays`, `key_moments`, `verify`: finished games
-- `conduct`: warnings, suspensions, reports and cases; `glance`: what staff see of a person; `announcement`
+- `conduct`: warnings, suspensions, reports and cases; `staff_summary`: what staff see of a person; `announcement`
 - `backlog`, `due_bots`: what is due; `open_pages`: what open sockets are compared with
 """
 

@@ -1,4 +1,4 @@
-"""Test what the page of a person shows staff at a glance."""
+"""Test what the page of a person shows staff."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts.models import Session, User
 from games.models import Case, Game, Move, Seat
 from games.queries import Table, Viewer
-from games.queries.glance import MISSES_WITHIN, glance_at
+from games.queries.staff_summary import MISSES_WITHIN, staff_summary_of
 from games.staff import auto_reports, cases
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
@@ -39,7 +39,7 @@ def test_running_and_finished_games_are_listed_with_seat_and_misses(as_mo: Clien
     running, finished = table_after([alice, bob], 7, seed=0), table_after([bob, alice], 7, seed=1)
     Seat.objects.filter(game=running.game, user=alice).update(misses=2)
     Game.objects.filter(pk=finished.game.pk).update(status="over", finished_at=NOON, winner=1)
-    seen = glance_at(alice, NOON, reader=0)
+    seen = staff_summary_of(alice, NOON, reader=0)
     assert [(seat.game_id, seat.index, seat.misses) for seat in seen.going] == [(running.game.pk, 0, 2)]
     assert [(seat.game_id, seat.index) for seat in seen.ended] == [(finished.game.pk, 1)]
     page = page_of(as_mo, alice)
@@ -59,8 +59,8 @@ def test_the_turns_that_the_clock_played_are_counted(alice: User, bob: User) -> 
     line(103, 0, "clock pass", NOON + timedelta(minutes=1))  # the same turn
     line(104, 1, "clock draw", NOON + timedelta(minutes=2))
     line(105, 0, "clock draw", NOON + timedelta(minutes=3))
-    assert glance_at(alice, NOON + timedelta(hours=1), reader=0).missed == 2
-    assert glance_at(alice, NOON + MISSES_WITHIN + timedelta(minutes=2), reader=0).missed == 1
+    assert staff_summary_of(alice, NOON + timedelta(hours=1), reader=0).missed == 2
+    assert staff_summary_of(alice, NOON + MISSES_WITHIN + timedelta(minutes=2), reader=0).missed == 1
 
 
 def test_reports_made_and_received_have_their_outcomes(as_mo: Client, ann: User, alice: User, bob: User) -> None:
@@ -70,7 +70,7 @@ def test_reports_made_and_received_have_their_outcomes(as_mo: Client, ann: User,
     about_alice = Case.objects.get(person=alice)
     more: dict[str, Any] = {"outcome": "nothing", "answer": "", "reason": "Nobody had to wait.", "now": NOON}
     cases.close_case(case_id=about_alice.pk, by=ann, **more)
-    seen = glance_at(alice, NOON, reader=0)
+    seen = staff_summary_of(alice, NOON, reader=0)
     assert [(one.reporter, one.case) for one in seen.received] == [(bob, about_alice)]
     assert [(one.reporter, one.case.person) for one in seen.made] == [(alice, bob)]
     page = page_of(as_mo, alice)
@@ -81,9 +81,9 @@ def test_reports_made_and_received_have_their_outcomes(as_mo: Client, ann: User,
 @pytest.mark.long
 def test_staff_never_see_that_somebody_has_reported_them(as_mo: Client, mo: User, alice: User, bob: User) -> None:
     report(alice, table_after([alice, mo, bob], 7, seed=0), seat=1)
-    assert glance_at(alice, NOON, reader=mo.pk).made == []
+    assert staff_summary_of(alice, NOON, reader=mo.pk).made == []
     assert SAID not in page_of(as_mo, alice)
-    assert len(glance_at(alice, NOON, reader=0).made) == 1
+    assert len(staff_summary_of(alice, NOON, reader=0).made) == 1
 
 
 def test_a_report_with_html_is_shown_as_text(as_mo: Client, alice: User, bob: User) -> None:
@@ -96,12 +96,12 @@ def test_a_report_with_html_is_shown_as_text(as_mo: Client, alice: User, bob: Us
 
 
 def test_the_last_visit_is_the_newest_use_of_a_session_or_the_log_in(as_mo: Client, alice: User) -> None:
-    assert glance_at(alice, NOON, reader=0).last_visit is None
+    assert staff_summary_of(alice, NOON, reader=0).last_visit is None
     alice.last_login = NOON
-    assert glance_at(alice, NOON, reader=0).last_visit == NOON
+    assert staff_summary_of(alice, NOON, reader=0).last_visit == NOON
     later = NOON + timedelta(hours=2)
     Session.objects.create(session_key="one", user=alice, seen_at=later, expire_date=later)
-    assert glance_at(alice, NOON, reader=0).last_visit == later
+    assert staff_summary_of(alice, NOON, reader=0).last_visit == later
 
 
 def test_other_accounts_of_the_same_browser_are_named(as_mo: Client, alice: User, bob: User, charlie: User) -> None:
@@ -109,11 +109,11 @@ def test_other_accounts_of_the_same_browser_are_named(as_mo: Client, alice: User
     first, second = table_after([alice, bob], 7, seed=0), table_after([charlie, bob], 7, seed=1)
     for table, person, digest in ((first, alice, "one"), (first, bob, "two"), (second, charlie, "one")):
         auto_reports.store_browser_mark(code=table.game.code, user_id=person.pk, digest=digest, now=now)
-    seen = glance_at(alice, now, reader=0)
+    seen = staff_summary_of(alice, now, reader=0)
     assert [(other.person, other.tables) for other in seen.others] == [(charlie, 1)]
-    assert glance_at(bob, now, reader=0).others == []
+    assert staff_summary_of(bob, now, reader=0).others == []
     assert f'<a href="/admin/accounts/user/{charlie.pk}/change/">charlie</a>, at 1' in page_of(as_mo, alice)
-    assert glance_at(alice, now + timedelta(days=31), reader=0).others == []
+    assert staff_summary_of(alice, now + timedelta(days=31), reader=0).others == []
 
 
 def test_the_page_of_a_person_costs_the_same_with_many_games(

@@ -1,4 +1,4 @@
-"""What staff see of a person at a glance, besides their conduct: visits, games, missed turns, reports and browsers.
+"""What staff see of a person besides their conduct: visits, games, missed turns, reports and browsers.
 
 As in `conduct`, staff never read reports about themselves: `reader` is the number of the person who reads.
 """
@@ -32,8 +32,8 @@ class OtherAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
-    """A person at a glance. Lists are newest first and have at most `SHOWN` rows, but `going` has all.
+class StaffSummary:
+    """What staff see of a person. Lists are newest first and have at most `SHOWN` rows, but `going` has all.
 
     `missed` is how many of their turns the clock played within `MISSES_WITHIN`, in games where they have a seat.
     """
@@ -47,12 +47,12 @@ class Glance:
     others: Sequence[OtherAccount]
 
 
-def glance_at(person: User, now: datetime, *, reader: int) -> Glance:
-    """Return what staff see of a person at a glance."""
+def staff_summary_of(person: User, now: datetime, *, reader: int) -> StaffSummary:
+    """Return what staff see of a person."""
     seats = Seat.objects.filter(user=person).select_related("game").order_by("-game_id")
     reports = Report.objects.exclude(case__person_id=reader).select_related("case__person", "reporter", "game")
     reports = reports.order_by("-pk")
-    return Glance(
+    return StaffSummary(
         last_visit=_last_visit_of(person),
         going=list(seats.filter(game__status__in=(Game.Status.OPEN, Game.Status.PLAYING))),
         ended=list(seats.filter(game__status__in=Game.ENDED)[:SHOWN]),
