@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from games import queries, rules
 from games.models import Game
-from games.queries import DoneAct, GameView, LastHand, LogLine, PastEvent, Table, conduct, key_moments, watching
-from games.queries.watching import PastTable
+from games.queries import DoneAct, GameView, LastHand, LogLine, PastEvent, Table, conduct, key_moments, past_table
+from games.queries.past_table import PastTable
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -126,7 +126,7 @@ def _past_table(table: Table, user: User | None, shown: ShownPage | None, now: d
     seat = table.seat_of(user)
     if seat is None or shown is None or not shown.watches or shown.version is None or shown.deal is None:
         return None
-    return watching.next_step(table, seat, since=shown.version, deal=shown.deal, now=now)
+    return past_table.next_step(table, seat, since=shown.version, deal=shown.deal, now=now)
 
 
 def _lines_to_read(table: Table, shown: ShownPage | None) -> int:

@@ -14,7 +14,7 @@ from accounts.models import User
 from games import queries, rules
 from games.actions import lobby
 from games.models import Game, Hand, Move, Round
-from games.queries import Table, Viewer, watching
+from games.queries import Table, Viewer, past_table
 from games.render.table import sorted_hand
 from tests.conftest import logged_in
 from tests.support.clocks import move
@@ -90,11 +90,11 @@ def test_each_fetch_shows_one_move_more_until_the_present(
 
 def test_a_new_owner_of_the_seat_sees_the_present(over: Table) -> None:
     Hand.objects.filter(round=over.started.round, seat__index=1).update(lost=[])  # as when the seat is given away
-    assert watching.next_step(now_of(over), 1, since=0, deal=1, now=NOON) is None
+    assert past_table.next_step(now_of(over), 1, since=0, deal=1, now=NOON) is None
 
 
 def test_the_hand_that_was_lost_is_what_the_player_held(over: Table, alice: User, bob: User, as_bob: Client) -> None:
-    step = watching.next_step(over, 1, since=0, deal=1, now=NOON)
+    step = past_table.next_step(over, 1, since=0, deal=1, now=NOON)
     assert step is not None
     assert step.table.game.version == knocked_out(over)[1]
     lost = queries.view_of(step.table, bob).lost
@@ -134,7 +134,7 @@ def test_nobody_but_the_player_who_is_out_watches(over: Table, charlie: User, as
 
 def test_a_watched_moment_shows_no_hidden_card(over: Table, bob: User) -> None:
     for n in range(knocked_out(over)[1], over.game.version):
-        step = watching.next_step(over, 1, since=n - 1, deal=1, now=NOON)
+        step = past_table.next_step(over, 1, since=n - 1, deal=1, now=NOON)
         assert step is not None
         view = queries.view_of(step.table, bob)
         assert view.view is not None
@@ -175,7 +175,7 @@ def test_a_long_round_and_a_faulty_log_show_the_present(
 ) -> None:
     out = knocked_out(over)[1]
     with monkeypatch.context() as short:
-        short.setattr(watching, "LONG", 5)
+        short.setattr(past_table, "LONG", 5)
         assert watch(over, as_bob, out).version == over.game.version
     Move.objects.filter(game=over.game, n=1).update(text="take")
     assert watch(over, as_bob, out).version == over.game.version
