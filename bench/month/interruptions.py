@@ -89,7 +89,7 @@ class Pauses:
             game, viewer = seat.game, Viewer(person.user)
             if game.paused_at is not None:
                 if self.rng.random() < GOES_ON:
-                    self._note_end(pauses.end_pause(code=game.code, viewer=viewer, now=now).game, now)
+                    self._note_end(pauses.resume(code=game.code, viewer=viewer, now=now).game, now)
             elif seat.index not in game.pause_votes and self.rng.random() < (AGREES if game.pause_votes else ASKS):
                 self._note_vote(pauses.ask_pause(code=game.code, viewer=viewer, now=now).game)
 

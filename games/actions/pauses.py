@@ -42,8 +42,8 @@ def ask_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         return table
 
 
-def end_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
-    """Withdraw a vote for a pause, or end the pause that the players agreed on. One player is enough to end it.
+def resume(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
+    """Withdraw a vote for a pause, or resume a game that the players agreed to pause. One player is enough to end it.
 
     :raises Denied: as `ask_pause`, without `paused`; `forbidden` also if only staff can end this pause.
     """

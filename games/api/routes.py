@@ -255,7 +255,7 @@ def pause_game(request: HttpRequest, code: str, payload: Nothing | None = None) 
 
 @api.post("/games/{code}/resume", response={200: GameOut}, summary="Withdraw or end a pause")
 def resume_game(request: HttpRequest, code: str, payload: Nothing | None = None) -> dict[str, Any]:
-    return _acted(pauses.end_pause, request, code)
+    return _acted(pauses.resume, request, code)
 
 
 @api.post("/games/{code}/take-back", response={200: GameOut}, summary="Take my seat back from the bot")

@@ -116,9 +116,9 @@ def pause(request: HtmxRequest, code: str) -> HttpResponse:
 
 
 @get_shows_table
-def end_pause(request: HtmxRequest, code: str) -> HttpResponse:
-    """Take a vote for a pause back, or end the pause."""
-    return _done(request, code, partial(pauses.end_pause, code=code, now=timezone.now()))
+def resume(request: HtmxRequest, code: str) -> HttpResponse:
+    """Withdraw a vote for a pause, or resume the game."""
+    return _done(request, code, partial(pauses.resume, code=code, now=timezone.now()))
 
 
 @get_shows_table

@@ -62,7 +62,7 @@ def test_heading_title_and_announcements_agree_in_a_pause_and_when_a_game_is_cal
         pauses.ask_pause(code=game.code, viewer=Viewer(user), now=timezone.now())
     agrees(other, "Paused: your turn.", said="Paused: your turn.")
     agrees(one, "Paused: bob’s turn.", said="Paused: bob’s turn.")
-    pauses.end_pause(code=game.code, viewer=Viewer(alice), now=timezone.now())
+    pauses.resume(code=game.code, viewer=Viewer(alice), now=timezone.now())
     agrees(other, "Your turn: play", said="Your turn: play")
     tables.void_game(game_id=game.pk, by=ann, reason="To see what happens", now=timezone.now())
     for page in (one, other):

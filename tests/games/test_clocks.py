@@ -42,8 +42,8 @@ def ask_pause(table: Table, user: User) -> None:
     pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=NOON)
 
 
-def end_pause(table: Table, user: User, *, at: datetime = NOON + HOUR) -> None:
-    pauses.end_pause(code=table.game.code, viewer=Viewer(user), now=at)
+def resume(table: Table, user: User, *, at: datetime = NOON + HOUR) -> None:
+    pauses.resume(code=table.game.code, viewer=Viewer(user), now=at)
 
 
 def take_over(table: Table, seat: int) -> None:
@@ -150,14 +150,14 @@ def test_a_pause_needs_the_votes_of_all_players_still_in(three: Table, alice: Us
     assert now_of(three).game.pause_votes == []  # cleared when a player leaves
     ask_pause(three, alice)
     assert (now_of(three).game.pause_votes, now_of(three).game.paused_at) == ([0], None)
-    end_pause(three, alice, at=NOON)
+    resume(three, alice, at=NOON)
     ask_pause(three, bob)
     assert now_of(three).game.pause_votes == [1]
     ask_pause(three, alice)
     game = now_of(three).game
     assert (game.paused_reasons, game.paused_at, game.pause_votes) == (["consent"], NOON, [])
     assert refused(lambda: ask_pause(three, bob)) == ("paused", 409)
-    end_pause(three, bob)
+    resume(three, bob)
     assert now_of(three).game.deadline == NOON + 6 * HOUR
 
 
@@ -178,7 +178,7 @@ def test_players_are_told_who_stopped_all_games(table: Table, alice: User) -> No
     assert said in page
     assert "was restored" not in page
     with pytest.raises(Denied, match=said):
-        end_pause(table, alice)
+        resume(table, alice)
 
 
 def test_a_game_that_ends_in_a_pause_is_no_longer_paused(table: Table, bob: User) -> None:
@@ -208,8 +208,8 @@ def test_the_next_round_is_dealt_after_the_last_person_resigns_in_a_pause(alice:
 def test_a_pause_by_staff_stays_when_the_last_person_leaves(alone: Table, alice: User) -> None:
     ask_pause(alone, alice)
     paused(alone)
-    end_pause(alone, alice, at=NOON)
-    assert refused(lambda: end_pause(alone, alice)) == ("forbidden", 403)  # not that of staff
+    resume(alone, alice, at=NOON)
+    assert refused(lambda: resume(alone, alice)) == ("forbidden", 403)  # not that of staff
     move(alone, alice, "leave")
     assert (now_of(alone).game.paused_reasons, now_of(alone).game.wake_at) == (["staff"], None)
     resumed(alone, at=NOON + HOUR)
@@ -222,7 +222,7 @@ def test_a_pause_stays_while_another_player_can_end_it(alice: User, bob: User) -
         ask_pause(table, user)
     move(table, alice, "leave")
     assert now_of(table).game.paused_reasons == ["consent"]
-    end_pause(table, bob)
+    resume(table, bob)
     assert now_of(table).game.deadline == NOON + 49 * HOUR  # Bob’s turn, since alice left
 
 

@@ -181,7 +181,7 @@ ACTIONS: Final[dict[str, tuple[int, Callable[[Everybody, Table], None]]]] = {
     "bot takes over": (2, _bot_takes_over),
     "take seat back": (4, _at_table(pauses.take_seat_back)),
     "ask pause": (4, _at_table(pauses.ask_pause)),
-    "end pause": (4, _at_table(pauses.end_pause)),
+    "end pause": (4, _at_table(pauses.resume)),
     "profile": (2, _change_profile),
     "vacation": (2, _vacation),
     "rematch": (4, _ask_rematch),

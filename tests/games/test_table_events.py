@@ -53,8 +53,8 @@ def pause(table: Table, *users: User, at: datetime = NOON) -> None:
         pauses.ask_pause(code=table.game.code, viewer=Viewer(user), now=at)
 
 
-def end_pause(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
-    pauses.end_pause(code=table.game.code, viewer=Viewer(user), now=at)
+def resume(table: Table, user: User, at: datetime = NOON + MINUTE) -> None:
+    pauses.resume(code=table.game.code, viewer=Viewer(user), now=at)
 
 
 def test_stored_names_do_not_change() -> None:
@@ -73,7 +73,7 @@ def test_the_log_shows_where_a_pause_began_and_ended(
     assert notes_shown(table) == []
     pause(table, bob)
     assert notes_shown(table) == [AGREED]
-    end_pause(table, bob)
+    resume(table, bob)
     move(table, bob, "play r4")
     for browser, who in ((as_alice, "bob"), (as_bob, "You"), (Client(), "bob")):
         shown = log_lines(browser, table.game)
@@ -87,7 +87,7 @@ def test_a_withdrawn_vote_is_not_logged_and_the_end_of_a_pause_by_itself_is(
     table: Table, alice: User, bob: User
 ) -> None:
     pause(table, alice)
-    end_pause(table, alice)
+    resume(table, alice)
     assert notes_shown(table) == []
     pause(table, alice, bob)
     pauses.end_old_pauses(now=NOON + Game.LONGEST_PAUSE)
@@ -122,7 +122,7 @@ def test_pauses_by_staff_or_a_restore_are_not_logged_as_agreed(table: Table, ann
 def test_players_can_end_their_pause_during_one_by_staff(table: Table, alice: User, bob: User, ann: User) -> None:
     pause(table, alice, bob)
     tables.pause(game_id=table.game.pk, by=ann, reason=REASON, now=NOON + MINUTE)
-    end_pause(table, alice, at=NOON + 2 * MINUTE)
+    resume(table, alice, at=NOON + 2 * MINUTE)
     assert notes_shown(table, bob) == [AGREED, "Staff paused the game.", f"alice {ENDED}"]
 
 
@@ -151,7 +151,7 @@ def test_the_log_uses_current_names_and_keeps_those_of_deleted_guests(
     table: Table, alice: User, ann: User, bob: User
 ) -> None:
     pause(table, alice, bob)
-    end_pause(table, bob)
+    resume(table, bob)
     User.objects.filter(pk=bob.pk).update(display_name="Rude {name} %s {0.game}")
     assert notes_shown(table) == [AGREED, f"Rude {{name}} %s {{0.game}} {ENDED}"]
     people.mute(person_id=bob.pk, days=3, by=ann, reason=REASON, now=NOON)
@@ -164,7 +164,7 @@ def test_events_are_not_moves_and_not_in_the_record(alice: User, bob: User) -> N
     table = table_after([alice, bob], 12, seed=5, deadline=NOON + 5 * HOUR)
     before = queries.log_of(now_of(table), alice)
     pause(table, alice, bob)
-    end_pause(table, bob)
+    resume(table, bob)
     assert queries.log_of(now_of(table), alice) == before
     move(table, bob, "leave")
     record = rules.print_record(record_of(now_of(table)))
@@ -190,11 +190,11 @@ def test_an_event_is_saved_in_the_transaction_of_its_cause(
 def test_players_cannot_fill_the_log_between_two_moves(table: Table, alice: User, bob: User) -> None:
     for n in range(MOST_PER_VERSION):
         pause(table, alice, bob, at=NOON + n * MINUTE)
-        end_pause(table, alice, at=NOON + n * MINUTE)
+        resume(table, alice, at=NOON + n * MINUTE)
     pause(table, alice, bob, at=NOON + HOUR)
     assert TableEvent.objects.count() == MOST_PER_VERSION
     assert notes_shown(table)[-2:] == [f"alice {ENDED}", AGREED]
-    end_pause(table, bob, at=NOON + 2 * HOUR)
+    resume(table, bob, at=NOON + 2 * HOUR)
     move(table, alice, "play r5", at=NOON + 2 * HOUR)
     pause(table, alice, bob, at=NOON + 3 * HOUR)
     assert TableEvent.objects.count() == MOST_PER_VERSION + 1
@@ -204,7 +204,7 @@ def test_events_keep_their_order_if_a_process_has_a_wrong_clock(
     table: Table, alice: User, bob: User, ann: User
 ) -> None:
     pause(table, alice, bob)
-    end_pause(table, bob, at=NOON - HOUR)
+    resume(table, bob, at=NOON - HOUR)
     assert notes_shown(table) == [AGREED, f"bob {ENDED}"]
     assert AGREED in text_of(staff_browser(ann).get(f"/admin/games/game/{table.game.pk}/change/"))
 
@@ -247,6 +247,6 @@ def test_events_cost_a_page_no_extra_statement(
         log_lines(as_alice, table.game, fragment=True)
     for n in range(3):
         pause(table, alice, bob, at=NOON + n * MINUTE)
-        end_pause(table, bob, at=NOON + n * MINUTE)
+        resume(table, bob, at=NOON + n * MINUTE)
     with django_assert_num_queries(len(before)):
         assert len(log_lines(as_alice, table.game, fragment=True)) == 6

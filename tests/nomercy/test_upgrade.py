@@ -193,7 +193,7 @@ def test_an_upgrade_loses_nothing_and_games_continue(upgrade: Upgrade) -> None:
     browser = logged_in(alice)
     assert {browser.get(f"/games/{code}/").status_code for code in codes} == {200}
     lobby.join(code="open", viewer=Viewer(bob, [Game.objects.get(code="open").invite_key]), now=NOW)
-    pauses.end_pause(code="paused", viewer=Viewer(alice), now=NOW)
+    pauses.resume(code="paused", viewer=Viewer(alice), now=NOW)
     rng = random.Random(0)
     versions = dict(Game.objects.filter(status=Game.Status.PLAYING).values_list("code", "version"))
     for code, version in versions.items():
