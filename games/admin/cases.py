@@ -166,7 +166,7 @@ class CaseAdmin(SubjectAdmin):
             more={"case": case, "changed": conduct.outcome_changes([case]).get(case.pk), "reports": reports},
         )
 
-    def page_of(self, request: HttpRequest, row: Case) -> dict[str, Any]:
+    def page_values(self, request: HttpRequest, row: Case) -> dict[str, Any]:
         case, by, now = row, cast("User", request.user), timezone.now()
         seen = newer_acts.newest({"case_id": case.pk}, reader=by)
         audit = list(newer_acts.about({"case_id": case.pk}, reader=by))
@@ -225,7 +225,7 @@ class AppealAdmin(SubjectAdmin):
         check = partial(appeals.check_appeal, now=timezone.now())
         return refusal_of(check, appeal, by=by) if appeal.decided_at is None else ""
 
-    def page_of(self, request: HttpRequest, row: Appeal) -> dict[str, Any]:
+    def page_values(self, request: HttpRequest, row: Appeal) -> dict[str, Any]:
         appeal, by = row, cast("User", request.user)
         open_, refusal = appeal.decided_at is None, self._refusal_of(appeal, by)
         notes: list[str] = []

@@ -224,7 +224,7 @@ class GameAdmin(SubjectAdmin):
             **more,
         )
 
-    def page_of(self, request: HttpRequest, row: Game) -> dict[str, Any]:
+    def page_values(self, request: HttpRequest, row: Game) -> dict[str, Any]:
         """Return the table as a spectator sees it, also to a staff member who sits there."""
         table = _table_of(row)
         game, now = table.game, timezone.now()

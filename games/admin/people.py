@@ -249,7 +249,7 @@ class PersonAdmin(SubjectAdmin):
             more={"waiting": conduct.waiting_appeals_of(person)} if act in ABOUT_APPEALS else {},
         )
 
-    def page_of(self, request: HttpRequest, row: User) -> dict[str, Any]:
+    def page_values(self, request: HttpRequest, row: User) -> dict[str, Any]:
         """Return the person, their conduct and what staff can do."""
         person, now, by = row, timezone.now(), cast("User", request.user)
         record = conduct.conduct_of(person, now, reader=by.pk)

@@ -33,7 +33,7 @@ class SubjectAdmin(ReadOnlyAdmin):
     argument: str
     template: str
 
-    def page_of(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+    def page_values(self, request: HttpRequest, row: Any) -> dict[str, Any]:
         """Return the values for the template of the page of a row."""
         raise NotImplementedError
 
@@ -86,5 +86,5 @@ class SubjectAdmin(ReadOnlyAdmin):
         row = self.get_object(request, object_id)
         if row is None:
             raise Http404
-        context = {**self.admin_site.each_context(request), "opts": self.opts, **self.page_of(request, row)}
+        context = {**self.admin_site.each_context(request), "opts": self.opts, **self.page_values(request, row)}
         return render(request, self.template, context)

@@ -146,7 +146,7 @@ def list_games(
         games = games if status is None else games.filter(status=status)
     else:
         games = lists.public_games(place, status)
-    page, listed = queries.page_of(games[offset : offset + limit])
+    page, listed = queries.readable_tables(games[offset : offset + limit])
     answer = {"items": [listed_json(queries.view_of(table, user)) for table in page], "count": games.count()}
     if not (mine or turn):
         following = lists.next_place(listed, limit=limit, offset=offset, after=place)

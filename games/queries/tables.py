@@ -283,12 +283,12 @@ def match_of(table: Table) -> rules.Match:
 def with_tables(games: QuerySet[Game]) -> list[Table]:
     """Return the tables of a list of games, in its order and from one snapshot. Runs one query.
 
-    :raises Exception: one of them cannot be read. A list that many people see is better made by `page_of`.
+    :raises Exception: one of them cannot be read. A list that many people see is better made by `readable_tables`.
     """
     return [table_of(game, loaded, seats) for game, seats, loaded in _rows_of(games)]
 
 
-def page_of(games: QuerySet[Game]) -> tuple[list[Table], list[Game]]:
+def readable_tables(games: QuerySet[Game]) -> tuple[list[Table], list[Game]]:
     """Return the tables of a list of games as `with_tables`, but only those that can be read, and all its games."""
     rows = _rows_of(games)
     return readable(rows), [game for game, _, _ in rows]

@@ -37,8 +37,8 @@ def profile(request: HttpRequest, username: str) -> HttpResponse:
     if not them.is_active:
         return _closed(request, them)
     is_own = reader == them
-    current, _ = queries.page_of(profiles.public_tables_of(them))
-    shared = queries.page_of(profiles.shared_tables(them, reader))[0] if reader and not is_own else []
+    current, _ = queries.readable_tables(profiles.public_tables_of(them))
+    shared = queries.readable_tables(profiles.shared_tables(them, reader))[0] if reader and not is_own else []
     both = {table.game.pk for table in shared}
     page = profile_of(
         them,
@@ -64,7 +64,7 @@ def report_person(request: HttpRequest, username: str) -> HttpResponse:
         return _closed(request, them)
     if them == reader:
         return redirect("person", username)
-    tables = {table.game.code: table for table in queries.page_of(profiles.tables_to_report(them, reader))[0]}
+    tables = {table.game.code: table for table in queries.readable_tables(profiles.tables_to_report(them, reader))[0]}
     games = [(code, table_label(table, queries.view_of(table, reader), them)) for code, table in tables.items()]
     form = report_form.PersonReportForm(request.POST if request.method == "POST" else None, games=games)
 

@@ -65,7 +65,7 @@ def games_against_bots(request: HttpRequest) -> list[GameView]:
     user = person(request)
     if user is None:
         return []
-    readable, _ = queries.page_of(lists.games_against_bots(user))
+    readable, _ = queries.readable_tables(lists.games_against_bots(user))
     return [queries.view_of(table, user) for table in readable]
 
 
