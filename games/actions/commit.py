@@ -28,8 +28,8 @@ MAX_ORDERS: Final = 200
 """The most plays of standing orders after a move. A longer chain needs cards that come back into hands."""
 
 
-class Line(NamedTuple):
-    """A line of the log: a seat and its move, the position after it, and its events.
+class AppliedMove(NamedTuple):
+    """A move that was applied: a line of the log, with the position after it and its events.
 
     `by_order`: the standing orders of the seat made the move.
     """
@@ -98,12 +98,12 @@ def commit(
     announce.after_commit(table.game, wake=wake)
 
 
-def _applied(table: Table, seat: int, moves: Sequence[rules.Move], check_next: Check | None) -> list[Line]:
+def _applied(table: Table, seat: int, moves: Sequence[rules.Move], check_next: Check | None) -> list[AppliedMove]:
     """Return the lines that these moves add to the log. Changes nothing.
 
     :raises Denied: a refusal of the rules or of `check_next`. It names the move if there are several.
     """
-    position, log = table.started.position, list[Line]()
+    position, log = table.started.position, list[AppliedMove]()
     shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
     for number, move in enumerate(moves, 1):
         try:
@@ -114,15 +114,15 @@ def _applied(table: Table, seat: int, moves: Sequence[rules.Move], check_next: C
             raise _of_line(number, moves, from_rules(refused, table.game.version)) from refused
         except Denied as denied:
             raise _of_line(number, moves, denied) from denied
-        log.append(Line(seat, move, position, events))
+        log.append(AppliedMove(seat, move, position, events))
     if any(event.kind == "missed" for event in log[0].events):
         require_first_miss(table, seat)
     return log
 
 
-def _by_order(table: Table, line: Line) -> list[Line]:
+def _by_order(table: Table, line: AppliedMove) -> list[AppliedMove]:
     """Return the lines that standing orders add to the log after this one. Changes nothing."""
-    log: list[Line] = []
+    log: list[AppliedMove] = []
     if not has_orders(table):
         return log
     shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
@@ -132,7 +132,7 @@ def _by_order(table: Table, line: Line) -> list[Line]:
             break
         seat, move = play
         position, events = rules.apply(line.position, seat, move, table.options, shuffle)
-        line = Line(seat, move, position, events, by_order=True)
+        line = AppliedMove(seat, move, position, events, by_order=True)
         log.append(line)
     return log
 
@@ -158,7 +158,7 @@ class _Changes:
     new_turn: bool = False
 
 
-def _advance(table: Table, line: Line, changes: _Changes, now: datetime) -> None:
+def _advance(table: Table, line: AppliedMove, changes: _Changes, now: datetime) -> None:
     """Put the position after a line into `table`, and what is due after it."""
     game, started = table.game, table.started
     exposed = {event.seat for event in line.events if event.kind == "uno_due"}
@@ -229,7 +229,7 @@ _UPDATE_GAME: Final = f"UPDATE games_game SET revision = revision + 1, {_assigne
 
 
 def _save(
-    table: Table, changes: _Changes, *, log: Sequence[Line], now: datetime, token: str | None, further: int
+    table: Table, changes: _Changes, *, log: Sequence[AppliedMove], now: datetime, token: str | None, further: int
 ) -> None:
     """Write the rows of `table`, which has the changes already, and the lines of the log in one round trip.
 

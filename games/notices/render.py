@@ -21,7 +21,7 @@ from games.render import words
 HELD: Final = "All mail is on hold until this site’s operators release it."
 
 
-class Line(NamedTuple):
+class ChannelState(NamedTuple):
     """The state of a notice in one channel."""
 
     channel: str
@@ -40,7 +40,7 @@ class Item(NamedTuple):
     url: str  # a page that says more, or ""
     when: str
     new: bool
-    lines: list[Line]
+    lines: list[ChannelState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _where(view: GameView | None) -> str:
     return words.table_name(view) + (f", with {others}" if others else "")
 
 
-def _line(row: Notice, held: bool, now: datetime) -> Line:
+def _line(row: Notice, held: bool, now: datetime) -> ChannelState:
     at, why = words.short_time(row.since, now), sentence_of(row.reason)
     if row.state == Notice.State.SENT:
         what, why = ("shown" if row.channel == SITE else "sent"), ""
@@ -126,4 +126,4 @@ def _line(row: Notice, held: bool, now: datetime) -> Line:
             what, at = "goes out in a moment", ""
         if held and row.channel != SITE:
             what, at, why = "waits", "", HELD
-    return Line(CHANNELS[row.channel], what, at, why, row.state == Notice.State.SENT)
+    return ChannelState(CHANNELS[row.channel], what, at, why, row.state == Notice.State.SENT)

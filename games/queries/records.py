@@ -52,17 +52,17 @@ def _round(round_: Round, table: Table, times: _AscendingTimes) -> rules.RoundRe
     )
 
 
-def _lines(round_: Round, table: Table, times: _AscendingTimes) -> list[rules.Line]:
+def _lines(round_: Round, table: Table, times: _AscendingTimes) -> list[rules.RecordLine]:
     """Return the lines of a round, with each shuffle before the move that needed it.
 
     Shuffles before the first move are those of a first discard (FIRST-1, ELIM-1).
     """
-    shuffler, lines = rules.Shuffler(bytes(round_.secret)), list[rules.Line]()
+    shuffler, lines = rules.Shuffler(bytes(round_.secret)), list[rules.RecordLine]()
 
     def shuffle(cards: Sequence[rules.Card], stream: str) -> list[rules.Card]:
         order = shuffler.shuffle(cards, stream)
         if not rules.is_of_deal(stream):  # the deal is not among the lines
-            lines.append(rules.Line("", " ".join(order)))
+            lines.append(rules.RecordLine("", " ".join(order)))
         return order
 
     moves = round_.moves.all()
@@ -75,7 +75,7 @@ def _lines(round_: Round, table: Table, times: _AscendingTimes) -> list[rules.Li
     )
     next(positions)
     for move, _ in zip(moves, positions, strict=True):
-        lines.append(rules.Line(times.at(move.at), f"{move.seat} {move.text}"))
+        lines.append(rules.RecordLine(times.at(move.at), f"{move.seat} {move.text}"))
     return lines
 
 

@@ -22,7 +22,7 @@ MOST_ROWS: Final = 24
 """About as many rows the table has: moves at regular distances, besides those with key moments."""
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """The cards of one player. `points` are the corners of a line in an SVG. `now` is the number at the shown step.
 
     `place` is the player's place around the table, which decides the colour.
@@ -72,7 +72,7 @@ class Chart(NamedTuple):
     stack: str
     limit: float | None
     x: float
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     moments: Sequence[ChartMoment]
     names: Sequence[str]
     rows: Sequence[Row]
@@ -114,7 +114,7 @@ def chart_of(
         limit=_percent(top - limit, top) if near else None,
         x=_percent(here.n - first, width),
         lines=[
-            Line(
+            ChartLine(
                 place=player.place,
                 name=player.name,
                 points=points([(counts.n, counts.cards[player.seat]) for counts in drawn]),

@@ -39,7 +39,7 @@ from games.rules.presets import (
     preselected,
 )
 from games.rules.preview import cards_after, cost_of_miss, next_steps, winner_by_leaving
-from games.rules.record import Line, Record, RoundRecord, parse_record, print_record, replay_record
+from games.rules.record import Record, RecordLine, RoundRecord, parse_record, print_record, replay_record
 from games.rules.replay import replay
 from games.rules.rulebook import RULEBOOK, rules_that_apply
 from games.rules.rulebook_rule import Rule
@@ -79,7 +79,6 @@ __all__ = [
     "Face",
     "KeyMoment",
     "Kind",
-    "Line",
     "LoggedMove",
     "LoggedRound",
     "Match",
@@ -90,6 +89,7 @@ __all__ = [
     "Pending",
     "Position",
     "Record",
+    "RecordLine",
     "Refused",
     "RoundRecord",
     "Rule",

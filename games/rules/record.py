@@ -32,7 +32,7 @@ _SEATS: Final = re.compile(r"\d(?: \d)*", re.ASCII)
 _POINTS: Final = re.compile(r"\d+(?:,\d+)*", re.ASCII)
 
 
-class Line(NamedTuple):
+class RecordLine(NamedTuple):
     """A line of a round: an accepted move or a reshuffle.
 
     For a move ``at`` is its time in UTC and ``text`` is ``<seat> <move>``. For a reshuffle ``at`` is empty and ``text``
@@ -53,7 +53,7 @@ class RoundRecord(NamedTuple):
     number: int
     dealer: int
     deal: tuple[Card, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[RecordLine, ...]
     end: Outcome | None
 
 
@@ -79,7 +79,7 @@ class ReplayedRound(NamedTuple):
 
     number: int
     start: Position
-    steps: tuple[tuple[Line, Position, tuple[Event, ...]], ...]
+    steps: tuple[tuple[RecordLine, Position, tuple[Event, ...]], ...]
 
     @property
     def position(self) -> Position:
@@ -233,13 +233,13 @@ def _parse_cards(text: str, options: Options) -> tuple[Card, ...]:
     return cards
 
 
-def _parse_record_line(line: str, options: Options) -> Line:
+def _parse_record_line(line: str, options: Options) -> RecordLine:
     if line.startswith("shuffle: "):
         text = line.removeprefix("shuffle: ")
         # The order of the seats in a lottery, or cards (BUZZ-3).
-        return Line("", text if _SEATS.fullmatch(text) else " ".join(_parse_cards(text, options)))
+        return RecordLine("", text if _SEATS.fullmatch(text) else " ".join(_parse_cards(text, options)))
     at, _, text = line.partition(" ")
-    return Line(_parse_time(at), text)
+    return RecordLine(_parse_time(at), text)
 
 
 def _parse_end(line: str, players: int) -> Outcome:
@@ -318,7 +318,7 @@ class _RecordReplay:
 
     def _replay_lines(
         self, round_: RoundRecord, position: Position, cards: _RecordedCards
-    ) -> Iterator[tuple[Line, Position, tuple[Event, ...]]]:
+    ) -> Iterator[tuple[RecordLine, Position, tuple[Event, ...]]]:
         for line in round_.lines[len(cards.before_moves) :]:
             if not line.at:
                 cards.add(line.text)

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from games.rules import (
     PRESETS,
     BadInput,
-    Line,
     Match,
     Options,
     Outcome,
     Record,
+    RecordLine,
     RoundRecord,
     Shuffler,
     apply,
@@ -56,14 +56,14 @@ def played_round(
     position = deal(options, players, shuffle, dealer=dealer, absent=tuple(sorted(absent)))
     cards = tuple(orders.pop("0"))
     # A first Draw Two may need a shuffle before the first move (FIRST-1). A record has no lines for pairs (PAIR-1).
-    lines = [Line("", " ".join(order)) for stream, order in orders.items() if not stream.startswith("p")]
+    lines = [RecordLine("", " ".join(order)) for stream, order in orders.items() if not stream.startswith("p")]
     orders.clear()
     while position.phase != "over":
         seat, move = random_move(position, options, rng, leaving=0.002)
         position, _ = apply(position, seat, move, options, shuffle)
-        lines += [Line("", " ".join(order)) for order in orders.values()]
+        lines += [RecordLine("", " ".join(order)) for order in orders.values()]
         orders.clear()
-        lines.append(Line(f"2026-11-21T00:{14 + number:02}:{min(len(lines), 59):02}Z", f"{seat} {move}"))
+        lines.append(RecordLine(f"2026-11-21T00:{14 + number:02}:{min(len(lines), 59):02}Z", f"{seat} {move}"))
         absent.update({seat} if move.kind == "leave" else ())
     ended = outcome(position)
     assert ended is not None
@@ -200,7 +200,7 @@ def test_a_void_round_without_a_move_ends_where_it_started() -> None:
 
 @pytest.mark.rule("LEAVE-1")
 def test_the_last_player_who_has_not_left_wins_the_match() -> None:
-    lines = tuple(Line(FIRST.at, line) for line in ("0 leave", "1 leave"))
+    lines = tuple(RecordLine(FIRST.at, line) for line in ("0 leave", "1 leave"))
     only = MATCH.rounds[0]._replace(lines=lines, end=Outcome(2, 500))
     record = MATCH._replace(rounds=(only,), commitments=MATCH.commitments[:1], seeds=MATCH.seeds[:1], result=2)
     assert len(list(replay_record(record))) == 1
@@ -211,7 +211,7 @@ def test_the_last_player_who_has_not_left_wins_the_match() -> None:
 @pytest.mark.rule("SETUP-5")
 @pytest.mark.parametrize(("lines", "dealer"), [((), 2), (("1 leave",), 2), (("2 leave",), 0)])
 def test_the_dealer_of_a_void_round_deals_again_unless_they_left(lines: tuple[str, ...], dealer: int) -> None:
-    first = MATCH.rounds[0]._replace(lines=tuple(Line(FIRST.at, line) for line in lines), end=None)
+    first = MATCH.rounds[0]._replace(lines=tuple(RecordLine(FIRST.at, line) for line in lines), end=None)
     second = MATCH.rounds[0]._replace(number=2, lines=(), end=None)
     record = MATCH._replace(commitments=MATCH.commitments[:2], seeds=(), result=None)
     assert len(list(replay_record(record._replace(rounds=(first, second._replace(dealer=dealer)))))) == 2
