@@ -27,7 +27,7 @@ LISTED: Final = 20
 _CHOICE: Final = re.compile(r"([0-9]{1,18})-(.+)", re.ASCII)
 
 
-class Row(NamedTuple):
+class CaseRow(NamedTuple):
     """A case on the page. `choice` is what its box sends: its number, and what the page knew of it."""
 
     case: Case
@@ -65,12 +65,12 @@ def _close(chosen: dict[int, Seen], by: User, **arguments: Any) -> tuple[int, li
     return closed, refusals
 
 
-def _rows(by: User, chosen: dict[int, Seen]) -> list[Row]:
+def _rows(by: User, chosen: dict[int, Seen]) -> list[CaseRow]:
     rows = []
     for case in queue.cases_to_close(by, now=timezone.now())[:LISTED]:
         seen = newer_acts.newest({"case_id": case.pk}, reader=by)
         reports = list(conduct.reports_of(case, reader=by.pk))
-        rows.append(Row(case, reports, f"{case.pk}-{seen}", case.pk in chosen))
+        rows.append(CaseRow(case, reports, f"{case.pk}-{seen}", case.pk in chosen))
     return rows
 
 

@@ -45,7 +45,7 @@ class ChartMoment(NamedTuple):
     here: bool
 
 
-class Row(NamedTuple):
+class ChartRow(NamedTuple):
     """A row of the table: a move, the cards of each player, the stack, and key moments in words."""
 
     n: int
@@ -75,7 +75,7 @@ class Chart(NamedTuple):
     lines: Sequence[ChartLine]
     moments: Sequence[ChartMoment]
     names: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[ChartRow]
 
 
 def chart_of(
@@ -126,7 +126,7 @@ def chart_of(
         moments=[_moment(moment, course[moment.n - first], view, first, width, top, step.n) for moment in moments],
         names=view.names,
         rows=[
-            Row(
+            ChartRow(
                 n=counts.n,
                 url=replay_url(view.id, n=counts.n, round=step.round, seat=seat),
                 cards=counts.cards,

@@ -12,7 +12,7 @@ from games.notices.kinds import CHANNELS, switched_for, wants
 from games.render import words
 
 
-class Row(NamedTuple):
+class KindSwitches(NamedTuple):
     """A kind of notice with a switch for each channel."""
 
     title: str
@@ -42,9 +42,10 @@ class NoticeForm(forms.Form):
         )
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[KindSwitches]:
         return [
-            Row(kind.title, kind.help, [self[f"{kind.name}.{channel}"] for channel in CHANNELS]) for kind in self.kinds
+            KindSwitches(kind.title, kind.help, [self[f"{kind.name}.{channel}"] for channel in CHANNELS])
+            for kind in self.kinds
         ]
 
     @property
