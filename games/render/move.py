@@ -12,7 +12,7 @@ from games.render.table import move_by_click
 from games.render.words import cards, color, listed
 
 
-class Choice(NamedTuple):
+class MoveChoice(NamedTuple):
     """A button of a chooser, which makes the move `move`. `color` is empty where a player or a card is chosen.
 
     `field` is the form field that the button sends: with `choose` it makes no move, but opens the next chooser.
@@ -37,7 +37,7 @@ class Chooser(NamedTuple):
     """
 
     question: str
-    choices: Sequence[Choice]
+    choices: Sequence[MoveChoice]
     cancel_url: str = ""
     help: str = ""
     card: str = ""
@@ -128,28 +128,30 @@ def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move],
     """Return the choice to play the cards of a straight that are chosen, or to choose one more."""
     names = [rules.card_name(move.card or "") for move in straight]
     label = f"Play these {cards(len(names))}" if len(names) > 1 else "Play only this card"
-    choices = [Choice("these", label, listed(names), BETWEEN.join(map(str, straight)))]
+    choices = [MoveChoice("these", label, listed(names), BETWEEN.join(map(str, straight)))]
     for step in rules.next_steps(seen, straight):
         note = "" if step.target is None else f"and swap hands with {view.names[step.target]}"
         chosen = BETWEEN.join(str(move).removeprefix("play ") for move in (*straight, step))
         name = f"And then {rules.card_name(step.card or '')}"
-        choices.append(Choice(len(choices), name, note, chosen, field="choose"))
+        choices.append(MoveChoice(len(choices), name, note, chosen, field="choose"))
     cancel_url, last = "" if seen.drawn else here, straight[-1].card or ""
     return Chooser("Continue the straight?", choices, cancel_url, HOW_TO_SEND_A_STRAIGHT, last, seen.side)
 
 
-def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[Choice]:
+def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[MoveChoice]:
     mine = [rules.face_of(card).color for card in held]
     return [
-        Choice(move.color, color(move.color), f"you hold {mine.count(move.color)}", str(move), move.color)
+        MoveChoice(move.color, color(move.color), f"you hold {mine.count(move.color)}", str(move), move.color)
         for move in ways
         if move.color is not None
     ]
 
 
-def _targets(view: GameView, ways: Sequence[rules.Move]) -> list[Choice]:
+def _targets(view: GameView, ways: Sequence[rules.Move]) -> list[MoveChoice]:
     return [
-        Choice(move.target, view.names[move.target], cards(view.seats[move.target].cards), str(move), is_player=True)
+        MoveChoice(
+            move.target, view.names[move.target], cards(view.seats[move.target].cards), str(move), is_player=True
+        )
         for move in ways
         if move.target is not None
     ]

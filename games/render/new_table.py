@@ -38,7 +38,7 @@ PRESET_CARDS: Final = tuple(
 )
 
 
-class Choice(str):
+class ChoiceLabel(str):
     """The label of a choice. `line` is what is said of it where its part of the form is folded, `hint` is below it."""
 
     __slots__ = ("hint", "line")
@@ -47,14 +47,14 @@ class Choice(str):
     hint: str
 
 
-def choice(text: str, line: str, hint: str = "") -> Choice:
+def choice(text: str, line: str, hint: str = "") -> ChoiceLabel:
     """Return the label of a choice."""
-    label = Choice(text)
+    label = ChoiceLabel(text)
     label.line, label.hint = line, hint
     return label
 
 
-def length_choice(name: str, preset: str) -> Choice:
+def length_choice(name: str, preset: str) -> ChoiceLabel:
     """Return the label of a length of a match with this preset."""
     return choice(LENGTHS[name], LENGTHS[name], length_hint(name, preset))
 
@@ -65,6 +65,6 @@ def length_hint(name: str, preset: str) -> str:
     return f"About {counted(length.rounds, 'round')} with four players, to {length.points:,} points."
 
 
-def pace_choice(pace: Pace) -> Choice:
+def pace_choice(pace: Pace) -> ChoiceLabel:
     """Return the label of a pace."""
     return choice(f"{pace.label}: {pace.help}", f"{pace.label}, {pace.help.partition(':')[0]}")

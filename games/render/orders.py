@@ -21,7 +21,7 @@ _SHORT: Final = {NEVER: "none", CARD: "play the same card", FACE: "play the same
 """What the title of the form says of the orders in force."""
 
 
-class Choice(NamedTuple):
+class OrderChoice(NamedTuple):
     """A radio button or a checkbox. `on`: it is switched on."""
 
     value: str
@@ -42,8 +42,8 @@ class OrdersForm:
     now: str
     link: str
     why: str
-    intercept: Sequence[Choice]
-    keep: Sequence[Choice]
+    intercept: Sequence[OrderChoice]
+    keep: Sequence[OrderChoice]
     dealt: bool
     call_uno: bool
 
@@ -64,9 +64,9 @@ def orders_of(view: GameView) -> OrdersForm | None:
         now=_SHORT[chosen],
         link="Bots intercept: set orders to do so too." if new and bots else f"Orders: {_SHORT[chosen]}.",
         why=f"{'Bots' if bots else 'Others'} can play out of turn here. Leave orders, and you do so too.",
-        intercept=[Choice(value, _LABELS[value], value == chosen) for value in faces],
+        intercept=[OrderChoice(value, _LABELS[value], value == chosen) for value in faces],
         keep=[
-            Choice(card, rules.card_name(card), card in orders.keep)
+            OrderChoice(card, rules.card_name(card), card in orders.keep)
             for card in sorted_hand([*held.union(orders.keep)], "color")
         ],
         dealt=seen is not None,

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from games.rules.cards import DECKS
 
 
-class Choice(NamedTuple):
+class OptionValue(NamedTuple):
     """A value of an option that is no number.
 
     ``label`` names it on forms. ``meaning`` says in a sentence how a table with this value is played.
@@ -37,7 +37,7 @@ class OptionSpec(NamedTuple):
     group: str
     source: str
     about: str = ""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[OptionValue, ...] = ()
     ranges: tuple[tuple[int, int], ...] = ()
     meaning: str = ""
     unit: str = ""
@@ -94,8 +94,8 @@ def _typed(value: bool | str) -> str:
     return ("On" if value else "Off") if isinstance(value, bool) else value
 
 
-def _switch(*, on: str, off: str) -> tuple[Choice, ...]:
-    return Choice(True, "on", on), Choice(False, "off", off)
+def _switch(*, on: str, off: str) -> tuple[OptionValue, ...]:
+    return OptionValue(True, "on", on), OptionValue(False, "off", off)
 
 
 NO_LIMIT_WARNING: Final = "With a No Mercy deck and no mercy limit, hands may grow until the piles run short."
@@ -118,7 +118,7 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Deck",
         _DECK,
         "DECK-1",
-        choices=tuple(Choice(name, deck.title, deck.meaning) for name, deck in DECKS.items()),
+        choices=tuple(OptionValue(name, deck.title, deck.meaning) for name, deck in DECKS.items()),
     ),
     OptionSpec(
         "flip_backs",
@@ -127,8 +127,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "FLIP-6",
         about="For the Flip deck.",
         choices=(
-            Choice("hidden", "hidden", "Nobody sees the hidden sides of cards."),
-            Choice("seen", "seen", "Players see the hidden sides of all other hands, as at a real table."),
+            OptionValue("hidden", "hidden", "Nobody sees the hidden sides of cards."),
+            OptionValue("seen", "seen", "Players see the hidden sides of all other hands, as at a real table."),
         ),
     ),
     OptionSpec(
@@ -138,8 +138,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "FIRST-1",
         about="With a No Mercy deck it must be a number card.",
         choices=(
-            Choice("number", "number", "The discard pile starts with a number card, which has no effect."),
-            Choice(
+            OptionValue("number", "number", "The discard pile starts with a number card, which has no effect."),
+            OptionValue(
                 "official",
                 "official",
                 "The discard pile may start with an action card, which acts on the first player.",
@@ -188,14 +188,14 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "RESP-1",
         about="Which draw cards may be played by a player who owes cards.",
         choices=(
-            Choice("off", "off", "Draw cards cannot be stacked."),
-            Choice("same", "the same card", "A draw card can be stacked on the same draw card, in any colour."),
-            Choice(
+            OptionValue("off", "off", "Draw cards cannot be stacked."),
+            OptionValue("same", "the same card", "A draw card can be stacked on the same draw card, in any colour."),
+            OptionValue(
                 "family",
                 "the same family",
                 "A draw card can be stacked on one of equal or lower value, coloured on coloured and wild on wild.",
             ),
-            Choice("any", "any", "A draw card can be stacked on any draw card of equal or lower value."),
+            OptionValue("any", "any", "A draw card can be stacked on any draw card of equal or lower value."),
         ),
         earlier=((True, "any"), (False, "off")),
     ),
@@ -234,10 +234,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "ROUL-2",
         about="With the Flip deck it must be the player of the card.",
         choices=(
-            Choice(
+            OptionValue(
                 "victim", "the player who must draw", "The player who must draw chooses the colour of a Color Roulette."
             ),
-            Choice(
+            OptionValue(
                 "player",
                 "the player of the card",
                 "The player of a Color Roulette chooses its colour, and the next player draws at once.",
@@ -260,13 +260,13 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _OUT_OF_TURN,
         "INT-1",
         choices=(
-            Choice("off", "off", "Nobody can intercept a turn."),
-            Choice(
+            OptionValue("off", "off", "Nobody can intercept a turn."),
+            OptionValue(
                 "exact",
                 "same colour and kind",
                 "With a card of the same colour and kind as the top card you may play out of turn, and take the turn.",
             ),
-            Choice(
+            OptionValue(
                 "super",
                 "same kind, any colour",
                 "With a card of the same kind as the top card, in any colour, you may play out of turn, and take the"
@@ -291,14 +291,14 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "BLUFF-1",
         about="Not with a No Mercy deck.",
         choices=(
-            Choice("off", "off", "A wild draw card cannot be challenged."),
-            Choice(
+            OptionValue("off", "off", "A wild draw card cannot be challenged."),
+            OptionValue(
                 "official",
                 "official",
                 "You may challenge a wild draw card that makes you draw: it was a bluff if its player also held a card"
                 " of the previous colour.",
             ),
-            Choice(
+            OptionValue(
                 "playroom",
                 "playroom",
                 "You may challenge a wild draw card that makes you draw: it was a bluff if its player held any other"
@@ -313,13 +313,13 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "BUZZ-1",
         about="Not with the Flip deck. A race needs the pace Live.",
         choices=(
-            Choice("off", "off", "The deck has no buzzers."),
-            Choice(
+            OptionValue("off", "off", "The deck has no buzzers."),
+            OptionValue(
                 "race",
                 "race",
                 "Eight buzzers are added to the deck: everybody presses, and the slowest draws two cards.",
             ),
-            Choice(
+            OptionValue(
                 "lottery",
                 "lottery",
                 "Eight buzzers are added to the deck: chance decides who draws two cards.",
@@ -342,8 +342,8 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _CALLS,
         "CALL-1",
         choices=(
-            Choice("turn", "one turn", "A missing call can be caught until the next move of the player on turn."),
-            Choice("open", "until the hand changes", "A missing call can be caught until that hand changes."),
+            OptionValue("turn", "one turn", "A missing call can be caught until the next move of the player on turn."),
+            OptionValue("open", "until the hand changes", "A missing call can be caught until that hand changes."),
         ),
     ),
     OptionSpec(
@@ -403,12 +403,12 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _OUT,
         "ELIM-1",
         choices=(
-            Choice(
+            OptionValue(
                 "set_aside",
                 "set aside",
                 "The cards of a player who is out come back at the next reshuffle.",
             ),
-            Choice(
+            OptionValue(
                 "draw_pile",
                 "into the draw pile",
                 "The cards of a player who is out are shuffled into the draw pile at once.",
@@ -421,17 +421,19 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _END,
         "END-2",
         choices=(
-            Choice(
+            OptionValue(
                 "contest",
                 "the others may answer",
                 "If your last card is a draw card, the others may answer it before you win.",
             ),
-            Choice(
+            OptionValue(
                 "draw_then_win",
                 "the next player draws",
                 "If your last card is a draw card, the next player draws without an answer, and you win.",
             ),
-            Choice("win_now", "nobody draws", "If your last card is a draw card, you win at once and nobody draws."),
+            OptionValue(
+                "win_now", "nobody draws", "If your last card is a draw card, you win at once and nobody draws."
+            ),
         ),
     ),
     OptionSpec(
@@ -440,12 +442,12 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _END,
         "SCORE-3",
         choices=(
-            Choice(
+            OptionValue(
                 "winner",
                 "the most points win",
                 "The winner of a round scores the cards of the others, and the most points win the match.",
             ),
-            Choice(
+            OptionValue(
                 "penalty",
                 "the fewest points win",
                 "Each loser of a round scores their own cards, and the fewest points win the match.",

@@ -209,7 +209,7 @@ def _line_of(field: forms.BoundField) -> str:
     """Return what a fold says of a field, which may be nothing. `static/js/folds.js` says the same after a change."""
     if isinstance(field.field, forms.ChoiceField):
         labels = [choice.data["label"] for choice in field.subwidgets if choice.data["selected"]]
-        return ", ".join(label.line for label in labels if isinstance(label, words.Choice))
+        return ", ".join(label.line for label in labels if isinstance(label, words.ChoiceLabel))
     value = field.value()
     return f"{field.label}: {value}" if field.name.startswith(PREFIX) and value not in (None, "") else ""
 
