@@ -41,7 +41,7 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ListPart:
     """The part of a list that a page shows: `count` games after the first `before`. A full page has `size` games.
 
     `more`: the list goes on after this part.
@@ -87,7 +87,7 @@ class HomePage:
 
 def home_page(
     groups: Sequence[Group],
-    part: Part,
+    part: ListPart,
     *,
     invitations: Sequence[Invited],
     open_tables: Sequence[GameView],
@@ -134,7 +134,7 @@ def _page_url(first: int, *, finished: bool) -> str:
     return f"{reverse('home')}?{urlencode(query)}" if query else reverse("home")
 
 
-def current_groups(mine: Sequence[GameView], part: Part, now: datetime) -> list[Group]:
+def current_groups(mine: Sequence[GameView], part: ListPart, now: datetime) -> list[Group]:
     """Return the groups of the reader's games that have not ended, or whose end the reader has not seen.
 
     `mine` are the `part` of these games that the page shows. Games that wait for the reader come first, so the first
@@ -151,7 +151,7 @@ def current_groups(mine: Sequence[GameView], part: Part, now: datetime) -> list[
     ]
 
 
-def finished_group(mine: Sequence[GameView], part: Part, now: datetime) -> Group:
+def finished_group(mine: Sequence[GameView], part: ListPart, now: datetime) -> Group:
     """Return the one group of games that have ended; `mine` are the `part` of them that the page shows."""
     games = [game_card(view, now) for view in mine]
     none = "There are no more games." if part.before else "You haven’t finished a game yet."

@@ -14,7 +14,7 @@ from games.render import words
 from games.render.log_rows import LogNote, LogRow, log_of
 
 
-class Part(NamedTuple):
+class LogPart(NamedTuple):
     """The part of a log that a page shows: moves `before` + 1 to `to` of `newest`."""
 
     before: int
@@ -49,7 +49,7 @@ class LogPage:
 
 
 def log_page_of(
-    view: GameView, lines: Sequence[LogLine], notes: Sequence[LogNote], *, part: Part, most: int, now: datetime
+    view: GameView, lines: Sequence[LogLine], notes: Sequence[LogNote], *, part: LogPart, most: int, now: datetime
 ) -> LogPage:
     """Return the page with this part of the log: its `lines`, and the `notes` between them, both oldest first.
 

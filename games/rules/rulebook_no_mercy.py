@@ -7,8 +7,8 @@ from typing import Final
 from games.rules.option_checks import has_flip_deck, has_no_mercy_deck
 from games.rules.options import Options
 from games.rules.rulebook_rule import (
-    Part,
     Rule,
+    RulePart,
     can_be_knocked_out,
     for_no_table,
     has_contests,
@@ -45,8 +45,8 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "may catch, but has no turn move. *Next player*: the next still in, in the direction of play.",
         "O",
         parts=(
-            Part("knocked out (MERCY-1) or ", can_be_knocked_out),
-            Part(
+            RulePart("knocked out (MERCY-1) or ", can_be_knocked_out),
+            RulePart(
                 " *Went out*: played the last card on a stack that is still running (END-2): still in, counted by "
                 "TWO-1 and END-4, the next player like any other, may catch, but has no turn move.",
                 has_contests,
@@ -62,10 +62,10 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "hands exchanged by 7 and 0 (their new holder sees them). Once the round is over: everything.",
         "S (roulette), O",
         parts=(
-            Part("by a roulette", lambda options: not has_flip_deck(options), "for a Wild Draw Colour"),
-            Part(", cards turned over by a roulette (in the log)", has_no_mercy_deck),
-            Part(", set-aside hands", has_set_aside_hands),
-            Part(", hands exchanged by 7 and 0 (their new holder sees them)", has_sevens),
+            RulePart("by a roulette", lambda options: not has_flip_deck(options), "for a Wild Draw Colour"),
+            RulePart(", cards turned over by a roulette (in the log)", has_no_mercy_deck),
+            RulePart(", set-aside hands", has_set_aside_hands),
+            RulePart(", hands exchanged by 7 and 0 (their new holder sees them)", has_sevens),
         ),
     ),
     Rule(
@@ -83,7 +83,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "2 to 6 players. (Tables of the other presets: 2 to 10.)",
         "S",
         parts=(
-            Part(
+            RulePart(
                 "2 to 6 players. (Tables of the other presets: 2 to 10.)",
                 for_no_table,
                 "At least 2 players, at most {players}.",
@@ -123,8 +123,8 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "you, ROUL-1.",
         "S",
         parts=(
-            Part("; if you owe cards, STACK-3", has_debts),
-            Part("; if a roulette is aimed at you, ROUL-1", _victim_names_color),
+            RulePart("; if you owe cards, STACK-3", has_debts),
+            RulePart("; if a roulette is aimed at you, ROUL-1", _victim_names_color),
         ),
     ),
     Rule(
@@ -134,7 +134,9 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "symbol. A wild may be played on anything. There is no challenge (unless the option `bluff` is on) and no "
         '"only if you have nothing else".',
         "S; no challenge G",
-        parts=(Part("challenge (unless the option `bluff` is on) and no ", lambda options: options.bluff == "off"),),
+        parts=(
+            RulePart("challenge (unless the option `bluff` is on) and no ", lambda options: options.bluff == "off"),
+        ),
     ),
     Rule(
         "TURN-3",
@@ -153,9 +155,9 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "yours.",
         "S; choosing not to, and held cards: G (option `voluntary_draw`)",
         parts=(
-            Part(_UNTIL_PLAYABLE, lambda options: options.draw_until_playable or options.drawn_must_play),
-            Part("swap target, ", has_sevens),
-            Part("; a Discard All so found still sheds them and may win", has_no_mercy_deck),
+            RulePart(_UNTIL_PLAYABLE, lambda options: options.draw_until_playable or options.drawn_must_play),
+            RulePart("swap target, ", has_sevens),
+            RulePart("; a Discard All so found still sheds them and may win", has_no_mercy_deck),
         ),
     ),
     Rule(
@@ -166,9 +168,9 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "pile. Cards already drawn in this move stay drawn.",
         "S; but its top card O",
         parts=(
-            Part(" or in a roulette", has_no_mercy_deck),
-            Part(", with all hands set aside (MERCY-2, LEAVE-1),", has_set_aside_hands),
-            Part("MERCY-2, ", can_be_knocked_out),
+            RulePart(" or in a roulette", has_no_mercy_deck),
+            RulePart(", with all hands set aside (MERCY-2, LEAVE-1),", has_set_aside_hands),
+            RulePart("MERCY-2, ", can_be_knocked_out),
         ),
     ),
     Rule(
@@ -177,7 +179,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "If no card is left anywhere, the draw stops, what is still owed is forgiven, and the turn passes as if "
         "drawn; a roulette's colour stays named.",
         "O. With 2-6 players and MERCY-1 a whole game never reaches this; short positions in the console do",
-        parts=(Part("; a roulette's colour stays named", has_no_mercy_deck),),
+        parts=(RulePart("; a roulette's colour stays named", has_no_mercy_deck),),
     ),
     Rule(
         "TURN-7",
@@ -185,7 +187,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "A coloured card sets the active colour to its own; a wild sets it to the colour its player names (Color "
         "Roulette: ROUL-2).",
         "S, G",
-        parts=(Part(" (Color Roulette: ROUL-2)", has_no_mercy_deck),),
+        parts=(RulePart(" (Color Roulette: ROUL-2)", has_no_mercy_deck),),
     ),
     Rule(
         "NUM-1",
@@ -193,8 +195,8 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "1-6, 8, 9: no effect.",
         "S",
         parts=(
-            Part("1-6, 8, 9", lambda options: options.zero_seven or not has_flip_deck(options), "1-9"),
-            Part("1-6, 8, 9", has_sevens, "0-9"),
+            RulePart("1-6, 8, 9", lambda options: options.zero_seven or not has_flip_deck(options), "1-9"),
+            RulePart("1-6, 8, 9", has_sevens, "0-9"),
         ),
     ),
     Rule(
@@ -246,11 +248,11 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "after taking them (unless STACK-1).",
         "S",
         parts=(
-            Part(_DRAW_CARDS, lambda options: options.deck != "classic108", "Draw Two, Wild Draw Four"),
-            Part(_DRAW_CARDS, lambda options: not has_flip_deck(options), "Draw One, Draw Five, Wild Draw Two"),
-            Part(", and loses the turn after taking them", lambda options: options.skip_after_draw),
-            Part(" (unless STACK-1)", has_stacking),
-            Part("STACK-1", may_answer_with_any, "RESP-1"),
+            RulePart(_DRAW_CARDS, lambda options: options.deck != "classic108", "Draw Two, Wild Draw Four"),
+            RulePart(_DRAW_CARDS, lambda options: not has_flip_deck(options), "Draw One, Draw Five, Wild Draw Two"),
+            RulePart(", and loses the turn after taking them", lambda options: options.skip_after_draw),
+            RulePart(" (unless STACK-1)", has_stacking),
+            RulePart("STACK-1", may_answer_with_any, "RESP-1"),
         ),
     ),
     Rule(
@@ -292,7 +294,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "Cards",
         '"Two players left" counts players still in, not seats; one who went out counts.',
         "G, O",
-        parts=(Part("; one who went out counts", has_contests),),
+        parts=(RulePart("; one who went out counts", has_contests),),
     ),
     Rule(
         "STACK-1",
@@ -309,7 +311,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "The values add up and the next player (WR4-1, WR4-2) owes the total.",
         "S",
         applies=has_stacking,
-        parts=(Part(" (WR4-1, WR4-2)", has_no_mercy_deck),),
+        parts=(RulePart(" (WR4-1, WR4-2)", has_no_mercy_deck),),
     ),
     Rule(
         "STACK-3",
@@ -319,15 +321,15 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "S",
         applies=has_debts,
         parts=(
-            Part("Stacking is optional. ", has_stacking),
-            Part(
+            RulePart("Stacking is optional. ", has_stacking),
+            RulePart(
                 " or taking",
                 lambda options: options.bluff == "off" or not has_stacking(options),
                 ", a challenge (BLUFF-1) or taking",
             ),
-            Part("STACK-1", lambda options: not options.advanced_stacking, "STACK-1, RESP-3"),
-            Part("STACK-1", has_stacking, "a challenge (BLUFF-1)"),
-            Part("STACK-1", may_answer_with_any, "an answer (RESP-1)"),
+            RulePart("STACK-1", lambda options: not options.advanced_stacking, "STACK-1, RESP-3"),
+            RulePart("STACK-1", has_stacking, "a challenge (BLUFF-1)"),
+            RulePart("STACK-1", may_answer_with_any, "an answer (RESP-1)"),
         ),
     ),
     Rule(
@@ -338,8 +340,8 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "S; colour G",
         applies=lambda options: options.skip_after_draw,
         parts=(
-            Part("the total", has_stacking, "owed cards"),
-            Part("The stack is gone; the next player", has_stacking, "The next player"),
+            RulePart("the total", has_stacking, "owed cards"),
+            RulePart("The stack is gone; the next player", has_stacking, "The next player"),
         ),
     ),
     Rule(
@@ -350,8 +352,8 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "play) owes a new call.",
         "S",
         parts=(
-            Part(", swap and pass included,", has_sevens),
-            Part("UNO-3", lambda options: options.uno_window == "turn", "CALL-1"),
+            RulePart(", swap and pass included,", has_sevens),
+            RulePart("UNO-3", lambda options: options.uno_window == "turn", "CALL-1"),
         ),
     ),
     Rule(
@@ -378,12 +380,12 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "made for an earlier hand does not carry over. (Option `uno_on_received_hand`.)",
         "S; carry-over O",
         parts=(
-            Part(
+            RulePart(
                 "A hand of one card received by SEVEN-1 or ZERO-1 owes a call too "
                 '("the moment you only have 1 card"). ',
                 has_sevens,
             ),
-            Part(" (Option `uno_on_received_hand`.)", has_sevens),
+            RulePart(" (Option `uno_on_received_hand`.)", has_sevens),
         ),
     ),
     Rule(
@@ -423,12 +425,12 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "Out lasts to the end of the round; all but those who left are in the next deal.",
         "S, O",
         parts=(
-            Part(
+            RulePart(
                 ", receives no cards, is no swap target and is not in the chain of a 0",
                 has_sevens,
                 " and receives no cards",
             ),
-            Part(
+            RulePart(
                 " Out lasts to the end of the round; all but those who left are in the next deal.", can_be_knocked_out
             ),
         ),
@@ -440,12 +442,14 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "Roulette has no effect (a last 7 names no target, a last roulette no colour).",
         "S; 7 and 0 D",
         parts=(
-            Part("7, 0, ", has_sevens),
-            Part(_WITHOUT_EFFECT, lambda options: options.deck != "classic108", "Skip or Reverse"),
-            Part(_WITHOUT_EFFECT, lambda options: not has_flip_deck(options), "Skip, Reverse or Skip Everyone"),
-            Part(f" ({_NO_TARGET}, {_NO_COLOR})", lambda options: has_sevens(options) or has_no_mercy_deck(options)),
-            Part(f"{_NO_TARGET}, {_NO_COLOR}", has_sevens, "a last roulette names no colour"),
-            Part(f", {_NO_COLOR}", has_no_mercy_deck),
+            RulePart("7, 0, ", has_sevens),
+            RulePart(_WITHOUT_EFFECT, lambda options: options.deck != "classic108", "Skip or Reverse"),
+            RulePart(_WITHOUT_EFFECT, lambda options: not has_flip_deck(options), "Skip, Reverse or Skip Everyone"),
+            RulePart(
+                f" ({_NO_TARGET}, {_NO_COLOR})", lambda options: has_sevens(options) or has_no_mercy_deck(options)
+            ),
+            RulePart(f"{_NO_TARGET}, {_NO_COLOR}", has_sevens, "a last roulette names no colour"),
+            RulePart(f", {_NO_COLOR}", has_no_mercy_deck),
         ),
     ),
     Rule(
@@ -453,7 +457,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "End of a round",
         f"{_CONTEST} (Option `last_draw_card`.)",
         "D. S alone reads: the last card wins",
-        parts=(Part(_CONTEST, has_contests, "A draw card may be the last card."),),
+        parts=(RulePart(_CONTEST, has_contests, "A draw card may be the last card."),),
     ),
     Rule(
         "END-3",
@@ -463,7 +467,9 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "O",
         applies=has_contests,
         parts=(
-            Part(" With two players left a last Wild Reverse Draw Four comes back at once (WR4-2).", has_no_mercy_deck),
+            RulePart(
+                " With two players left a last Wild Reverse Draw Four comes back at once (WR4-2).", has_no_mercy_deck
+            ),
         ),
     ),
     Rule(
@@ -491,7 +497,7 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "The first to reach 1,000 wins the match. A table may also play a single round. (Playing for the fewest points "
         "is the option `scoring`.)",
         'S. One copy of the sheet ends "the player with the lowest points is the winner": an error against S and G',
-        parts=(Part("1,000", lambda options: options.target == 1000, "the points to play to"),),
+        parts=(RulePart("1,000", lambda options: options.target == 1000, "the points to play to"),),
     ),
     Rule(
         "CLOCK-1",
@@ -504,9 +510,9 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "may draw also where `voluntary_draw` is off. It never calls UNO: that can still be caught.",
         "O",
         parts=(
-            Part(" a roulette colour is the one most held;", _victim_names_color),
-            Part(" and the swap target with the fewest cards", has_sevens),
-            Part("; fewest cards: ties to the nearest in the direction of play", has_sevens),
+            RulePart(" a roulette colour is the one most held;", _victim_names_color),
+            RulePart(" and the swap target with the fewest cards", has_sevens),
+            RulePart("; fewest cards: ties to the nearest in the direction of play", has_sevens),
         ),
     ),
     Rule(
@@ -536,10 +542,10 @@ NO_MERCY_RULES: Final[tuple[Rule, ...]] = (
         "it. A table may instead hand the seat to a bot, who is then that player: nobody is out.",
         "O",
         parts=(
-            Part("a stack owed", has_stacking, "a debt owed"),
-            Part(" (if someone went out on it, END-3 names the winner now)", has_contests),
-            Part(" an owed roulette colour is named as in CLOCK-1 and nothing is drawn;", _victim_names_color),
-            Part(" A leaver who went out no longer counts as such.", has_contests),
+            RulePart("a stack owed", has_stacking, "a debt owed"),
+            RulePart(" (if someone went out on it, END-3 names the winner now)", has_contests),
+            RulePart(" an owed roulette colour is named as in CLOCK-1 and nothing is drawn;", _victim_names_color),
+            RulePart(" A leaver who went out no longer counts as such.", has_contests),
         ),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Final
 
 from games.rules.option_checks import has_flip_deck
 from games.rules.options import Options
-from games.rules.rulebook_rule import Part, Rule, has_contests
+from games.rules.rulebook_rule import Rule, RulePart, has_contests
 
 
 def _catch_may_knock_out_on_turn(options: Options) -> bool:
@@ -71,9 +71,9 @@ RACE_RULES: Final[tuple[Rule, ...]] = (
         "S, P",
         applies=lambda options: options.bluff != "off",
         parts=(
-            Part("Wild Draw Four, Wild Draw Two or Wild Draw Colour", has_flip_deck, "Wild Draw Four"),
-            Part("Wild Draw Four, ", lambda options: not has_flip_deck(options)),
-            Part(", and when a stack goes back to a player who went out", has_contests),
+            RulePart("Wild Draw Four, Wild Draw Two or Wild Draw Colour", has_flip_deck, "Wild Draw Four"),
+            RulePart("Wild Draw Four, ", lambda options: not has_flip_deck(options)),
+            RulePart(", and when a stack goes back to a player who went out", has_contests),
         ),
     ),
     Rule(

@@ -56,7 +56,7 @@ def for_no_table(options: Options) -> bool:
     return False
 
 
-class Part(NamedTuple):
+class RulePart(NamedTuple):
     """A part of a rule's text that not all tables read. Where it does not apply, ``instead`` replaces it.
 
     In ``instead`` ``{players}`` is the most players of the table.
@@ -81,7 +81,7 @@ class Rule(NamedTuple):
     source: str
     applies: Callable[[Options], bool] = _always
     reachable: Callable[[Options, int], bool] = _with_any_number
-    parts: tuple[Part, ...] = ()
+    parts: tuple[RulePart, ...] = ()
 
     def text_for(self, options: Options, players: int) -> str:
         """Return the text for a table with these options and up to so many players."""

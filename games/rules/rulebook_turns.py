@@ -6,7 +6,7 @@ from typing import Final
 
 from games.rules.option_checks import has_flip_deck, has_no_mercy_deck
 from games.rules.options import Options
-from games.rules.rulebook_rule import Part, Rule, for_no_table, has_contests, has_sevens
+from games.rules.rulebook_rule import Rule, RulePart, for_no_table, has_contests, has_sevens
 
 _TO_THE_BOTTOM: Final = "Wild Draw Four, Wild Draw Two, Flip or buzzer"
 
@@ -62,12 +62,14 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
         "S; bottom of the pile O",
         applies=lambda options: options.first_discard == "official",
         parts=(
-            Part(_TO_THE_BOTTOM, lambda options: not has_flip_deck(options), "Wild Draw Two or Flip"),
-            Part(_TO_THE_BOTTOM, _has_buzzers, "Wild Draw Four"),
-            Part(_TO_THE_BOTTOM, for_no_table, "Wild Draw Four or buzzer"),
-            Part("Draw Two or Draw One", has_flip_deck, "Draw Two"),
-            Part("Draw Two or Draw One", lambda options: not has_flip_deck(options), "Draw One"),
-            Part(" This card opens no straight, and it may be intercepted.", lambda options: options.plays_out_of_turn),
+            RulePart(_TO_THE_BOTTOM, lambda options: not has_flip_deck(options), "Wild Draw Two or Flip"),
+            RulePart(_TO_THE_BOTTOM, _has_buzzers, "Wild Draw Four"),
+            RulePart(_TO_THE_BOTTOM, for_no_table, "Wild Draw Four or buzzer"),
+            RulePart("Draw Two or Draw One", has_flip_deck, "Draw Two"),
+            RulePart("Draw Two or Draw One", lambda options: not has_flip_deck(options), "Draw One"),
+            RulePart(
+                " This card opens no straight, and it may be intercepted.", lambda options: options.plays_out_of_turn
+            ),
         ),
     ),
     Rule(
@@ -80,9 +82,9 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
             options.buzzers != "off" or options.first_discard == "official" or has_flip_deck(options)
         ),
         parts=(
-            Part("a buzzer, a first Wild", lambda options: options.first_discard == "official", "a buzzer"),
-            Part("a buzzer, ", _has_buzzers),
-            Part(", or a wild that a Flip brought up", has_flip_deck),
+            RulePart("a buzzer, a first Wild", lambda options: options.first_discard == "official", "a buzzer"),
+            RulePart("a buzzer, ", _has_buzzers),
+            RulePart(", or a wild that a Flip brought up", has_flip_deck),
         ),
     ),
     Rule(
@@ -114,9 +116,9 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
         "P, S",
         applies=lambda options: not options.skip_after_draw,
         parts=(
-            Part(" or a roulette", has_no_mercy_deck),
-            Part(" This takes precedence over WR4-2.", has_no_mercy_deck),
-            Part(
+            RulePart(" or a roulette", has_no_mercy_deck),
+            RulePart(" This takes precedence over WR4-2.", has_no_mercy_deck),
+            RulePart(
                 " A stack that comes back to a player who went out (END-2) always costs the turn. If somebody went out "
                 "on the debt, the round ends first (END-2).",
                 has_contests,
@@ -189,13 +191,13 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
         "O",
         applies=lambda options: has_no_mercy_deck(options) or has_flip_deck(options) or options.buzzers != "off",
         parts=(
-            Part(
+            RulePart(
                 "Nothing answers, passes on or ends a Wild Draw Colour or a Color Roulette. ",
                 lambda options: has_no_mercy_deck(options) or has_flip_deck(options),
             ),
-            Part("a Wild Draw Colour or a Color", has_flip_deck, "a Color"),
-            Part(" or a Color Roulette", has_no_mercy_deck),
-            Part(" A buzzer is no answer.", _has_buzzers),
+            RulePart("a Wild Draw Colour or a Color", has_flip_deck, "a Color"),
+            RulePart(" or a Color Roulette", has_no_mercy_deck),
+            RulePart(" A buzzer is no answer.", _has_buzzers),
         ),
     ),
     Rule(
@@ -214,11 +216,13 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
         "at once). A player who only drew owes no call.",
         "O",
         parts=(
-            Part(
+            RulePart(
                 " (a swap, a pass, a stack that comes back at once)",
                 lambda options: has_sevens(options) or has_contests(options),
             ),
-            Part(": in turn, as a step of a straight, as an interception", lambda options: options.plays_out_of_turn),
+            RulePart(
+                ": in turn, as a step of a straight, as an interception", lambda options: options.plays_out_of_turn
+            ),
         ),
     ),
     Rule(
@@ -228,7 +232,7 @@ TURN_RULES: Final[tuple[Rule, ...]] = (
         "turn move.",
         "O",
         applies=lambda options: options.uno_window == "turn",
-        parts=(Part(" Pressing a buzzer is no turn move.", _has_buzzers),),
+        parts=(RulePart(" Pressing a buzzer is no turn move.", _has_buzzers),),
     ),
     Rule(
         "CALL-4",

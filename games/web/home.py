@@ -27,7 +27,7 @@ from games.queries import GameView, Table, front_page, invitations, lists
 from games.refusals import Denied
 from games.render.bot_tables import BotTables, bot_tables_of
 from games.render.game_cards import open_card
-from games.render.home import HomePage, Part, current_groups, finished_group, home_page
+from games.render.home import HomePage, ListPart, current_groups, finished_group, home_page
 from games.render.rulebook import new_table_links
 from games.web.browser_marks import marks_browser
 from games.web.guests import left_guest, log_in_first
@@ -65,7 +65,7 @@ def _front_page(request: HtmxRequest, status: int = 200, *, bot_tables: BotTable
     before = max(0, (number(request.GET.get("from")) or 1) - 1)
     finished = request.GET.get("finished") == "1"
     tables, more = (front_page.finished_games if finished else front_page.current_games)(user, before=before)
-    mine, part = _views(tables, user), Part(before, len(tables), front_page.PAGE, more=more)
+    mine, part = _views(tables, user), ListPart(before, len(tables), front_page.PAGE, more=more)
     groups = [finished_group(mine, part, now)] if finished else current_groups(mine, part, now)
     guest = left_guest(request)
     page = home_page(

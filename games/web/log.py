@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from games import queries
-from games.render.log import Part, log_page_of
+from games.render.log import LogPart, log_page_of
 from games.render.log_notes import notes_of
 from games.web.viewer import number, person, table_for
 
@@ -29,6 +29,6 @@ def log(request: HttpRequest, code: str) -> HttpResponse:
     lines = queries.log_of(table, user, after=before, until=to)
     # The first page also has what happened before the first move.
     notes = notes_of(queries.between_moves(table, user, since=before and before + 1, until=to))
-    part = Part(before, to, newest)
+    part = LogPart(before, to, newest)
     page = log_page_of(view, lines, notes, part=part, most=LINES, now=timezone.now())
     return render(request, "games/log.html", {"page": page})
