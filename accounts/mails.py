@@ -56,7 +56,7 @@ address.
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MailKind:
     """A kind of mail.
 
     `name` is the template prefix that allauth uses for it. `title` is the subject. `sentence` is the text of a notice,
@@ -100,96 +100,96 @@ LIFETIMES: Final = {
 }
 """How long the links of these kinds work from when they are made, which is when the mail is sent."""
 
-KINDS: Final[Mapping[str, Kind]] = {
+KINDS: Final[Mapping[str, MailKind]] = {
     kind.name: kind
     for kind in (
-        Kind(CONFIRM, "Confirm your email address", limited=True, to_unconfirmed=True),
-        Kind(RESET, "Choose a new password", limited=True, to_unconfirmed=True),
-        Kind(WORKS, "Does this address work again?", limited=True),
-        Kind(PASSWORD_CHANGED, "Your password was changed", "Your password was changed."),
-        Kind("account/email/password_set", "A password was set", "A password was set for your account."),
-        Kind(
+        MailKind(CONFIRM, "Confirm your email address", limited=True, to_unconfirmed=True),
+        MailKind(RESET, "Choose a new password", limited=True, to_unconfirmed=True),
+        MailKind(WORKS, "Does this address work again?", limited=True),
+        MailKind(PASSWORD_CHANGED, "Your password was changed", "Your password was changed."),
+        MailKind("account/email/password_set", "A password was set", "A password was set for your account."),
+        MailKind(
             "account/email/password_reset",
             "Your password was changed",
             "A new password was set using the link in an email to you.",
         ),
-        Kind(
+        MailKind(
             "account/email/email_changed",
             "Your email address was changed",
             "Your account’s primary email address was changed from {from_email} to {to_email}.",
         ),
-        Kind(ADDED, "An email address was added", "The email address {added_email} was added to your account."),
-        Kind(
+        MailKind(ADDED, "An email address was added", "The email address {added_email} was added to your account."),
+        MailKind(
             CONFIRMED,
             "An email address was confirmed",
             "The email address {confirmed_email} was confirmed for your account, so it can reset the password.",
         ),
-        Kind(
+        MailKind(
             DELETED,
             "An email address was removed",
             "The email address {deleted_email} was removed from your account.",
         ),
-        Kind(
+        MailKind(
             TOKEN_MADE,
             "An API token was created",
             "An API token was created for your account. A program that has it can play for you until you revoke it.",
         ),
-        Kind(
+        MailKind(
             PROGRAM_DECLARED,
             "A program plays for your account",
             "Somebody who was logged in to your account has said that a program plays for it. Everybody sees that, and"
             " it cannot be taken back.",
         ),
-        Kind(
+        MailKind(
             LINKED,
             "Another way to log in was added",
             "Your account was linked with an account of {provider}, which can log in to yours from now on.",
         ),
-        Kind(
+        MailKind(
             UNLINKED,
             "A way to log in was removed",
             "Your account is no longer linked with {provider}, so it cannot log in to yours any more.",
         ),
-        Kind(
+        MailKind(
             DATA_READY,
             "The copy of your data is ready",
             "The copy of your data that was asked for with your account is ready. Until {until} you can fetch it here,"
             " once you are logged in: {page}",
         ),
-        Kind(
+        MailKind(
             DELETION_ASKED,
             "Your account will be deleted",
             "Somebody who was logged in to your account has asked for its deletion: it will be deleted within"
             f" {LONGEST_DELETION_DAYS} days, but not before {{deletes_on}}. To keep it, log in before then.",
         ),
-        Kind(
+        MailKind(
             DELETION_CANCELLED,
             "Your account will not be deleted",
             "Your account will not be deleted, because somebody has logged in to it.",
         ),
-        Kind(
+        MailKind(
             "mfa/email/totp_activated",
             "An authenticator app was set up",
             "An authenticator app was set up as the second factor of your account.",
         ),
-        Kind(
+        MailKind(
             "mfa/email/totp_deactivated",
             "Your authenticator app was removed",
             "The authenticator app was removed from your account. Unless you have another second factor, you now log in"
             " without one.",
         ),
-        Kind(
+        MailKind(
             "mfa/email/webauthn_added",
             "A passkey was added",
             "A passkey was added to your account. The device that has it can log in without your password.",
         ),
-        Kind(
+        MailKind(
             "mfa/email/webauthn_removed",
             "A passkey was removed",
             "A passkey was removed from your account. Unless you have another second factor, you now log in without"
             " one.",
         ),
-        Kind(
+        MailKind(
             "mfa/email/recovery_codes_generated",
             "New recovery codes were created",
             "New recovery codes were created for your account. The old ones no longer work.",
@@ -396,7 +396,7 @@ def _content(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
     return "notice", kind.title, context
 
 
-def _confirmation(row: AccountMail, kind: Kind) -> tuple[str, str, dict[str, Any]] | None:
+def _confirmation(row: AccountMail, kind: MailKind) -> tuple[str, str, dict[str, Any]] | None:
     """Return the mail that asks to confirm the address, or the one that tells its owner that somebody else tried."""
     asking = queries.claims_of(row.address, listed_in(row))
     if not asking:

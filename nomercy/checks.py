@@ -60,7 +60,7 @@ def refuse_if(wrong: object, sentence: str) -> None:
 
 
 @dataclass(frozen=True)
-class Kind(Generic[T]):
+class SettingKind(Generic[T]):
     """What a setting must be. `read` makes its value of the text, or raises ValueError. `unset` is that of no text."""
 
     read: Callable[[str], T]
@@ -207,34 +207,34 @@ def _mail(value: str) -> dict[str, Any]:
     }
 
 
-ADDRESS = Kind(_address, "", "be an address of this machine without scheme and port, like 0.0.0.0")
-SITE = Kind(
+ADDRESS = SettingKind(_address, "", "be an address of this machine without scheme and port, like 0.0.0.0")
+SITE = SettingKind(
     _site, urlsplit(""), "be the URL of the site without a path, like https://cards.example.org (letters as xn--…)"
 )
-HOSTS = Kind[list[str]](
+HOSTS = SettingKind[list[str]](
     _hosts, [], "be host names without scheme and port, separated by commas (other letters as xn--…)"
 )
-KEY = Kind(_key, "", f"be at least {SHORTEST_SECRET_KEY} characters long")
-FALLBACKS = Kind[list[str]](
+KEY = SettingKind(_key, "", f"be at least {SHORTEST_SECRET_KEY} characters long")
+FALLBACKS = SettingKind[list[str]](
     _keys, [], f"be former keys, separated by commas, each at least {SHORTEST_SECRET_KEY} characters long"
 )
-SENDER = Kind(_sender, "", "be one address, like cards@example.org or No Mercy <cards@example.org>")
-CONTACT = Kind(_contact, "", "be a mail address, or a URL that begins with https://")
-ISSUER = Kind(
+SENDER = SettingKind(_sender, "", "be one address, like cards@example.org or No Mercy <cards@example.org>")
+CONTACT = SettingKind(_contact, "", "be a mail address, or a URL that begins with https://")
+ISSUER = SettingKind(
     _issuer,
     "",
     "be a URL like https://login.example.org, without user, password, ? and #, and at most"
     f" {LONGEST_ISSUER} characters long. Only a provider on this machine may have http",
 )
-NAME = Kind(_name, "", f"be a name with a letter and at most {LONGEST_NAME} characters")
-TOKEN = Kind(_token, "", "have at least 20 letters, digits, dots, hyphens or underscores, and nothing else")
-SENTRY = Kind(_sentry, "", "look like https://key@sentry.example.org/1")
-FOLDER = Kind[Path | None](_folder, None, "be an absolute path")
-DATABASE = Kind[dict[str, Any]](
+NAME = SettingKind(_name, "", f"be a name with a letter and at most {LONGEST_NAME} characters")
+TOKEN = SettingKind(_token, "", "have at least 20 letters, digits, dots, hyphens or underscores, and nothing else")
+SENTRY = SettingKind(_sentry, "", "look like https://key@sentry.example.org/1")
+FOLDER = SettingKind[Path | None](_folder, None, "be an absolute path")
+DATABASE = SettingKind[dict[str, Any]](
     _database, {}, "look like postgres://user:password@host:5432/name. No Mercy needs PostgreSQL"
 )
-REDIS = Kind(_redis, "", "look like redis://host:6379/0 or unix:///path/redis.sock")
-MAIL = Kind[dict[str, Any]](
+REDIS = SettingKind(_redis, "", "look like redis://host:6379/0 or unix:///path/redis.sock")
+MAIL = SettingKind[dict[str, Any]](
     _mail,
     {},
     "look like smtp+tls://user:password@host:587 (or smtp://, smtps://), with special characters like %40",
@@ -264,7 +264,7 @@ class Environment:
         refuse_if(CONTROL_CHARACTER.search(value), f"{name} has a line break or another control character.")
         return value
 
-    def get(self, name: str, kind: Kind[T], default: str = "") -> T:
+    def get(self, name: str, kind: SettingKind[T], default: str = "") -> T:
         """Return the value of a setting of this kind. `default` is a text, too."""
         value = self.text(name, default)
         if not value and not default:

@@ -15,7 +15,7 @@ from games.rules.key_moments import TELLING, KeyMoment, LoggedMove, LoggedRound,
 from games.rules.legal import answers, default_move, legal_moves, refusal, why_not
 from games.rules.lost_hands import lost_hands
 from games.rules.match import Match
-from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Kind, Move
+from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Move, MoveKind
 from games.rules.narration import example, sentence
 from games.rules.notation import parse_line, parse_move
 from games.rules.option_checks import changes_needed, check_players, conflicts, warning
@@ -78,11 +78,11 @@ __all__ = [
     "EventSpec",
     "Face",
     "KeyMoment",
-    "Kind",
     "LoggedMove",
     "LoggedRound",
     "Match",
     "Move",
+    "MoveKind",
     "OptionSpec",
     "Options",
     "Outcome",

@@ -43,7 +43,7 @@ class Move:
         return " ".join(words)
 
 
-class Kind(NamedTuple):
+class MoveKind(NamedTuple):
     """A kind of move, and its notation.
 
     ``name`` is the first word of the notation. ``required`` is the field of the move that follows it. ``optional`` are
@@ -60,19 +60,19 @@ class Kind(NamedTuple):
     uno: bool = False
 
 
-KINDS: Final[dict[str, Kind]] = {
+KINDS: Final[dict[str, MoveKind]] = {
     kind.name: kind
     for kind in (
-        Kind("play", of_turn=True, required="card", optional=(("color", "color"), ("swap", "target")), uno=True),
-        Kind("draw", of_turn=True),
-        Kind("take", of_turn=True),
-        Kind("color", of_turn=True, required="color"),
-        Kind("pass", of_turn=True),
-        Kind("challenge", of_turn=True),
-        Kind("uno", of_turn=False),
-        Kind("catch", of_turn=False, required="target"),
-        Kind("buzz", of_turn=False),
-        Kind("leave", of_turn=False),
+        MoveKind("play", of_turn=True, required="card", optional=(("color", "color"), ("swap", "target")), uno=True),
+        MoveKind("draw", of_turn=True),
+        MoveKind("take", of_turn=True),
+        MoveKind("color", of_turn=True, required="color"),
+        MoveKind("pass", of_turn=True),
+        MoveKind("challenge", of_turn=True),
+        MoveKind("uno", of_turn=False),
+        MoveKind("catch", of_turn=False, required="target"),
+        MoveKind("buzz", of_turn=False),
+        MoveKind("leave", of_turn=False),
     )
 }
 """Every kind of move, by name."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from games.rules.cards import COLORS, DARK_COLORS, FACES
 from games.rules.errors import Refused
-from games.rules.moves import KINDS, Kind, Move
+from games.rules.moves import KINDS, Move, MoveKind
 
 _NUMBER: Final = "0|[1-9][0-9]*"
 _FIELDS: Final = {
@@ -17,11 +17,11 @@ _FIELDS: Final = {
 }
 
 
-def _group(kind: Kind, field: str) -> str:
+def _group(kind: MoveKind, field: str) -> str:
     return rf"(?P<{kind.name}_{field}>{_FIELDS[field]})"
 
 
-def _pattern(kind: Kind) -> str:
+def _pattern(kind: MoveKind) -> str:
     pattern = f"(?P<{kind.name}>{kind.name})"
     if kind.required:
         pattern += f" {_group(kind, kind.required)}"
