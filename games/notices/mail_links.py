@@ -33,7 +33,7 @@ class BadLink(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class MailLink:
     """The contents of a token."""
 
     user_id: int
@@ -42,12 +42,12 @@ class Link:
 
 
 def link_url(purpose: str, *, user_id: int, target: str, key: str = "") -> str:
-    """Return the absolute URL of a link. Parameters are as in `Link`."""
+    """Return the absolute URL of a link. Parameters are as in `MailLink`."""
     token = _signer(purpose).sign_object([user_id, target, key])
     return settings.SITE_URL + reverse(purpose, args=[token])
 
 
-def read(purpose: str, token: str) -> Link:
+def read(purpose: str, token: str) -> MailLink:
     """Return the contents of a token.
 
     :raises BadLink: if the token is not valid for this purpose, or too old.
@@ -61,7 +61,7 @@ def read(purpose: str, token: str) -> Link:
     except signing.BadSignature as error:
         raise BadLink(expired=False) from error
     user_id, target, key = contents
-    return Link(user_id, target, key)
+    return MailLink(user_id, target, key)
 
 
 def _signer(purpose: str) -> signing.TimestampSigner:

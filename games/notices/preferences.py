@@ -20,7 +20,7 @@ from games.models import Game
 from games.models.notices import EMAIL, SITE, Notice, NoticeSettings, new_mail_key
 from games.notices import inbox, mail_links
 from games.notices.kinds import CHANNELS, DIGEST, KINDS, SWITCHED, Reason, wants
-from games.notices.mail_links import BadLink, Link
+from games.notices.mail_links import BadLink, MailLink
 from games.refusals import Denied
 
 log = structlog.get_logger(__name__)
@@ -62,7 +62,7 @@ def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, 
         return chosen
 
 
-def stop(*, token: str, everything: bool = False) -> Link:
+def stop(*, token: str, everything: bool = False) -> MailLink:
     """Switch off mails of the token's kind, or all kinds of mails, for its person. Safe to repeat.
 
     :raises BadLink: as `check_stop`.
@@ -79,7 +79,7 @@ def stop(*, token: str, everything: bool = False) -> Link:
         return link
 
 
-def check_stop(token: str) -> Link:
+def check_stop(token: str) -> MailLink:
     """Return the contents of a link that stops mails. Changes nothing.
 
     :raises BadLink: if it is not valid, too old, or the person has switched on a kind of mail since.
@@ -91,7 +91,7 @@ def check_stop(token: str) -> Link:
     return link
 
 
-def works_again(*, token: str, now: datetime) -> Link:
+def works_again(*, token: str, now: datetime) -> MailLink:
     """Send mail to a bounced address again, and make the mail that waited for it due now. Safe to repeat.
 
     :raises BadLink: if the token is not valid or too old.

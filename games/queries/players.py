@@ -10,7 +10,7 @@ from games.models.owner_changes import read_owner_changes
 from games.queries.tables import Table
 
 
-class Player(NamedTuple):
+class SeatOwner(NamedTuple):
     """A person who has or had a seat.
 
     `owner` counts the owners of that seat, 0 for the first: staff may have given it away. `former`: the person has no
@@ -29,19 +29,19 @@ class Player(NamedTuple):
         return f"{self.seat}.{self.owner}" if self.owner else f"{self.seat}"
 
 
-def _owners_of(table: Table) -> list[Player]:
+def _owners_of(table: Table) -> list[SeatOwner]:
     """Return every person as the owner of each seat that they have or had, former owners first. Runs one query."""
     changes = [(one.seat, one.owner, one.name, True) for one in read_owner_changes(table.game.pk)]
     today = [(row.index, row.user_id, row.name, False) for row in table.seats]
-    owners, found = Counter[int](), list[Player]()
+    owners, found = Counter[int](), list[SeatOwner]()
     for seat, person_id, name, former in [*changes, *today]:
         if person_id is not None and name is not None:  # neither a bot nor a deleted guest
-            found.append(Player(seat, owners[seat], person_id, name, former))
+            found.append(SeatOwner(seat, owners[seat], person_id, name, former))
         owners[seat] += 1
     return found
 
 
-def players_of(table: Table) -> list[Player]:
+def players_of(table: Table) -> list[SeatOwner]:
     """Return the people with a seat, and after them the former owners, each person once. Runs one query."""
     owners = _owners_of(table)
     today = {player.person_id: player for player in owners if not player.former}
@@ -49,13 +49,13 @@ def players_of(table: Table) -> list[Player]:
     return [*today.values(), *former.values()]
 
 
-def others_of(table: Table, user: User | None) -> list[Player]:
+def others_of(table: Table, user: User | None) -> list[SeatOwner]:
     """Return the people of `players_of` except `user`, who can report them. Runs one query."""
     return [player for player in players_of(table) if user is None or player.person_id != user.pk]
 
 
 def owner_of(table: Table, seat: int, owner: int | None = None) -> int | None:
-    """Return the number of the person who has this seat, or was its owner with this count (see `Player`).
+    """Return the number of the person who has this seat, or was its owner with this count (see `SeatOwner`).
 
     None if that is a bot or a deleted guest, or if there is no such seat or owner. Runs one query if `owner` is given.
     """

@@ -31,8 +31,8 @@ from games.render.round_end import EndedRound, round_end
 from games.render.rulebook import table_rules_url
 from games.render.table import (
     SORTS,
-    Due,
-    Hand,
+    DueTime,
+    OwnHand,
     Player,
     ScoreRow,
     Stage,
@@ -132,7 +132,7 @@ class GamePage:
     headline: str
     crumb: str
     detail: str
-    due: Due | None
+    due: DueTime | None
     move_url: str
     log_url: str
     fragment_url: str
@@ -142,7 +142,7 @@ class GamePage:
     news: Sequence[str]
     brief: str
     move: YourMove | None
-    hand: Hand | None
+    hand: OwnHand | None
     lost: ShownLoss | None
     table: Stage
     players: Sequence[Player]
@@ -295,7 +295,7 @@ def _ended(contents: PageContents, seen: rules.View) -> EndedRound | None:
     return round_end(view, ended, [moment for moment in contents.moments if moment.round == ended.number])
 
 
-def _hand_in_words(hand: Hand, new: Sequence[str]) -> str:
+def _hand_in_words(hand: OwnHand, new: Sequence[str]) -> str:
     """Return the number of cards and their names, new ones first: `3 cards, 1 playable. New: Red 5. Then Blue 1.`"""
     names, left = [], list(new)
     for card in hand.cards:
@@ -309,7 +309,7 @@ def _hand_in_words(hand: Hand, new: Sequence[str]) -> str:
 
 
 def _spoken_keys(
-    view: GameView, headline: str, stage: Stage, hand: Hand | None, players: Sequence[Player], new: Sequence[str]
+    view: GameView, headline: str, stage: Stage, hand: OwnHand | None, players: Sequence[Player], new: Sequence[str]
 ) -> list[SpokenKey]:
     stack = f"{stage.owed} owed: {stage.owed_note}." if stage.owed else "There is no stack."
     counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in players)

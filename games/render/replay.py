@@ -17,7 +17,7 @@ from games.render.log_rows import LogRow, log_of, sentences
 from games.render.table import Card, Player, Stage, players_of, shown_cards, stage_of
 
 
-class Link(NamedTuple):
+class ReplayLink(NamedTuple):
     """A link within the replay. `url` is empty if there is no such step. `here`: it leads to this step."""
 
     id: str
@@ -58,9 +58,9 @@ class ReplayPage:
     table: Stage
     players: Sequence[Player]
     hands: Sequence[HeldHand]
-    steps: Sequence[Link]
-    rounds: Sequence[Link]
-    seats: Sequence[Link]
+    steps: Sequence[ReplayLink]
+    rounds: Sequence[ReplayLink]
+    seats: Sequence[ReplayLink]
     log: Sequence[LogRow]
     url: str
     chart: Chart | None
@@ -135,7 +135,7 @@ def _hands(step: ReplayFrame, view: GameView, from_seat: int | None, options: ru
     ]
 
 
-def _steps(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
+def _steps(step: ReplayFrame, code: str, seat: int | None) -> list[ReplayLink]:
     first, final = step.spans[0], step.spans[-1]
     places: Sequence[tuple[str, str, tuple[int, int] | None]] = (
         ("first", "First", (0, first.number) if step.before else None),
@@ -144,15 +144,16 @@ def _steps(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
         ("last", "Last", (step.last, final.number) if step.after else None),
     )
     return [
-        Link(name, label, replay_url(code, n=to[0], round=to[1], seat=seat) if to else "") for name, label, to in places
+        ReplayLink(name, label, replay_url(code, n=to[0], round=to[1], seat=seat) if to else "")
+        for name, label, to in places
     ]
 
 
-def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
+def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[ReplayLink]:
     if len(step.spans) == 1:
         return []
     return [
-        Link(
+        ReplayLink(
             f"round-{span.number}",
             f"Round {span.number}",
             replay_url(code, n=span.start, round=span.number, seat=seat),
@@ -162,12 +163,14 @@ def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[Link]:
     ]
 
 
-def _seats(step: ReplayFrame, view: GameView, chosen: int | None) -> list[Link]:
+def _seats(step: ReplayFrame, view: GameView, chosen: int | None) -> list[ReplayLink]:
     here = {"n": step.n, "round": step.round}
-    links = [Link("seat-all", "Everyone’s hands", replay_url(view.id, **here), chosen is None)]
+    links = [ReplayLink("seat-all", "Everyone’s hands", replay_url(view.id, **here), chosen is None)]
     for seat in view.seats:
         label = f"{seat.name} (you)" if seat.seat == view.you else seat.name
         links.append(
-            Link(f"seat-from-{seat.seat}", label, replay_url(view.id, **here, seat=seat.seat), seat.seat == chosen)
+            ReplayLink(
+                f"seat-from-{seat.seat}", label, replay_url(view.id, **here, seat=seat.seat), seat.seat == chosen
+            )
         )
     return links

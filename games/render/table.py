@@ -43,7 +43,7 @@ class Sort(NamedTuple):
     key: str
 
 
-class Hand(NamedTuple):
+class OwnHand(NamedTuple):
     """The reader's hand. `note` is the number of cards, and on the reader's turn how many are playable.
 
     `on_turn`: the reader is on turn. `tens` and `ones` are the digits of the number of cards, for the style sheet.
@@ -60,7 +60,7 @@ class Hand(NamedTuple):
     locked: str
 
 
-class Due(NamedTuple):
+class DueTime(NamedTuple):
     """A deadline: its time in ISO 8601, and the time left in words and in seconds."""
 
     iso: str
@@ -168,7 +168,7 @@ class Player(NamedTuple):
     place: int
     places: int
     fan: range
-    due: Due | None
+    due: DueTime | None
     backs: tuple[Card, ...] = ()
 
     @property
@@ -226,7 +226,7 @@ def _by_number(card: str) -> tuple[int, int]:
     return face.rank, _COLOR_ORDER[face.color]
 
 
-def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None:
+def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | None:
     """Return the reader's hand; None for a spectator, a player who is out, and after the game.
 
     `sort` is a key of `SORTS`, `chosen` the card or the straight that is being played, or empty, `here` the page's
@@ -251,7 +251,7 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> Hand | None
         Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
     )
     races = view.terms.races and view.options.plays_out_of_turn
-    return Hand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), races, locked(view))
+    return OwnHand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), races, locked(view))
 
 
 def move_by_click(card: str, ways: Sequence[rules.Move]) -> str:
@@ -293,11 +293,11 @@ def _lower_cards(discard_pile: Sequence[str]) -> tuple[LowerCard, ...]:
     return tuple(LowerCard(card, n % TILTS) for n, card in enumerate(discard_pile[first:-1], first))
 
 
-def due_of(view: GameView, now: datetime) -> Due | None:
+def due_of(view: GameView, now: datetime) -> DueTime | None:
     """Return the deadline of the turn, or None if it has none."""
     if view.deadline is None:
         return None
-    return Due(
+    return DueTime(
         iso=view.deadline.isoformat(timespec="seconds"),
         left=time_left(view.deadline, now),
         seconds=round((view.deadline - now).total_seconds(), 1),

@@ -48,7 +48,7 @@ def report(
     """Report a person who has or had a seat at a table. The report joins the open case about that person and kind, or
     opens one.
 
-    :param owner: the count of the seat's owner (see `players.Player`), or None for the owner of today.
+    :param owner: the count of the seat's owner (see `players.SeatOwner`), or None for the owner of today.
     :param form_key: the key of the submitted form, or None if it is unknown. A form that is sent again returns
         the report that it made, even if the case has been closed since.
     :raises Denied: `not_found`; `malformed`, also if the seat is or was a bot's; `forbidden` if the viewer reports

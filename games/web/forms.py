@@ -218,7 +218,7 @@ def _how_to_play(preset: str) -> str:
     return f"{rules_url(preset)}#how-to-play"
 
 
-class Preset(NamedTuple):
+class PresetChoice(NamedTuple):
     """A preset to choose, with its radio button and the address of how to play by it."""
 
     radio: SafeString
@@ -361,11 +361,12 @@ class NewTableForm(forms.Form):
             self.add_error(CLOCK + "callout", f"Choose at most {span(cap)}, the longest turn.")
 
     @property
-    def presets(self) -> list[Preset]:
+    def presets(self) -> list[PresetChoice]:
         """The presets to choose from, each with its radio button."""
         radios = [choice.tag() for choice in self["preset"].subwidgets]
         return [
-            Preset(radio, card, _how_to_play(card.name)) for radio, card in zip(radios, words.PRESET_CARDS, strict=True)
+            PresetChoice(radio, card, _how_to_play(card.name))
+            for radio, card in zip(radios, words.PRESET_CARDS, strict=True)
         ]
 
     @property

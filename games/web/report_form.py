@@ -14,7 +14,7 @@ from accounts.models import User
 from games.models import Case
 from games.models.moderation import SHORTEST_WORDS, WORDS_LENGTH
 from games.queries import Table
-from games.queries.players import Player, others_of
+from games.queries.players import SeatOwner, others_of
 from games.refusals import Denied
 from games.web.http import SeeOther, form_status
 
@@ -51,12 +51,12 @@ class GameReportForm(ReportFields):
         self.nobody = not self._others
 
     @property
-    def player(self) -> Player:
+    def player(self) -> SeatOwner:
         """The chosen player of a valid form."""
         return self._others[self.cleaned_data["seat"]]
 
 
-def _label(player: Player) -> str:
+def _label(player: SeatOwner) -> str:
     return f"{player.name} (had seat {player.seat + 1})" if player.former else player.name
 
 
