@@ -25,7 +25,7 @@ from games.staff import newer_acts
 from games.staff.acts import LOOK, NOTE_CASE, NOTE_PERSON, StaffAct
 from games.staff.audit import check_person
 from games.staff.forms import Outdated, ReasonForm
-from games.staff.newer_acts import NewerActs, News, Seen
+from games.staff.newer_acts import Known, NewerActs, News
 
 IN_THE_LOG: Final = "The table’s log shows that staff did this, and when, but not your reason."
 
@@ -45,11 +45,11 @@ def refusal_of(check: Callable[..., None], *subjects: Any, by: object) -> str:
 
 
 def buttons(
-    request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, *subject: int, seen: Seen | str = ""
+    request: HttpRequest, acts: Iterable[StaffAct[Any]], url_name: str, *subject: int, known: Known | str = ""
 ) -> list[dict[str, Any]]:
     """Return the buttons of the acts that this staff member has permission for. Those that cannot be undone are last.
 
-    `seen` is what the page knows of its subject, which the buttons of acts without a page send.
+    `known` is what the page knows of its subject, which the buttons of acts without a page send.
     """
     return [
         {
@@ -57,7 +57,7 @@ def buttons(
             "url": reverse(f"admin:{url_name}", args=[*subject, act.name]),
             "one_click": act.one_click,
             "final": bool(act.final),
-            "seen": seen,
+            "known": known,
         }
         for act in sorted(acts, key=lambda act: bool(act.final))
         if may(request.user, act)
@@ -194,12 +194,12 @@ def act_page(
         raise PermissionDenied
     by, posted, ready = cast("User", request.user), request.method == "POST", _ready_reason(request, act)
     sent = posted and not ready
-    seen = Seen.read(request.POST.get("seen", "")) if posted else newer_acts.newest(subject, reader=by)
+    known = Known.read(request.POST.get("seen", "")) if posted else newer_acts.newest(subject, reader=by)
     title, options = title or act.title, {**(form_options or {})}
     if table is not None and act.seats is not None:
         seat = chosen_seat(request, table)
         if seat is None or (refusal and not sent):
-            newer = sentences_of(newer_acts.since(seen, subject, reader=by), by) if sent else []
+            newer = sentences_of(newer_acts.since(known, subject, reader=by), by) if sent else []
             return _seat_page(
                 request, act, act.seats(table), newer, refusal=refusal, about=about, within=within, back=back
             )
@@ -212,9 +212,9 @@ def act_page(
     if form.is_valid():
         arguments = {"by": by, "now": timezone.now(), **form.arguments()}
         try:
-            result = newer_acts.perform(perform, subject, seen=seen, others_only=act.one_click, **arguments)
+            result = newer_acts.perform(perform, subject, known=known, others_only=act.one_click, **arguments)
         except NewerActs as denied:
-            newer, news, seen, status = sentences_of(denied.entries, by), denied.news, denied.seen, denied.status
+            newer, news, known, status = sentences_of(denied.entries, by), denied.news, denied.known, denied.status
             impossible = "" if possible() else not_now
         except Denied as denied:
             status = _show(denied, form)
@@ -236,7 +236,7 @@ def act_page(
         "within": within,
         "consequences": [*(consequences or act.consequences), *([IN_THE_LOG] if in_the_log else []), *also],
         "form": form,
-        "seen": str(seen),
+        "known": str(known),
         "recent": sentences_of(recent, by),
         "status": status,
         "newer": newer,

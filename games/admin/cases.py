@@ -168,7 +168,7 @@ class CaseAdmin(SubjectAdmin):
 
     def page_values(self, request: HttpRequest, row: Case) -> dict[str, Any]:
         case, by, now = row, cast("User", request.user), timezone.now()
-        seen = newer_acts.newest({"case_id": case.pk}, reader=by)
+        known = newer_acts.newest({"case_id": case.pk}, reader=by)
         audit = list(newer_acts.about({"case_id": case.pk}, reader=by))
         return {
             "title": f"Case about {case.about}",
@@ -177,7 +177,7 @@ class CaseAdmin(SubjectAdmin):
             "changed": conduct.outcome_changes([case]).get(case.pk),
             "reports": conduct.reports_of(case, reader=by.pk),
             "refusal": refusal_of(cases.check_case if case.closed_at is None else cases.check_closed, case, by=by),
-            "acts": self.buttons(request, case, self.offered(request, case), seen=seen),
+            "acts": self.buttons(request, case, self.offered(request, case), known=known),
             "audit": audit,
             "next_case": queue.next_case(by, after=case, now=now),
             "notes_of_staff": notes_in(audit),

@@ -20,7 +20,7 @@ from games.render.words import counted
 from games.staff import cases, newer_acts, queue
 from games.staff.acts import CLOSE_CASE
 from games.staff.forms import OutcomeForm
-from games.staff.newer_acts import NewerActs, Seen
+from games.staff.newer_acts import Known, NewerActs
 
 LISTED: Final = 20
 """How many cases the page lists, the oldest first."""
@@ -36,25 +36,25 @@ class CaseRow(NamedTuple):
     checked: bool
 
 
-def _choices(request: HttpRequest) -> dict[int, Seen]:
+def _choices(request: HttpRequest) -> dict[int, Known]:
     """Return the chosen cases, each with what the page knew of it."""
     found = [_CHOICE.fullmatch(text) for text in request.POST.getlist("case")[:LISTED]]
-    return {int(one[1]): Seen.read(one[2]) for one in found if one}
+    return {int(one[1]): Known.read(one[2]) for one in found if one}
 
 
-def _close(chosen: dict[int, Seen], by: User, **arguments: Any) -> tuple[int, list[str]]:
+def _close(chosen: dict[int, Known], by: User, **arguments: Any) -> tuple[int, list[str]]:
     """Close these cases, each in a transaction of its own.
 
     Returns how many were closed, and a sentence for each that stays open.
     """
     closed, refusals = 0, list[str]()
-    for number, seen in chosen.items():
+    for number, known in chosen.items():
         case = Case.objects.exclude(person=by).select_related("person").filter(pk=number).first()
         if case is None:  # also one about this member of staff, who must not learn of it
             refusals.append(f"Case {number}: There is no such case.")
             continue
         try:
-            newer_acts.perform(cases.close_case, {"case_id": number}, seen=seen, by=by, **arguments)
+            newer_acts.perform(cases.close_case, {"case_id": number}, known=known, by=by, **arguments)
         except NewerActs as denied:
             news = ["There is a new report."] * bool(denied.news)
             refusals.append(" ".join([f"Case about {case.about}:", *sentences_of(denied.entries, by), *news]))
@@ -65,12 +65,12 @@ def _close(chosen: dict[int, Seen], by: User, **arguments: Any) -> tuple[int, li
     return closed, refusals
 
 
-def _rows(by: User, chosen: dict[int, Seen]) -> list[CaseRow]:
+def _rows(by: User, chosen: dict[int, Known]) -> list[CaseRow]:
     rows = []
     for case in queue.cases_to_close(by, now=timezone.now())[:LISTED]:
-        seen = newer_acts.newest({"case_id": case.pk}, reader=by)
+        known = newer_acts.newest({"case_id": case.pk}, reader=by)
         reports = list(conduct.reports_of(case, reader=by.pk))
-        rows.append(CaseRow(case, reports, f"{case.pk}-{seen}", case.pk in chosen))
+        rows.append(CaseRow(case, reports, f"{case.pk}-{known}", case.pk in chosen))
     return rows
 
 

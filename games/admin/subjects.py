@@ -16,7 +16,7 @@ from accounts.models import User
 from common.read_only_admin import ReadOnlyAdmin
 from games.admin.acts import act_page, buttons
 from games.staff.acts import StaffAct
-from games.staff.newer_acts import Seen
+from games.staff.newer_acts import Known
 
 
 class SubjectAdmin(ReadOnlyAdmin):
@@ -72,10 +72,10 @@ class SubjectAdmin(ReadOnlyAdmin):
         return [act for act in self.acts.values() if act.offered(row, by, now)]
 
     def buttons(
-        self, request: HttpRequest, row: Any, acts: Iterable[StaffAct[Any]], *, seen: Seen | str = ""
+        self, request: HttpRequest, row: Any, acts: Iterable[StaffAct[Any]], *, known: Known | str = ""
     ) -> list[dict[str, Any]]:
-        """Return the buttons of acts on a row. `seen`: see `acts.buttons`."""
-        return buttons(request, acts, self._url_name("act"), row.pk, seen=seen)
+        """Return the buttons of acts on a row. `known`: see `acts.buttons`."""
+        return buttons(request, acts, self._url_name("act"), row.pk, known=known)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

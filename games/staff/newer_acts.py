@@ -2,7 +2,7 @@
 
 News are the reports in a case, and the appeals of a person that wait. Audit entries and news about a subject are
 written under the lock of one row, so their ids are in the order of time. The page of an act has the newest ids as
-`Seen`, which its form sends back.
+`Known`, which its form sends back.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ News: TypeAlias = Report | Appeal
 
 LISTED: Final = 10
 """How many newer acts and news a refusal lists."""
-_SEEN: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})", re.ASCII)  # more digits do not fit a column
+_KNOWN: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})", re.ASCII)  # more digits do not fit a column
 RECENT: Final = 3
 """How many acts within `RECENTLY` the page of an act lists."""
 RECENTLY: Final = timedelta(days=1)
@@ -111,34 +111,35 @@ _KINDS: Final[Mapping[str, _Kind]] = {
 """The kinds by the argument that names the subject to the function of an act."""
 
 
-class Seen(NamedTuple):
+class Known(NamedTuple):
     """What a page knows of its subject: the ids of the newest audit entry and of the newest report or appeal, or 0."""
 
-    entry: int = 0
-    news: int = 0
+    last_audit_id: int = 0
+    last_news_id: int = 0
 
     def __str__(self) -> str:
-        return f"{self.entry}-{self.news}"
+        return f"{self.last_audit_id}-{self.last_news_id}"
 
     @classmethod
-    def read(cls, text: str) -> Seen:
+    def read(cls, text: str) -> Known:
         """Read what a form sends. A form without it, or of an earlier release, knew of nothing."""
-        found = _SEEN.fullmatch(text)
+        found = _KNOWN.fullmatch(text)
         return cls(*map(int, found.groups())) if found else cls()
 
 
 class NewerActs(Denied):
     """An act was refused, because staff have acted on its subject since, or there is news.
 
-    `entries` are those acts and `news` those reports or appeals, oldest first. `seen` is what a page knows that shows
+    `entries` are those acts and `news` those reports or appeals, oldest first. `known` is what a page knows that shows
     them.
     """
 
-    def __init__(self, entries: list[AuditEntry], news: list[News], seen: Seen) -> None:
+    def __init__(self, entries: list[AuditEntry], news: list[News], known: Known) -> None:
         super().__init__("stale", "This has changed since you opened this page.")
         self.entries = entries
         self.news = news
-        self.seen = Seen(entries[-1].pk if entries else seen.entry, news[-1].pk if news else seen.news)
+        audit_id = entries[-1].pk if entries else known.last_audit_id
+        self.known = Known(audit_id, news[-1].pk if news else known.last_news_id)
 
 
 def about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
@@ -148,18 +149,18 @@ def about(subject: Mapping[str, int], reader: User) -> QuerySet[AuditEntry]:
     return conduct.without_entries_about(entries, reader.pk).order_by("-pk")
 
 
-def newest(subject: Mapping[str, int], *, reader: User) -> Seen:
+def newest(subject: Mapping[str, int], *, reader: User) -> Known:
     """Return what a page for this reader knows of a subject now."""
     rows = (about(subject, reader), _news_about(subject))
-    return Seen(*(found.values_list("pk", flat=True).first() or 0 for found in rows))
+    return Known(*(found.values_list("pk", flat=True).first() or 0 for found in rows))
 
 
-def since(seen: Seen, subject: Mapping[str, int], *, reader: User) -> list[AuditEntry]:
+def since(known: Known, subject: Mapping[str, int], *, reader: User) -> list[AuditEntry]:
     """Return the audit entries about a subject that a page did not know, oldest first: at most the newest ten.
 
     Leaves out what this reader may not see.
     """
-    return list(about(subject, reader).filter(pk__gt=seen.entry)[:LISTED])[::-1]
+    return list(about(subject, reader).filter(pk__gt=known.last_audit_id)[:LISTED])[::-1]
 
 
 def recent(subject: Mapping[str, int], *, reader: User, now: datetime) -> list[AuditEntry]:
@@ -180,7 +181,7 @@ def perform(
     act: Callable[..., Any],
     subject: Mapping[str, int],
     *,
-    seen: Seen,
+    known: Known,
     others_only: bool = False,
     by: User,
     now: datetime,
@@ -188,7 +189,7 @@ def perform(
 ) -> Any:
     """Perform an act and return its result, if nothing about its subject is newer than what its page knew.
 
-    Locks the subject first, as the act does. So of two acts with the same `seen`, one is performed.
+    Locks the subject first, as the act does. So of two acts with the same `known`, one is performed.
 
     :param others_only: True if only acts of others count as newer: no news, and no acts of `by`, so that a second click
         does no harm and needs no question.
@@ -199,10 +200,10 @@ def perform(
     [(name, number)] = subject.items()
     with transaction.atomic():
         _KINDS[name].lock(number, by)
-        newer = [entry for entry in since(seen, subject, reader=by) if not others_only or entry.actor_id != by.pk]
-        news = [] if others_only else list(_news_about(subject).filter(pk__gt=seen.news)[:LISTED])[::-1]
+        newer = [entry for entry in since(known, subject, reader=by) if not others_only or entry.actor_id != by.pk]
+        news = [] if others_only else list(_news_about(subject).filter(pk__gt=known.last_news_id)[:LISTED])[::-1]
         if newer or news:
-            raise NewerActs(newer, news, seen)
+            raise NewerActs(newer, news, known)
         return act(**subject, by=by, now=now, **arguments)
 
 

@@ -156,7 +156,7 @@ def pages_of_an_appeal(ann: User, alice: User, bob: User) -> list[tuple[str, dic
     appeal = appeals.appeal(person_id=bob.pk, text=TEXT, now=now)
     seen = newer_acts.newest({"appeal_id": appeal.pk}, reader=ann)
     on_bob, known = f"accounts/user/{bob.pk}/act", {"seen": newer_acts.newest({"person_id": bob.pk}, reader=ann)}
-    assert (seen.entry, appeal.pk) == known["seen"]
+    assert (seen.last_audit_id, appeal.pk) == known["seen"]
     decide = (f"games/appeal/{appeal.pk}/act/decide_appeal", {"decision": "lifted", "answer": ANSWER, "seen": seen})
     return [decide, (f"{on_bob}/lift", known), (f"{on_bob}/suspend_for_good", known), decide] * 2
 

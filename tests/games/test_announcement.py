@@ -64,7 +64,7 @@ def test_admins_announce_and_end_it_on_the_staff_pages(ann: User, client: Client
         return text_of(desk.get(PAGE))
 
     assert ("No announcement is shown." in page(), "End the announcement" in page()) == (True, False)
-    seen = {"seen": desk.get(f"{PAGE}act/announce/").context["seen"]}
+    seen = {"seen": desk.get(f"{PAGE}act/announce/").context["known"]}
     ends = (timezone.now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
     assert desk.post(f"{PAGE}act/announce/", {"text": TEXT, "until": ends, "reason": "", **seen})["Location"] == PAGE
     assert TEXT.split("<")[0] in page()

@@ -221,7 +221,7 @@ def test_a_warning_by_a_colleague_is_news_for_the_colleague_who_closes_the_case(
     url = f"/admin/games/case/{case.pk}/act/close_case/"
     page = browser.get(url)
     people.warn(person_id=bob.pk, by=ann, reason="Play in time, please.", now=NOON)
-    form = {"seen": page.context["seen"], "outcome": "acted", "reason": REASON}
+    form = {"seen": page.context["known"], "outcome": "acted", "reason": REASON}
     answer = browser.post(url, form)
     assert answer.status_code == 409
     assert "ann has warned bob" in answer.content.decode()
@@ -312,7 +312,7 @@ def test_a_ready_made_reason_is_filled_in_and_nothing_is_done(table: Table, mo: 
     url = f"/admin/games/case/{case.pk}/act/close_case/"
     text = CLOSE_CASE.ready[1]
     page = browser.get(url)
-    form = {"seen": page.context["seen"], "ready": "1"}
+    form = {"seen": page.context["known"], "ready": "1"}
     filled = browser.post(url, {**form, "outcome": "nothing", "answer": "Thank you.", "days": "12", "reason": "No"})
     assert filled.status_code == 200
     assert not AuditEntry.objects.exists()

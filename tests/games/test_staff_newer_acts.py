@@ -339,7 +339,7 @@ def test_every_act_can_be_said(ann: User, bob: User) -> None:
 
 
 def test_nobody_may_act_on_what_is_not_there(mo: User) -> None:
-    unknown: dict[str, Any] = {"subject": {"person_id": 10**9}, "seen": newer_acts.Seen(), "by": mo, "reason": MINE}
+    unknown: dict[str, Any] = {"subject": {"person_id": 10**9}, "known": newer_acts.Known(), "by": mo, "reason": MINE}
     refused("not_found", newer_acts.perform, act=people.warn, now=timezone.now(), **unknown)
 
 
