@@ -171,8 +171,8 @@ def seat_people(games: int) -> list[tuple[str, str]]:
             User.objects.create_user(username=f"load-{secrets.token_hex(6)}", password=secrets.token_hex(8))
             for _ in range(2)
         ]
-        options = lobby.TableOptions(players=2, target=5000)
-        table = lobby.create_table(user=people[0], options=options, now=timezone.now())
+        choices = lobby.TableChoices(players=2, target=5000)
+        table = lobby.create_table(user=people[0], choices=choices, now=timezone.now())
         lobby.join(code=table.game.code, viewer=Viewer(people[1]), now=timezone.now())
         for person in people:
             session = SessionStore()

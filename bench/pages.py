@@ -57,8 +57,8 @@ def tables_of_a_person(games: int, finished: int, open_tables: int) -> tuple[str
     person, other = replica.users
     play(replica, 40)
     for number in range(1, games + finished):
-        options = lobby.TableOptions(players=2, target=0)
-        code = lobby.create_table(user=person, options=options, now=timezone.now()).game.code
+        choices = lobby.TableChoices(players=2, target=0)
+        code = lobby.create_table(user=person, choices=choices, now=timezone.now()).game.code
         table = lobby.join(code=code, viewer=Viewer(other), now=timezone.now())
         if number < games:
             play(Replica(table, [person, other], number), 12)
@@ -66,7 +66,7 @@ def tables_of_a_person(games: int, finished: int, open_tables: int) -> tuple[str
             play_move(code=code, viewer=Viewer(person), text="leave", version=None, now=timezone.now())
     for number in range(open_tables):
         host = get_user_model().objects.create_user(username=f"host-{number}")
-        lobby.create_table(user=host, options=lobby.TableOptions(players=4), now=timezone.now())
+        lobby.create_table(user=host, choices=lobby.TableChoices(players=4), now=timezone.now())
     return replica.code, cookies_of(person)
 
 

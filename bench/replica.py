@@ -97,8 +97,8 @@ def new_replica(number: int) -> Replica:
 
     make = get_user_model().objects.create_user
     users = [make(username=f"bench-{number}-{side}") for side in "ab"]
-    options = lobby.TableOptions(players=2, target=5000)
-    code = lobby.create_table(user=users[0], options=options, now=timezone.now()).game.code
+    choices = lobby.TableChoices(players=2, target=5000)
+    code = lobby.create_table(user=users[0], choices=choices, now=timezone.now()).game.code
     table = lobby.join(code=code, viewer=Viewer(users[1]), now=timezone.now())
     return Replica(table, users, number)
 

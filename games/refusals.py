@@ -80,7 +80,7 @@ class Denied(Exception):
 
     `code` is its name, and `message` a sentence for people. `rule` is the number of a rule, or None. `version` is the
     current version of the game, None without a game. `option` is the choice of a new table that was refused, by its
-    name in `TableOptions` or in its rule options, or empty. `on_form` is the sentence that a form shows there: the
+    name in `TableChoices` or in its rule options, or empty. `on_form` is the sentence that a form shows there: the
     message with the titles of options instead of their names.
     """
 

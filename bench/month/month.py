@@ -215,7 +215,7 @@ class Month:
     def _open_table(self, n: int) -> None:
         seats = self.rng.randint(2, 6)
         machines = self.rng.randint(0, seats - 2)
-        options = lobby.TableOptions(
+        choices = lobby.TableChoices(
             preset=PRESETS[n % len(PRESETS)],
             players=seats,
             bots=machines,
@@ -225,7 +225,7 @@ class Month:
             target=500 if n % 20 == 0 else 0,
         )
         host, *guests = self.rng.sample(self.people, seats - machines)
-        table = lobby.create_table(user=host.user, options=options, now=self.now)
+        table = lobby.create_table(user=host.user, choices=choices, now=self.now)
         for guest in guests:
             lobby.join(code=table.game.code, viewer=Viewer(guest.user), now=self.now)
 

@@ -33,7 +33,7 @@ class Created(NamedTuple):
 def create_table_once(
     *,
     user: User | None,
-    options: lobby.TableOptions,
+    choices: lobby.TableChoices,
     form_key: str | None,
     now: datetime,
     name: str | None = None,
@@ -58,18 +58,18 @@ def create_table_once(
     try:
         # Of two requests at once, the second waits here for the first. Then it fails, and its guest is rolled back. If
         # the visitor has given a name, that of the first request's guest is what it fails by.
-        return _create(user, options, form_key, now, name, time_zone, give_up)
+        return _create(user, choices, form_key, now, name, time_zone, give_up)
     except (IntegrityError, ValidationError, Denied) as failure:
         if found := find_created(user=user, form_key=form_key, now=now):
             return found
         if form_key is None or not isinstance(failure, IntegrityError):
             raise
-        return _create(user, options, None, now, name, time_zone, give_up)
+        return _create(user, choices, None, now, name, time_zone, give_up)
 
 
 def _create(
     user: User | None,
-    options: lobby.TableOptions,
+    choices: lobby.TableChoices,
     form_key: str | None,
     now: datetime,
     name: str | None,
@@ -82,7 +82,7 @@ def _create(
         guest = create_guest(name=name, time_zone=time_zone) if user is None else None
         host = guest or user
         assert host is not None
-        table = lobby.create_table(user=host, options=options, now=now, form_key=form_key, form_guest=guest)
+        table = lobby.create_table(user=host, choices=choices, now=now, form_key=form_key, form_guest=guest)
         return Created(table, guest, new=True)
 
 

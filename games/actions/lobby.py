@@ -37,7 +37,7 @@ TAKEN_OFF: Final = "Staff removed you from this table, so you can’t join it ag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableOptions:
+class TableChoices:
     """The choices of the person who creates a table."""
 
     preset: str = "no-mercy"
@@ -58,7 +58,7 @@ class TableOptions:
 def create_table(
     *,
     user: User,
-    options: TableOptions,
+    choices: TableChoices,
     now: datetime,
     form_key: str | None = None,
     form_guest: User | None = None,
@@ -68,33 +68,33 @@ def create_table(
 
     :param form_key: the key of the submitted form, stored for `create_once.create_table_once`.
     :param form_guest: the guest that this form made, if any.
-    :param kinds: the kind of each bot, `options.bots` of them. By default all are `options.bot`.
+    :param kinds: the kind of each bot, `choices.bots` of them. By default all are `choices.bot`.
     :raises IntegrityError: if `form_key` has created a table already.
     :raises Denied: `malformed`, with a sentence that says what to change; `paused` after a restore; `forbidden` if the
         person has as many tables as `table_limits` allows.
     """
-    kept = options_to_store(options)
-    machines = [options.bot] * options.bots if kinds is None else kinds
+    kept = options_to_store(choices)
+    machines = [choices.bot] * choices.bots if kinds is None else kinds
     with transaction.atomic():
         check_not_frozen()
-        _check_program(user, allowed=options.programs)
+        _check_program(user, allowed=choices.programs)
         table_limits.check_all(user)
-        if len(machines) + 1 < options.players:  # it will wait for people
+        if len(machines) + 1 < choices.players:  # it will wait for people
             table_limits.check_open(user)
         game = Game.objects.create(
             host=user,
             hosted_by_new_account=user.is_new_account(now),
-            preset=options.preset,
+            preset=choices.preset,
             options=kept,
-            target=options.target,
-            players=options.players,
-            pace=options.pace,
-            custom_pace=dict(options.clock) if options.clock is not None else None,
-            misses_allowed=options.misses_allowed,
-            after_misses=options.after_misses,
-            bot_pause=options.bot_pause,
-            is_public=options.public,
-            programs=options.programs,
+            target=choices.target,
+            players=choices.players,
+            pace=choices.pace,
+            custom_pace=dict(choices.clock) if choices.clock is not None else None,
+            misses_allowed=choices.misses_allowed,
+            after_misses=choices.after_misses,
+            bot_pause=choices.bot_pause,
+            is_public=choices.public,
+            programs=choices.programs,
             form_key=form_key,
             form_guest=form_guest,
             created_at=now,
@@ -102,7 +102,7 @@ def create_table(
         )
         seats = Seat.objects.bulk_create([_person(game, 0, user), *_seats_of_bots(game, machines, user)])
         table = Table(game, seats, queries.options_of(game))
-        if len(seats) == options.players:
+        if len(seats) == choices.players:
             game.skew = database_skew()
             _start(table, user, now)
         return table
@@ -126,51 +126,51 @@ def _seats_of_bots(game: Game, kinds: Sequence[str], host: User) -> list[Seat]:
     ]
 
 
-def options_to_store(options: TableOptions) -> dict[str, object]:
+def options_to_store(choices: TableChoices) -> dict[str, object]:
     """Check the choices for a new table, and return its rule options in the form that a game stores.
 
     :raises Denied: `malformed`.
     """
-    if "target" in options.options:
+    if "target" in choices.options:
         raise Denied("malformed", "Set the target in its own field, not in the options.")
-    most_players = rules.MAX_PLAYERS_OF.get(options.preset, rules.MAX_PLAYERS)
-    if not rules.MIN_PLAYERS <= options.players <= most_players:
+    most_players = rules.MAX_PLAYERS_OF.get(choices.preset, rules.MAX_PLAYERS)
+    if not rules.MIN_PLAYERS <= choices.players <= most_players:
         message = f"A table with these rules has {rules.MIN_PLAYERS} to {most_players} players."
         raise Denied("malformed", message, rule="SETUP-1", option="players")
-    if not 0 <= options.bots < options.players:
-        most = options.players - 1
-        sentence = f"Choose 0 to {most} bots for {options.players} players: one seat is yours."
+    if not 0 <= choices.bots < choices.players:
+        most = choices.players - 1
+        sentence = f"Choose 0 to {most} bots for {choices.players} players: one seat is yours."
         raise Denied("malformed", sentence, option="bots")
-    pace = _pace(options)
-    if options.bot not in bots.BOTS:
+    pace = _pace(choices)
+    if choices.bot not in bots.BOTS:
         raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")
-    if not 0 <= options.bot_pause <= MAX_PAUSE:
+    if not 0 <= choices.bot_pause <= MAX_PAUSE:
         raise Denied("malformed", f"The pause before a bot’s move must be 0 to {MAX_PAUSE:g} seconds.")
     try:
-        engine = rules.options_from(options.preset, {**options.options, "target": options.target})
-        rules.check_players(engine, options.players)
+        engine = rules.options_from(choices.preset, {**choices.options, "target": choices.target})
+        rules.check_players(engine, choices.players)
     except rules.BadInput as bad:
         raise Denied("malformed", str(bad), option=bad.option, on_form=bad.on_form) from bad
     if engine.buzzers == "race" and not pace.races:
         message = "A race for the buzzer needs the pace Live. Choose “lottery” for the buzzers instead."
         raise Denied("malformed", message, rule="BUZZ-2", option="buzzers")
-    kept = rules.options_to_store(options.preset, engine)
+    kept = rules.options_to_store(choices.preset, engine)
     kept.pop("target", None)
     return kept
 
 
-def _pace(options: TableOptions) -> Pace:
-    if (options.pace == CUSTOM) != (options.clock is not None):
+def _pace(choices: TableChoices) -> Pace:
+    if (choices.pace == CUSTOM) != (choices.clock is not None):
         raise Denied("malformed", "Give clock settings for the custom pace, and for no other pace.")
-    if options.pace not in PACES and options.clock is None:
+    if choices.pace not in PACES and choices.clock is None:
         raise Denied("malformed", f"The pace must be one of: {', '.join(PACES)}, custom.")
     try:
-        pace = pace_named(options.pace, options.clock)
+        pace = pace_named(choices.pace, choices.clock)
     except ValueError as bad:
         raise Denied("malformed", str(bad)) from bad
-    if not 1 <= options.misses_allowed <= MOST_MISSES:
+    if not 1 <= choices.misses_allowed <= MOST_MISSES:
         raise Denied("malformed", f"A table can allow 1 to {MOST_MISSES} missed turns in a row.", rule="CLOCK-3")
-    if options.after_misses not in Game.AfterMisses.values:
+    if choices.after_misses not in Game.AfterMisses.values:
         values = ", ".join(Game.AfterMisses.values)
         raise Denied("malformed", f"What follows too many missed turns must be one of: {values}.", rule="CLOCK-3")
     return pace

@@ -50,7 +50,7 @@ def _new_table(table: Table, user: User, now: datetime) -> Table:
     del same["target"]
     again = lobby.create_table(
         user=user,
-        options=lobby.TableOptions(
+        choices=lobby.TableChoices(
             preset=game.preset,
             options=same,
             players=game.players,

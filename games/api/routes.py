@@ -115,10 +115,10 @@ def me(request: HttpRequest) -> dict[str, Any]:
 @decorate_view(_marked)
 def create_game(request: HttpRequest, payload: NewGame) -> Status[dict[str, Any]]:
     """Make a table. If bots take all other seats, it starts at once."""
-    options = lobby.TableOptions(**payload.dict())
-    if _by_token(request) and not options.programs:
+    choices = lobby.TableChoices(**payload.dict())
+    if _by_token(request) and not choices.programs:
         raise Denied("forbidden", queries.NO_TOKENS)
-    table = lobby.create_table(user=_user(request), options=options, now=timezone.now())
+    table = lobby.create_table(user=_user(request), choices=choices, now=timezone.now())
     return Status(201, _played(request, table))
 
 

@@ -10,14 +10,14 @@ from ninja import Field, Schema
 from pydantic import ConfigDict, StringConstraints
 
 from games import rules
-from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
+from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableChoices
 from games.actions.play import LONGEST_MOVE, MOST_STEPS
 from games.bots import BOTS
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES
 from games.refusals import STATUSES
 
-USUAL: Final = TableOptions()
+USUAL: Final = TableChoices()
 Name = Annotated[str, StringConstraints(max_length=32)]  # limited because error messages repeat it
 MOST_CARDS: Final = 500
 """More cards than any deck has different ones."""

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 
 from games import rules
 from games.actions import lobby
-from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableOptions
+from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableChoices
 from games.bots import BOTS
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, pace_named, seconds_of, span
@@ -27,7 +27,7 @@ from games.render.words import counted, listed
 
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
-USUAL: Final = TableOptions()
+USUAL: Final = TableChoices()
 """The initial values of the form, except that bots take all other seats."""
 SINGLE_ROUND: Final = "0"
 A_NUMBER: Final = re.compile(r"[0-9]{1,4}")
@@ -227,7 +227,7 @@ class PresetChoice(NamedTuple):
 
 
 class NewTableForm(forms.Form):
-    """The options of a new table. `lobby.create_table` validates `table_options` again."""
+    """The options of a new table. `lobby.create_table` validates `table_choices` again."""
 
     way = _radio(
         "Who plays",
@@ -336,7 +336,7 @@ class NewTableForm(forms.Form):
         """Add each conflict of the table that the form asks for, and any other refusal, to the field to change."""
         refusals: list[rules.BadInput | Denied] = []
         try:
-            table = self.table_options()
+            table = self.table_choices()
             refusals += rules.conflicts(rules.PRESETS[table.preset], table.options)
             lobby.options_to_store(table)
         except (rules.BadInput, Denied) as refused:
@@ -431,7 +431,7 @@ class NewTableForm(forms.Form):
             needed |= by_value.get(chosen[field], {})
         return [said for field, said in needed.items() if not chosen[field]]
 
-    def table_options(self) -> TableOptions:
+    def table_choices(self) -> TableChoices:
         """Return the options that a valid form asks for.
 
         Rule options that were left alone have the values that the preset preselects, or those that the chosen options
@@ -452,7 +452,7 @@ class NewTableForm(forms.Form):
             if chosen[name] in (None, ""):
                 del chosen[name]
         changed = rules.options_diff(chosen["preset"], self._preselected) | self._chosen_options | self.switched
-        return TableOptions(**chosen, options=changed)
+        return TableChoices(**chosen, options=changed)
 
     @property
     def _preselected(self) -> rules.Options:
@@ -476,7 +476,7 @@ class NewTableForm(forms.Form):
         """What the person who submits a valid form should know about the new table, in sentences."""
         switched = self.switched
         notes = [_switched_note(name, getattr(self._preselected, name), value) for name, value in switched.items()]
-        table = self.table_options()
+        table = self.table_choices()
         warning = rules.warning(rules.options_from(table.preset, table.options))
         return [*notes, warning] if warning else notes
 

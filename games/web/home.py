@@ -41,7 +41,7 @@ DIFFERS_EACH_TIME: Final = re.compile(
 )
 """What is different in each answer although the list is the same: tokens of forms, and times left, which pages count
 down by themselves."""
-PLAY_NOW: Final = lobby.TableOptions(players=4, bots=3, bot="careful", public=False)
+PLAY_NOW: Final = lobby.TableChoices(players=4, bots=3, bot="careful", public=False)
 
 
 @require_safe

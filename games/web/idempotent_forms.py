@@ -15,7 +15,7 @@ from django.views.csrf import csrf_failure
 from accounts.models import User
 from common.limits import TooManyTries
 from games.actions.create_once import Created, create_table_once, find_created
-from games.actions.lobby import TableOptions
+from games.actions.lobby import TableChoices
 from games.queries import Table
 from games.web.guests import ask_for_time_zone, guest_allowed, time_zone_of
 from games.web.http import SeeOther
@@ -26,7 +26,7 @@ MADE: Final = "made_by_form"
 """The session key for the token of the form that made this guest, and for the code of the guest's table."""
 
 
-def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: str | None = None) -> Table:
+def create_table_of_form(request: HttpRequest, choices: TableChoices, *, name: str | None = None) -> Table:
     """Return the table that this form creates, or created a moment ago. Logs a visitor in as the new guest.
 
     A form may have the code of a table that the user gives up for the new one (`give_up`).
@@ -39,8 +39,8 @@ def create_table_of_form(request: HttpRequest, options: TableOptions, *, name: s
     user, key, now = person(request), form_key(request), timezone.now()
     if user is not None:
         give_up = request.POST.get("give_up", "").replace("\0", "")
-        return create_table_once(user=user, options=options, form_key=key, now=now, give_up=give_up).table
-    made = _create_for_visitor(request, options, key, now, name)
+        return create_table_once(user=user, choices=choices, form_key=key, now=now, give_up=give_up).table
+    made = _create_for_visitor(request, choices, key, now, name)
     if made.guest is not None:
         log_in_as_made(request, made.guest, made.table)
     return made.table
@@ -66,12 +66,12 @@ def refuse_outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse
 
 
 def _create_for_visitor(
-    request: HttpRequest, options: TableOptions, key: str | None, now: datetime, name: str | None
+    request: HttpRequest, choices: TableChoices, key: str | None, now: datetime, name: str | None
 ) -> Created:
     try:
         with guest_allowed(request) as one:
             zone = time_zone_of(request)
-            made = create_table_once(user=None, options=options, form_key=key, now=now, name=name, time_zone=zone)
+            made = create_table_once(user=None, choices=choices, form_key=key, now=now, name=name, time_zone=zone)
             if made.new:
                 one.count()
             return made

@@ -18,7 +18,7 @@ from accounts.forms import GuestNameForm, HostNameForm
 from common.htmx import HtmxRequest
 from games import queries, rules
 from games.actions.housekeeping import time_waited
-from games.actions.lobby import TAKEN_OFF, TableOptions
+from games.actions.lobby import TAKEN_OFF, TableChoices
 from games.actions.table_limits import TooManyAgainstBots
 from games.models import Game
 from games.queries import Table, conduct
@@ -48,7 +48,7 @@ def new_table(request: HtmxRequest) -> HttpResponse:
     if form.is_valid():
         name = None if name_form is None else request.POST.get("name", "").strip() or None
         try:
-            table = create_table_of_form(request, form.table_options(), name=name)
+            table = create_table_of_form(request, form.table_choices(), name=name)
         except ValidationError as why:
             assert name_form is not None
             name_form.refuse(why)
@@ -109,7 +109,7 @@ def lobby_page(
         view,
         asked=asked,
         now=timezone.now(),
-        usual_bot=TableOptions().bot,
+        usual_bot=TableChoices().bot,
         reportable=bool(others_of(table, user)),
         barred=TAKEN_OFF if barred else "",
         closed=None if is_open else Closed(conduct.closed_by_staff(table.game), time_waited(table.game)),

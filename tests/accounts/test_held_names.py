@@ -238,7 +238,7 @@ def test_an_older_name_is_kept_when_other_fields_change(alice: User, bob: User, 
 def test_a_bot_does_not_get_the_name_of_a_player_at_the_table(alice: User) -> None:
     renamed(alice, display_name="Ada.")
     for _ in range(20):
-        table = lobby.create_table(user=alice, options=lobby.TableOptions(players=6, bots=4), now=NOW)
+        table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=6, bots=4), now=NOW)
         lobby.add_bot(code=table.game.code, viewer=Viewer(alice), bot="careful", now=NOW)
         assert not Seat.objects.filter(game=table.game, name="Ada").exists()
 

@@ -106,8 +106,8 @@ def _home(page: Visitor, cast: Cast) -> None:
     cast.table({**MANY, "turn": 1})
     ended = table_after([cast.alice, cast.bob], 10_000, seed=3)
     assert ended.game.status == Game.Status.OVER
-    lobby.create_table(user=cast.bob, options=lobby.TableOptions(), now=timezone.now())
-    asked = lobby.create_table(user=cast.charlie, options=lobby.TableOptions(public=False), now=timezone.now())
+    lobby.create_table(user=cast.bob, choices=lobby.TableChoices(), now=timezone.now())
+    asked = lobby.create_table(user=cast.charlie, choices=lobby.TableChoices(public=False), now=timezone.now())
     Invitation.objects.create(game=asked.game, user=cast.alice, at=timezone.now())
     page.goto("/")
 
@@ -121,17 +121,17 @@ def _home_with_20_games(page: Page, cast: Cast) -> None:
         cast.table({**MANY, "turn": turn}, deadline=now + timedelta(hours=7 * turn))
     ten = {**MANY, "hands": [MANY["hands"][0], *[["r1", "r2", "y2"]] * 9], "turn": 7}
     table_at(ten, [cast.alice, cast.bob, cast.charlie, cast.mo, *("careful",) * 6])
-    lobby.create_table(user=cast.alice, options=lobby.TableOptions(bots=1), now=now)
+    lobby.create_table(user=cast.alice, choices=lobby.TableChoices(bots=1), now=now)
     for seed in (3, 4, 5):
         table_after([cast.alice, cast.bob, cast.mo], 10_000, seed=seed)
     for host in (cast.bob, cast.charlie):
-        lobby.create_table(user=host, options=lobby.TableOptions(), now=now)
+        lobby.create_table(user=host, choices=lobby.TableChoices(), now=now)
     page.goto("/")
 
 
 def _lobby(page: Visitor, cast: Cast) -> None:
-    options = lobby.TableOptions(players=5, bots=1, public=False)
-    table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
+    options = lobby.TableChoices(players=5, bots=1, public=False)
+    table = lobby.create_table(user=cast.alice, choices=options, now=timezone.now())
     links = [table.game.invite_key]
     lobby.join(code=table.game.code, viewer=Viewer(cast.bob, links), now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
@@ -153,8 +153,8 @@ def _log(page: Page, cast: Cast) -> None:
 
 
 def _invited(page: Page, cast: Cast) -> None:
-    options = lobby.TableOptions(players=5, bots=1, public=False)
-    page.goto(f"/join/{lobby.create_table(user=cast.alice, options=options, now=timezone.now()).game.invite_key}/")
+    options = lobby.TableChoices(players=5, bots=1, public=False)
+    page.goto(f"/join/{lobby.create_table(user=cast.alice, choices=options, now=timezone.now()).game.invite_key}/")
 
 
 def _name_refused(page: Page, cast: Cast) -> None:
@@ -272,8 +272,8 @@ def _orders(page: Page, cast: Cast) -> None:
 
 
 def _orders_before_the_start(page: Page, cast: Cast) -> None:
-    options = lobby.TableOptions(preset="house-party", players=5, bots=1)
-    table = lobby.create_table(user=cast.alice, options=options, now=timezone.now())
+    options = lobby.TableChoices(preset="house-party", players=5, bots=1)
+    table = lobby.create_table(user=cast.alice, choices=options, now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
     page.get_by_text("Standing orders").click()
 

@@ -100,7 +100,7 @@ def test_play_now_takes_the_time_zone_of_the_browser(new_page: NewPage, site: st
 
 
 def test_sitting_down_takes_it_also_after_an_update_of_the_page(new_page: NewPage, alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=timezone.now())
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=4), now=timezone.now())
     page = new_page(timezone_id="America/Lima")
     page.goto(table.game.get_absolute_url())
     browser = logged_in(bob)

@@ -175,7 +175,7 @@ def test_every_count_can_be_read_and_bots_differ_by_colour(new_page: NewPage, al
 
 
 def test_an_open_table_stands_in_one_column_on_a_phone(new_page: NewPage, alice: User, bob: User) -> None:
-    lobby.create_table(user=bob, options=lobby.TableOptions(), now=timezone.now())
+    lobby.create_table(user=bob, choices=lobby.TableChoices(), now=timezone.now())
     page = new_page(alice, viewport=PHONE)
     page.goto("/")
     row = page.locator(".beside .gamecard")

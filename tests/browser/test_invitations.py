@@ -47,7 +47,7 @@ numbers takes Playwright seconds."""
 
 def private_table(host: User, **options: Any) -> Game:
     options = {"players": 4, "public": False, **options}
-    return lobby.create_table(user=host, options=lobby.TableOptions(**options), now=timezone.now()).game
+    return lobby.create_table(user=host, choices=lobby.TableChoices(**options), now=timezone.now()).game
 
 
 def read_qr(page: Page) -> list[str]:

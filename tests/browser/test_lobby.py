@@ -54,7 +54,7 @@ def test_a_visitor_who_takes_the_last_seat_gets_it(
         mark_browser(*args, **kwargs)
 
     monkeypatch.setattr("games.web.browser_marks.mark_browser", slow)
-    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=timezone.now()).game
+    game = lobby.create_table(user=alice, choices=lobby.TableChoices(players=2), now=timezone.now()).game
     page = new_page()
     page.goto(game.get_absolute_url())
     page.wait_for_load_state("networkidle")
@@ -66,7 +66,7 @@ def test_a_visitor_who_takes_the_last_seat_gets_it(
 
 
 def test_an_error_does_not_take_the_place_of_a_lobby(visitors: Visitors, site: str, alice: User) -> None:
-    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=timezone.now()).game
+    game = lobby.create_table(user=alice, choices=lobby.TableChoices(players=4), now=timezone.now()).game
     page = visitors(alice)
     load_game(page, game)
     with page.expect_response(lambda answer: "lobby=" in answer.url):
@@ -79,7 +79,7 @@ def test_an_error_does_not_take_the_place_of_a_lobby(visitors: Visitors, site: s
 
 
 def test_one_click_copies_the_invitation_link(new_page: NewPage, alice: User, site: str) -> None:
-    game: Game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game
+    game: Game = lobby.create_table(user=alice, choices=lobby.TableChoices(), now=timezone.now()).game
     page = new_page(alice, permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"/games/{game.code}/")
     page.get_by_role("button", name="Copy link").click()
@@ -113,7 +113,7 @@ def test_the_end_of_a_game_is_marked_as_seen(new_page: NewPage, alice: User, bob
 
 
 def test_a_host_with_a_phone_sees_how_to_invite_people(new_page: NewPage, alice: User) -> None:
-    game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=timezone.now()).game
+    game = lobby.create_table(user=alice, choices=lobby.TableChoices(), now=timezone.now()).game
     page = new_page(alice, viewport=PHONE)
     page.goto(f"/games/{game.code}/")
     expect(page.locator("#copy-link")).to_be_in_viewport(ratio=1)

@@ -44,8 +44,8 @@ SOON: Final = 1000
 def against_bots(user: User, **options: Any) -> Game:
     """Start a single round against two bots that move at once. It is over after about seven moves of the person."""
     randomness.source.seed(34)
-    chosen = lobby.TableOptions(players=3, bots=2, bot="careful", bot_pause=0, **options)
-    return lobby.create_table(user=user, options=chosen, now=timezone.now()).game
+    chosen = lobby.TableChoices(players=3, bots=2, bot="careful", bot_pause=0, **options)
+    return lobby.create_table(user=user, choices=chosen, now=timezone.now()).game
 
 
 def play_to_the_end(page: Page, move: Callable[[Page], None]) -> int:

@@ -324,7 +324,7 @@ def test_next_game_goes_one_game_on_by_two_presses(open_hand: OpenHand) -> None:
 
 
 def test_two_presses_send_a_form_that_leads_to_another_page_once(new_page: NewPage, alice: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=timezone.now())
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=timezone.now())
     page, sent = new_page(), list[str]()
     page.goto(table.game.get_absolute_url())
     page.get_by_label("Your name").fill("Ann")

@@ -86,7 +86,7 @@ def test_a_game_page_does_not_reload_while_its_reader_has_the_turn(
 def test_a_visitor_who_types_a_name_is_not_interrupted(
     new_page: NewPage, alice: User, bob: User, upgrade: Upgrade
 ) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=timezone.now())
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=4), now=timezone.now())
     page = old_page(new_page(), table.game.get_absolute_url(), upgrade)
     page.get_by_label("Your name").fill("Ann")
     page.get_by_role("heading", level=1).click()

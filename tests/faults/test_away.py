@@ -97,8 +97,8 @@ def test_pages_recover_and_are_current_after_redis_or_the_socket_server_is_kille
 
 
 def a_table_with_a_bot(person: User) -> Game:
-    options = lobby.TableOptions(players=2, bots=1, bot_pause=0.0, target=5000)
-    return lobby.create_table(user=person, options=options, now=timezone.now()).game
+    options = lobby.TableChoices(players=2, bots=1, bot_pause=0.0, target=5000)
+    return lobby.create_table(user=person, choices=options, now=timezone.now()).game
 
 
 def my_turn(game: Game, person: User) -> queries.GameView | None:

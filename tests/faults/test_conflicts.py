@@ -95,8 +95,8 @@ def by_clock(game_id: int, when: Any) -> Outcome:
 
 def new_match(alice: User, bob: User) -> Game:
     """Start a match of two people and a bot."""
-    options = lobby.TableOptions(players=3, bots=1, target=5000)
-    table = lobby.create_table(user=alice, options=options, now=timezone.now())
+    options = lobby.TableChoices(players=3, bots=1, target=5000)
+    table = lobby.create_table(user=alice, choices=options, now=timezone.now())
     return lobby.join(code=table.game.code, viewer=Viewer(bob), now=timezone.now()).game
 
 

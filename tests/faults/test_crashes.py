@@ -56,12 +56,12 @@ def people_at(playing: Playing, rng: random.Random) -> Iterator[Player]:
             get_user_model().objects.create_user(username=f"player-{group}-{n}", password=f"{rng.random()}")
             for n in range(size)
         ]
-        options = lobby.TableOptions(
+        options = lobby.TableChoices(
             players=size + (size == 3), bots=size == 3, bot="random", target=5000, bot_pause=0.0
         )
         codes = []
         for _ in range(IN_A_ROW):
-            code = lobby.create_table(user=users[0], options=options, now=timezone.now()).game.code
+            code = lobby.create_table(user=users[0], choices=options, now=timezone.now()).game.code
             for user in users[1:]:
                 lobby.join(code=code, viewer=Viewer(user), now=timezone.now())
             codes.append(code)

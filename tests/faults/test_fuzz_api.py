@@ -53,19 +53,19 @@ def tables(alice: User, bob: User) -> list[Table]:
     """
     now = timezone.now()
     made = [
-        lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=now),
-        lobby.create_table(user=alice, options=lobby.TableOptions(players=2, public=False), now=now),
-        lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1, target=1000), now=now),
-        lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=now),
-        lobby.create_table(user=bob, options=lobby.TableOptions(players=2, bots=1), now=now),
+        lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=now),
+        lobby.create_table(user=alice, choices=lobby.TableChoices(players=2, public=False), now=now),
+        lobby.create_table(user=alice, choices=lobby.TableChoices(players=2, bots=1, target=1000), now=now),
+        lobby.create_table(user=alice, choices=lobby.TableChoices(players=2), now=now),
+        lobby.create_table(user=bob, choices=lobby.TableChoices(players=2, bots=1), now=now),
     ]
     lobby.join(code=made[3].game.code, viewer=Viewer(bob), now=now)
-    party = lobby.TableOptions(preset="house-party", players=3, bots=2)
-    made.append(lobby.create_table(user=alice, options=party, now=now))
-    made.append(lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1), now=now))
+    party = lobby.TableChoices(preset="house-party", players=3, bots=2)
+    made.append(lobby.create_table(user=alice, choices=party, now=now))
+    made.append(lobby.create_table(user=alice, choices=lobby.TableChoices(players=2, bots=1), now=now))
     play.play_move(code=made[-1].game.code, viewer=Viewer(alice), text="leave", version=None, now=now)
     race = replace(party, pace="live", options={"buzzers": "race"})
-    return [*made, lobby.create_table(user=alice, options=race, now=now)]
+    return [*made, lobby.create_table(user=alice, choices=race, now=now)]
 
 
 def send(browser: Client, case: Case[Any]) -> Any:

@@ -212,9 +212,9 @@ def walk(visitors: dict[str, Visitor], requests: int) -> Counter[int]:
 @pytest.fixture
 def visitors(alice: User, bob: User, charlie: User, mo: User) -> dict[str, Visitor]:
     """Return players at three tables, an outsider, a suspended person, a moderator, an admin, and a visitor."""
-    lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
-    lobby.create_table(user=alice, options=lobby.TableOptions(players=2, bots=1, target=1000), now=NOON)
-    lobby.create_table(user=bob, options=lobby.TableOptions(players=2, public=False), now=NOON)
+    lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON)
+    lobby.create_table(user=alice, choices=lobby.TableChoices(players=2, bots=1, target=1000), now=NOON)
+    lobby.create_table(user=bob, choices=lobby.TableChoices(players=2, public=False), now=NOON)
     dora = User.objects.create_user("dora", password="long enough a secret")
     people.suspend(person_id=dora.pk, by=mo, days=7, reason="Rude words at two tables", now=timezone.now())
     root = User.objects.create_superuser("root", password="long enough a secret")

@@ -69,8 +69,8 @@ class Played(NamedTuple):
 
 @pytest.fixture
 def played(alice: User, bob: User) -> Played:
-    options = lobby.TableOptions(players=2, target=5000)
-    table = lobby.create_table(user=alice, options=options, now=NOON)
+    options = lobby.TableChoices(players=2, target=5000)
+    table = lobby.create_table(user=alice, choices=options, now=NOON)
     table = lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     clock = count()
     match = Played(table, (alice, bob), History(), random.Random(3), lambda: float(next(clock)))

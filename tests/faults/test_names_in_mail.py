@@ -131,7 +131,7 @@ def send_every_kind(alice: User, eve: User, tables: Tables, name: str) -> None:
 def news(kind: str, user: User, other: User, tables: Tables, name: str) -> None:
     """Write a notice of this kind to `user` about a table with `other`, with that name in its text."""
     if kind == INVITED:
-        game = lobby.create_table(user=other, options=lobby.TableOptions(players=3), now=NOON).game
+        game = lobby.create_table(user=other, choices=lobby.TableChoices(players=3), now=NOON).game
         player_notices.invited(game, [user.pk], asker=User(pk=other.pk, display_name=name), now=NOON)
         return
     table = tables[kind, user.email]

@@ -48,7 +48,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def a_game_in_play(people: list[User], moves: int, now: datetime, **options: Any) -> Game:
     """Return a table that filled, started and had this many moves, by the same ways that people use."""
     rng = random.Random(moves)
-    code = lobby.create_table(user=people[0], options=lobby.TableOptions(**options), now=now).game.code
+    code = lobby.create_table(user=people[0], choices=lobby.TableChoices(**options), now=now).game.code
     for person in people[1:]:
         lobby.join(code=code, viewer=Viewer(person), now=now)
     for _ in range(moves):
@@ -287,8 +287,8 @@ def test_a_game_that_starts_during_the_freeze_is_stopped_too(
 
 @pytest.mark.long
 def test_a_frozen_site_makes_and_starts_no_table(client: Client, alice: User, bob: User, charlie: User) -> None:
-    now, no_bots = timezone.now(), lobby.TableOptions(players=3)
-    open_table = lobby.create_table(user=alice, options=no_bots, now=now).game
+    now, no_bots = timezone.now(), lobby.TableChoices(players=3)
+    open_table = lobby.create_table(user=alice, choices=no_bots, now=now).game
     lobby.join(code=open_table.code, viewer=Viewer(bob), now=now)
     restore.freeze(now=now)
     said = "no table can be made or started until they resume them."

@@ -31,13 +31,13 @@ LATER = NOON + IDLE + timedelta(seconds=1)
 
 
 def against_bots(user: User, **options: Any) -> Table:
-    chosen = lobby.TableOptions(players=3, bots=2, bot="random", target=1000)
-    return lobby.create_table(user=user, options=replace(chosen, **options), now=NOON)
+    chosen = lobby.TableChoices(players=3, bots=2, bot="random", target=1000)
+    return lobby.create_table(user=user, choices=replace(chosen, **options), now=NOON)
 
 
 def pair_against_bots(first: User, second: User) -> Table:
-    options = lobby.TableOptions(players=4, bots=2, bot="random", target=1000)
-    table = lobby.create_table(user=first, options=options, now=NOON)
+    options = lobby.TableChoices(players=4, bots=2, bot="random", target=1000)
+    table = lobby.create_table(user=first, choices=options, now=NOON)
     return lobby.join(code=table.game.code, viewer=Viewer(second), now=NOON)
 
 
@@ -164,7 +164,7 @@ def deleted(*found: Table) -> list[bool]:
 
 @pytest.mark.long
 def test_games_that_nobody_played_are_deleted_after_60_days(alice: User) -> None:
-    never_started = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    never_started = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON)
     found = [ended(never_started), ended(left_by(alice))]
     assert [status(table) for table in found] == ["void", "void"]
     young, playing = ended(left_by(alice), days=59), left_by(alice)
@@ -182,7 +182,7 @@ def test_games_that_somebody_played_stay(alice: User) -> None:
 
 def test_games_with_a_result_stay_because_they_count_in_profiles(alice: User, bob: User) -> None:
     lost = left_by(alice, players=2, bots=1, target=0)
-    won = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+    won = lobby.create_table(user=alice, choices=lobby.TableChoices(players=2), now=NOON)
     lobby.join(code=won.game.code, viewer=Viewer(bob), now=NOON)
     leave(won, alice)
     found = [ended(lost), ended(won)]
@@ -205,7 +205,7 @@ def test_a_game_played_by_a_deleted_guest_stays(alice: User, bot: str) -> None:
 
 
 def test_games_with_a_report_or_a_staff_act_stay(alice: User, bob: User, mo: User) -> None:
-    of_staff, reported = left_by(alice), lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
+    of_staff, reported = left_by(alice), lobby.create_table(user=alice, choices=lobby.TableChoices(), now=NOON)
     tables.pause(**act(of_staff, mo))
     lobby.join(code=reported.game.code, viewer=Viewer(bob), now=NOON)
     report_seat(reported.game, by=bob, seat=0)

@@ -398,5 +398,5 @@ def test_seats_show_current_names(a: Program, alice: User, bob: User, code: str)
 
 
 def test_the_api_accepts_every_table_option() -> None:
-    made_of = {one.name: getattr(lobby.TableOptions(), one.name) for one in fields(lobby.TableOptions)}
+    made_of = {one.name: getattr(lobby.TableChoices(), one.name) for one in fields(lobby.TableChoices)}
     assert NewGame().model_dump() == made_of

@@ -425,7 +425,7 @@ def test_the_api_marks_the_browser_of_a_session_and_no_token(alice: User, bob: U
     if call == "rematch":
         Game.objects.update(status=Game.Status.OVER, winner=0)
     if call == "join by link":
-        url = f"join/{lobby.create_table(user=bob, options=lobby.TableOptions(), now=NOON).game.invite_key}"
+        url = f"join/{lobby.create_table(user=bob, choices=lobby.TableChoices(), now=NOON).game.invite_key}"
     body = {"move": "play r5", "version": 0} if call == "moves" else {}
     browser = Client(headers={"Authorization": f"Bearer {api_token(alice)}"}) if token else logged_in(alice)
     answer = browser.post(f"/api/v1/{url}", body, content_type="application/json")
@@ -492,7 +492,7 @@ def test_a_forged_mark_is_ignored(alice: User) -> None:
 
 
 def test_marks_are_deleted_after_30_days(alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(), now=NOON)
     for days in (29, 31):
         BrowserMark.objects.create(game=table.game, user=alice, digest=f"{days}", at=NOON - timedelta(days=days))
     BrowserMark.objects.create(game=table.game, user=bob, digest="32", at=NOON - timedelta(days=32))

@@ -44,8 +44,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def unattended_table(user: User) -> Table:
     """Return a game against two bots that this person has left."""
-    options = lobby.TableOptions(players=3, bots=2, bot="random", bot_pause=0.0)
-    table = lobby.create_table(user=user, options=options, now=NOON)
+    options = lobby.TableChoices(players=3, bots=2, bot="random", bot_pause=0.0)
+    table = lobby.create_table(user=user, choices=options, now=NOON)
     move(table, user, "leave")
     return table
 

@@ -107,7 +107,7 @@ def with_everything(alice: User, bob: User, mo: User, ann: User) -> tuple[User, 
     report_seat(ended[0].game, by=zelda, seat=1, now=now)
     cases.close_case(case_id=about.pk, by=mo, outcome="acted", answer="", reason=REASON, now=now)
     rematch.ask_rematch(code=ended[0].game.code, viewer=Viewer(zelda), now=now)
-    waiting = lobby.create_table(user=zelda, options=lobby.TableOptions(players=4), now=now)
+    waiting = lobby.create_table(user=zelda, choices=lobby.TableChoices(players=4), now=now)
     lobby.join(code=waiting.game.code, viewer=Viewer(bob), now=now)
     tables.remove(game_id=waiting.game.pk, by=ann, seat=1, bot=None, reason=REASON, now=now)
     for game in (running.game, waiting.game, removed.game, ended[0].game):

@@ -341,9 +341,9 @@ def test_a_deletion_that_died_goes_on(dora: User, alice: User) -> None:
 def test_seats_go_to_bots_at_the_end_only(dora: User, alice: User, bob: User, as_alice: Client) -> None:
     table = table_at(TWO_HANDS, [dora, alice])
     Game.objects.filter(pk=table.game.pk).update(host=dora)
-    waiting = lobby.create_table(user=dora, options=lobby.TableOptions(players=3), now=NOON)
+    waiting = lobby.create_table(user=dora, choices=lobby.TableChoices(players=3), now=NOON)
     lobby.join(code=waiting.game.code, viewer=Viewer(bob), now=NOON)
-    alone = lobby.create_table(user=dora, options=lobby.TableOptions(), now=NOON)
+    alone = lobby.create_table(user=dora, choices=lobby.TableChoices(), now=NOON)
     ask(dora)
     assert now_of(table).seats[0].user_id == dora.pk
     assert deletion.delete(user_id=dora.pk, now=NOON + FORTNIGHT)

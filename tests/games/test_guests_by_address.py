@@ -36,7 +36,7 @@ def send(
 
 
 def test_no_form_exceeds_the_limit_on_guests_of_an_address(alice: User) -> None:
-    public = lobby.create_table(user=alice, options=lobby.TableOptions(players=6), now=NOON)
+    public = lobby.create_table(user=alice, choices=lobby.TableChoices(players=6), now=NOON)
     join = f"/games/{public.game.code}/join/"
     assert send("/play-now/").status_code == 303
     assert send(join).status_code == 303
@@ -63,7 +63,7 @@ def test_accounts_and_existing_guests_are_not_counted(alice: User) -> None:
 
 
 def test_a_visitor_who_gets_no_seat_is_not_counted(alice: User) -> None:
-    private = lobby.create_table(user=alice, options=lobby.TableOptions(players=6, public=False), now=NOON)
+    private = lobby.create_table(user=alice, choices=lobby.TableChoices(players=6, public=False), now=NOON)
     for _ in range(3):
         assert send(f"/games/{private.game.code}/join/").status_code == 404
     assert send("/play-now/").status_code == 303

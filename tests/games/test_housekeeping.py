@@ -36,8 +36,8 @@ def guest(db: None) -> User:
 
 
 def test_a_table_that_waited_a_week_is_closed(alice: User, bob: User) -> None:
-    old = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON - timedelta(days=8))
-    young = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON - timedelta(days=6))
+    old = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON - timedelta(days=8))
+    young = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON - timedelta(days=6))
     running = table_at(TWO_HANDS, [alice, bob])
     Game.objects.filter(pk=running.game.pk).update(created_at=NOON - timedelta(days=90))
     assert housekeeping.close_old_tables(now=NOON) == 1
@@ -48,7 +48,7 @@ def test_a_table_that_waited_a_week_is_closed(alice: User, bob: User) -> None:
 
 def test_people_are_notified_when_their_table_closes(alice: User, bob: User) -> None:
     week_ago = NOON - timedelta(days=7, seconds=1)
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=1), now=week_ago)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=4, bots=1), now=week_ago)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=week_ago)
     housekeeping.close_old_tables(now=NOON)
     outbox.deliver(clock=lambda: NOON)
@@ -62,7 +62,7 @@ def hours_ago(hours: int) -> datetime:
 
 
 def opened_by(host: User, *, hours: int, **options: Any) -> Table:
-    return lobby.create_table(user=host, options=lobby.TableOptions(players=4, **options), now=hours_ago(hours))
+    return lobby.create_table(user=host, choices=lobby.TableChoices(players=4, **options), now=hours_ago(hours))
 
 
 def leaves(table: Table, user: User, *, hours: int) -> None:
@@ -171,7 +171,7 @@ def test_a_guest_who_signed_up_gets_a_week(alice: User, guest: User) -> None:
 def test_a_broken_table_does_not_stop_others_from_closing(alice: User, caplog: pytest.LogCaptureFixture) -> None:
     week_ago = NOON - timedelta(days=8)
     broken, whole = (
-        lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=week_ago) for _ in range(2)
+        lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=week_ago) for _ in range(2)
     )
     Game.objects.filter(pk=broken.game.pk).update(preset="nonsense")
     assert housekeeping.close_old_tables(now=NOON) == 1

@@ -229,7 +229,7 @@ def test_simultaneous_forms_never_log_in_as_the_new_host(alice: User) -> None:
 
 
 def table_of(host: User, **options: Any) -> Game:
-    return lobby.create_table(user=host, options=lobby.TableOptions(**options), now=timezone.now()).game
+    return lobby.create_table(user=host, choices=lobby.TableChoices(**options), now=timezone.now()).game
 
 
 @pytest.mark.django_db(transaction=True)

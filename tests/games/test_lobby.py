@@ -19,7 +19,7 @@ from accounts.models import User
 from games import queries, rules
 from games.actions import guests, invitations, lobby, table_limits
 from games.actions.create_once import create_table_once
-from games.actions.lobby import TableOptions
+from games.actions.lobby import TableChoices
 from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.actions.table_limits import OPEN_TABLES, TABLES_AGAINST_BOTS
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.django_db
 
 
 def new_table(user: User, **options: Any) -> queries.Table:
-    return lobby.create_table(user=user, options=TableOptions(**options), now=NOON)
+    return lobby.create_table(user=user, choices=TableChoices(**options), now=NOON)
 
 
 def join(table: queries.Table, user: User) -> queries.Table:
@@ -430,7 +430,7 @@ def test_tables_of_guests_leave_half_of_the_front_page_to_others(alice: User, bo
     others = [new_table(user, players=2).game.code for user in (alice, bob)]
     of_guests = [
         create_table_once(
-            user=None, options=TableOptions(players=2), form_key=None, now=NOON + timedelta(minutes=n)
+            user=None, choices=TableChoices(players=2), form_key=None, now=NOON + timedelta(minutes=n)
         ).table
         for n in range(20)
     ]

@@ -163,7 +163,7 @@ def test_a_player_who_knocks_themselves_out_has_seen_it(alice: User, bob: User, 
 
 
 def test_a_full_table_notifies_the_players_who_waited(alice: User, bob: User, charlie: User) -> None:
-    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON).game
+    game = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     assert stored_notices() == []
     lobby.join(code=game.code, viewer=Viewer(charlie), now=NOON)

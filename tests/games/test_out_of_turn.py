@@ -11,7 +11,7 @@ import pytest
 from accounts.models import User
 from games import queries
 from games.actions import penalties, timeouts
-from games.actions.lobby import TableOptions, create_table
+from games.actions.lobby import TableChoices, create_table
 from games.actions.play import play_move, play_seat
 from games.models import Game, Heartbeat
 from games.models.paces import PACES
@@ -266,14 +266,14 @@ def test_of_the_last_press_and_the_end_of_the_race_at_one_instant_one_wins(three
 
 
 def test_a_race_needs_the_pace_live(alice: User) -> None:
-    race = TableOptions(preset="house-party", options={"buzzers": "race"}, players=2, bots=1)
+    race = TableChoices(preset="house-party", options={"buzzers": "race"}, players=2, bots=1)
     with pytest.raises(Denied, match="lottery") as caught:
-        create_table(user=alice, options=race, now=NOON)
+        create_table(user=alice, choices=race, now=NOON)
     assert (caught.value.code, caught.value.rule) == ("malformed", "BUZZ-2")
-    live = TableOptions(preset="house-party", options={"buzzers": "race"}, players=2, bots=1, pace="live")
-    assert create_table(user=alice, options=live, now=NOON).options.buzzers == "race"
-    usual = TableOptions(preset="house-party", players=2, bots=1)
-    assert create_table(user=alice, options=usual, now=NOON + timedelta(seconds=1)).options.buzzers == "lottery"
+    live = TableChoices(preset="house-party", options={"buzzers": "race"}, players=2, bots=1, pace="live")
+    assert create_table(user=alice, choices=live, now=NOON).options.buzzers == "race"
+    usual = TableChoices(preset="house-party", players=2, bots=1)
+    assert create_table(user=alice, choices=usual, now=NOON + timedelta(seconds=1)).options.buzzers == "lottery"
     assert not Game.objects.filter(options__buzzers="race").exclude(pace="live").exists()
 
 

@@ -422,7 +422,7 @@ def test_old_notices_are_deleted_unless_they_wait(table: Table) -> None:
 
 @pytest.mark.parametrize(("answer", "reason"), [("sits down", "joined"), ("comes too late", "over"), ("waits", "")])
 def test_an_invitation_is_sent_only_while_the_table_is_open(alice: User, bob: User, answer: str, reason: str) -> None:
-    game = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON).game
+    game = lobby.create_table(user=bob, choices=lobby.TableChoices(players=3), now=NOON).game
     player_notices.invited(game, [alice.pk], asker=bob, now=NOON)
     if answer == "sits down":
         lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)

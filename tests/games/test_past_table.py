@@ -44,10 +44,10 @@ def over(alice: User, bob: User, charlie: User) -> Table:
 def match(alice: User, bob: User, charlie: User, mo: User) -> tuple[Table, int]:
     """A match in its second round, and a seat that was knocked out well before the end of the first."""
     people = [alice, bob, charlie, mo]
-    options = lobby.TableOptions(players=4, target=5000, options={"mercy_limit": 10}, public=False)
+    options = lobby.TableChoices(players=4, target=5000, options={"mercy_limit": 10}, public=False)
     for seed in range(50):
         rng = random.Random(seed)
-        table = lobby.create_table(user=alice, options=options, now=NOON)
+        table = lobby.create_table(user=alice, choices=options, now=NOON)
         for user in people[1:]:
             lobby.join(code=table.game.code, viewer=Viewer(user, [table.game.invite_key]), now=NOON)
         while (here := now_of(table)).game.round is None or here.started.round.number == 1:

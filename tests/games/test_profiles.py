@@ -174,7 +174,7 @@ def test_a_cut_list_of_shared_games_says_so(
 def test_names_of_people_link_to_their_profiles_until_they_are_deleted(
     as_alice: Client, alice: User, bob: User, shared: Game
 ) -> None:
-    waiting = lobby.create_table(user=alice, options=lobby.TableOptions(players=4, bots=2), now=timezone.now()).game
+    waiting = lobby.create_table(user=alice, choices=lobby.TableChoices(players=4, bots=2), now=timezone.now()).game
     over = finished([alice, bob], winner=1)
     for url in (f"/games/{shared.code}/", f"/games/{shared.code}/log/", f"/games/{over.code}/"):
         assert Page(as_alice.get(url)).links_to("/people/bob/"), url

@@ -201,7 +201,7 @@ def test_the_record_of_a_match_replays_round_by_round(alice: User, bob: User, ch
     running = table_at({**TWO_HANDS, "hands": hands}, [alice, bob, charlie], target=1000)
     with pytest.raises(Denied):
         record_of(running)
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2, target=5000), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=2, target=5000), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     play_move(code=table.game.code, viewer=Viewer(bob), text="leave", version=None, now=NOON - timedelta(seconds=5))
     over = now_of(table)

@@ -38,7 +38,7 @@ def mover(code: str, user: User, text: str, version: int, token: str | None = No
 
 def test_the_last_free_seat_is_taken_once(alice: User, bob: User, charlie: User) -> None:
     for _ in range(5):
-        table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+        table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=2), now=NOON)
         code = table.game.code
         answers = outcomes([partial(lobby.join, code=code, viewer=Viewer(user), now=NOON) for user in (bob, charlie)])
         assert answers == {"ok": 1, "full": 1}

@@ -209,10 +209,10 @@ def test_bots_alone_react_at_once(alice: User) -> None:
 @pytest.mark.parametrize(("pace", "options"), [("live", {"buzzers": "race"}), ("fast", {})])
 @pytest.mark.django_db(transaction=True)
 def test_games_of_bots_are_played_to_the_end(alice: User, pace: str, options: dict[str, object]) -> None:
-    chosen = lobby.TableOptions(
+    chosen = lobby.TableChoices(
         preset="house-party", options=options, players=4, bots=3, pace=pace, bot="random", bot_pause=0.0
     )
-    table = lobby.create_table(user=alice, options=chosen, now=NOON)
+    table = lobby.create_table(user=alice, choices=chosen, now=NOON)
     locked(table, lambda here: seating.replace_by_bot(here, seat=0, now=NOON, bot="careful"))
     rng, at = random.Random(1), NOON
     while now_of(table).game.status == Game.Status.PLAYING:

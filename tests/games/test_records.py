@@ -107,7 +107,7 @@ def test_a_round_that_the_first_discard_ends_is_finished_at_once(
     alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = lobby.create_table(
-        user=alice, options=lobby.TableOptions(players=2, preset="classic", options=STRICT), now=NOON
+        user=alice, choices=lobby.TableChoices(players=2, preset="classic", options=STRICT), now=NOON
     )
     monkeypatch.setattr(randomness, "source", _Source(strict_seed(2)))
     lobby.join(code=made.game.code, viewer=Viewer(bob), now=NOON)

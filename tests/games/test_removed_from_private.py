@@ -110,7 +110,7 @@ def test_a_removed_guest_cannot_return_with_another_account(private: Table, mo: 
 def test_the_new_link_does_not_work_for_the_removed_person(
     mo: User, alice: User, bob: User, data: dict[str, str]
 ) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, public=False), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3, public=False), now=NOON)
     key = table.game.invite_key
     lobby.join(code=table.game.code, viewer=Viewer(bob, (key,)), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))

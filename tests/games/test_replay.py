@@ -45,8 +45,8 @@ def match(alice: User, bob: User) -> Table:
 
 def match_of(alice: User, bob: User) -> Table:
     """Play a match of several short rounds to its end."""
-    options = lobby.TableOptions(players=2, target=300, options={"hand_size": 2, "mercy_limit": 10}, public=False)
-    table = lobby.create_table(user=alice, options=options, now=NOON)
+    options = lobby.TableChoices(players=2, target=300, options={"hand_size": 2, "mercy_limit": 10}, public=False)
+    table = lobby.create_table(user=alice, choices=options, now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob, [table.game.invite_key]), now=NOON)
     rng = random.Random(5)
     while (here := now_of(table)).game.status == Game.Status.PLAYING:

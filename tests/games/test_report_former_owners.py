@@ -142,7 +142,7 @@ def test_a_reader_who_lost_a_seat_may_report_at_tables_they_can_see(
 
 
 def test_a_player_removed_before_the_start_can_be_reported(alice: User, bob: User, mo: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=True))
     url, browser = f"/games/{table.game.code}/report/", logged_in(alice)

@@ -112,7 +112,7 @@ def test_a_report_at_the_moment_of_a_decision_does_not_deadlock(
 
 
 def test_a_person_at_an_open_table_can_be_reported(as_alice: Client, bob: User) -> None:
-    table = lobby.create_table(user=bob, options=lobby.TableOptions(players=3), now=NOON)
+    table = lobby.create_table(user=bob, choices=lobby.TableChoices(players=3), now=NOON)
     page, url = f"/games/{table.game.code}/", f"/games/{table.game.code}/report/"
     assert url not in logged_in(bob).get(page).content.decode()  # there is no other person at the table
     assert f'href="{url}"' in as_alice.get(page).content.decode()
@@ -121,8 +121,8 @@ def test_a_person_at_an_open_table_can_be_reported(as_alice: Client, bob: User) 
 
 
 def test_a_person_with_a_link_but_no_access_is_not_offered_the_form(as_alice: Client, bob: User) -> None:
-    options = lobby.TableOptions(players=3, public=False)
-    game = lobby.create_table(user=bob, options=options, now=NOON).game
+    options = lobby.TableChoices(players=3, public=False)
+    game = lobby.create_table(user=bob, choices=options, now=NOON).game
     answer = as_alice.get(f"/join/{game.invite_key}/")
     assert answer.status_code == 200
     assert "Report a player" not in answer.content.decode()

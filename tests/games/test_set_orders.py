@@ -154,8 +154,8 @@ def test_a_table_without_standing_orders_says_so(
 @pytest.fixture
 def waiting(alice: User) -> Table:
     """Return a table of Alice with two free seats, whose options use orders."""
-    options = lobby.TableOptions(preset="house-party", players=3, target=500)
-    return lobby.create_table(user=alice, options=options, now=NOON)
+    options = lobby.TableChoices(preset="house-party", players=3, target=500)
+    return lobby.create_table(user=alice, choices=options, now=NOON)
 
 
 def test_orders_can_be_set_before_the_start(waiting: Table, alice: User, bob: User, charlie: User) -> None:

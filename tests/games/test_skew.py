@@ -40,8 +40,8 @@ def test_a_deadline_goes_by_the_database_s_clock(alice: User, bob: User) -> None
 
 
 def test_the_first_deadline_goes_by_the_database_s_clock(alice: User) -> None:
-    options = lobby.TableOptions(players=2, bots=1, pace="live", bot_pause=1.0)
-    games = [lobby.create_table(user=alice, options=options, now=NOON).game for _ in range(8)]
+    options = lobby.TableChoices(players=2, bots=1, pace="live", bot_pause=1.0)
+    games = [lobby.create_table(user=alice, choices=options, now=NOON).game for _ in range(8)]
     due = {(game.deadline, game.wake_at) for game in games}  # another player begins each time
     assert due == {(NOON + 2 * MINUTE, None), (None, NOON + MINUTE + SECOND)}
 

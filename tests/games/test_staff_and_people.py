@@ -433,7 +433,7 @@ def test_only_suspended_people_can_appeal(alice: User) -> None:
 def test_a_mute_removes_the_name_and_blocks_a_new_one(mo: User, alice: User, bob: User) -> None:
     now = timezone.now()
     account_actions.update_profile(user=alice, display_name="Rude Word", time_zone="UTC", now=now)
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=now)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=now)
     people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=now)
 
     assert "Rude Word" not in logged_in(bob).get(f"/games/{table.game.code}/").content.decode()

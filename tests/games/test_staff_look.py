@@ -132,7 +132,7 @@ def refusal_for(user: User, table: Table) -> bytes:
 
 
 def test_staff_cannot_view_hands_of_people_they_play_with(dealt: Table, mo: User, bob: User) -> None:
-    other = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON)
+    other = lobby.create_table(user=mo, choices=lobby.TableChoices(players=3), now=NOON)
     lobby.join(code=other.game.code, viewer=Viewer(bob), now=NOON)
     assert "You are playing" in refused("forbidden", tables.view_hands, **act(dealt, mo))
     assert not AuditEntry.objects.exists()

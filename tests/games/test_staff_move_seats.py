@@ -58,7 +58,7 @@ def test_a_seat_given_away_in_a_pause_starts_its_turn_after_it(ann: User, alice:
 
 def test_giving_away_the_host_s_seat_of_an_open_table_changes_the_host(ann: User, alice: User, bob: User) -> None:
     dora = User.objects.create_user(username="dora")
-    game = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON).game
+    game = lobby.create_table(user=alice, choices=lobby.TableChoices(players=4), now=NOON).game
     table = lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     tables.move_seat(**act(table, ann, seat=0, username="dora"))
     assert now_of(table).game.host == dora

@@ -109,7 +109,7 @@ def test_forgiving_misses_gives_the_used_time_back(dealt: Table, mo: User, bob: 
 
 
 def test_misses_can_be_forgiven_only_in_a_running_game(ann: User, alice: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON)
     refused("not_started", tables.forgive, **act(table, ann, seat=0))
     browser, back = staff_browser(ann), f"/admin/games/game/{table.game.pk}/change/"
     url = f"/admin/games/game/{table.game.pk}/act/forgive/"

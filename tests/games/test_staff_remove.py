@@ -43,7 +43,7 @@ def act_page(dealt: Table, ann: User) -> Callable[[str], str]:
 @pytest.fixture
 def waiting(alice: User, bob: User) -> Table:
     """Return a table that Alice hosts and Bob has joined, and that waits for a third player."""
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON)
     return lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
 
 
@@ -234,7 +234,7 @@ def test_the_page_asks_what_happens_to_the_seat_only_if_the_game_has_started(ann
 def test_a_form_to_remove_from_an_open_table_is_refused_once_the_game_has_started(
     ann: User, alice: User, bob: User
 ) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=2), now=NOON)
     page = open_act(staff_browser(ann), table.game, "remove", seat=0)
     form: dict[str, Any] = {"seat": "0", "owner": alice.pk}
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
@@ -275,7 +275,7 @@ def test_a_person_removed_from_an_open_table_cannot_join_it_again(
     for browser, offered in ((logged_in(bob), False), (logged_in(mo), True)):
         page = browser.get(f"/games/{code}/").content.decode()
         assert ('id="do-join"' in page, "Staff removed you from this table" in page) == (offered, not offered)
-    another = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=NOON)
+    another = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=NOON)
     lobby.join(code=another.game.code, viewer=Viewer(bob), now=NOON)
     User.objects.create_user(username="dora")
     tables.move_seat(**act(another, ann, seat=1, username="dora"))
@@ -334,7 +334,7 @@ def test_a_person_removed_from_an_open_table_is_notified_and_its_host_stays(
 def test_the_host_and_the_log_are_told_that_the_link_of_a_private_table_changed(
     mo: User, alice: User, bob: User, public: bool
 ) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=3, public=public), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3, public=public), now=NOON)
     old = table.game.invite_key
     lobby.join(code=table.game.code, viewer=Viewer(bob, (old,)), now=NOON)
     tables.remove(**act(table, mo, seat=1, bot=False))
@@ -349,7 +349,7 @@ def test_the_host_and_the_log_are_told_that_the_link_of_a_private_table_changed(
 
 
 def test_a_person_removed_twice_is_notified_twice(ann: User, alice: User, bob: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=4), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=4), now=NOON)
     for n in (1, 2):
         other = person(f"other{n}")
         lobby.join(code=table.game.code, viewer=Viewer(other), now=NOON)

@@ -98,7 +98,7 @@ def test_who_is_removed_is_given_the_reason_too(dealt: Table, ann: User, as_alic
 
 
 def test_the_people_at_an_open_table_are_told(mo: User, alice: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(), now=NOON)
     tables.say(**act(table, mo, said=SAID))
     tables.close(**act(table, mo, said="This table is a copy of another."))
     assert [text for _, text in told()] == [

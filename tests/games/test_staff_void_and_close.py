@@ -173,7 +173,7 @@ def test_the_news_after_a_void_round_are_those_of_the_new_deal(dealt: Table, mo:
 
 
 def test_a_round_voided_before_any_move_is_news_too(alice: User, bob: User, mo: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=2), now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     tables.void_round(**act(table, mo))
     owner = on_turn(table)
@@ -280,7 +280,7 @@ def test_a_void_game_ends_without_a_winner(dealt: Table, ann: User, alice: User,
 
 
 def test_staff_can_close_a_table_that_has_not_started(mo: User, alice: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(), now=NOON)
     tables.close(**act(table, mo))
     assert now_of(table).game.status == Game.Status.VOID
     entry_of(table)

@@ -26,7 +26,7 @@ def arguments_for(person: User, by: User, **more: Any) -> dict[str, Any]:
 
 
 def test_open_tables_count_as_playing_together_and_games_that_are_over_or_left_do_not(mo: User, alice: User) -> None:
-    game = lobby.create_table(user=mo, options=lobby.TableOptions(players=3), now=NOON).game
+    game = lobby.create_table(user=mo, choices=lobby.TableChoices(players=3), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(alice), now=NOON)
     refused("forbidden", people.warn, **arguments_for(alice, mo))
     Seat.objects.filter(game=game, user=alice).update(left=True)

@@ -382,10 +382,10 @@ def test_orders_hold_in_the_next_round(alice: User, bob: User) -> None:
 def test_whole_games_with_orders_replay_from_their_logs(alice: User, preset: str) -> None:
     by_order = 0
     for seed in range(2):
-        options = lobby.TableOptions(
+        options = lobby.TableChoices(
             preset=preset, options=dict(SUPER), players=5, bots=4, bot="careful", bot_pause=0.0
         )
-        table = lobby.create_table(user=alice, options=options, now=NOON)
+        table = lobby.create_table(user=alice, choices=options, now=NOON)
         play(table, alice, "leave")
         for _ in range(200):
             play_bots(game_id=table.game.pk, clock=lambda: NOON, rng=random.Random(seed))

@@ -46,7 +46,7 @@ def full(alice: User, bob: User) -> list[Table]:
 
 def new_table(host: User, **options: object) -> Table:
     chosen = {"players": 2, "pace": "slow"} | options
-    return lobby.create_table(user=host, options=lobby.TableOptions(**chosen), now=NOON)  # type: ignore[arg-type]  # mixed
+    return lobby.create_table(user=host, choices=lobby.TableChoices(**chosen), now=NOON)  # type: ignore[arg-type]  # mixed
 
 
 def ended_table(alice: User, other: User) -> Table:
@@ -64,7 +64,7 @@ def create_and_start(alice: User, other: User) -> None:
 
 
 def create_by_form(alice: User, other: User) -> None:
-    create_once.create_table_once(user=alice, options=lobby.TableOptions(players=2), form_key="a form", now=NOON)
+    create_once.create_table_once(user=alice, choices=lobby.TableChoices(players=2), form_key="a form", now=NOON)
 
 
 def join_and_start(alice: User, other: User) -> None:

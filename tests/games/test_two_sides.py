@@ -223,8 +223,8 @@ def test_a_flip_turns_the_pages_of_both_players(alice: User, bob: User) -> None:
 @pytest.mark.long
 @pytest.mark.django_db
 def test_the_pages_of_a_whole_flip_game_can_be_seen(alice: User, bob: User) -> None:
-    options = lobby.TableOptions(players=2, preset="flip", public=False)
-    made = lobby.create_table(user=alice, options=options, now=NOON)
+    options = lobby.TableChoices(players=2, preset="flip", public=False)
+    made = lobby.create_table(user=alice, choices=options, now=NOON)
     lobby.join(code=made.game.code, viewer=Viewer(bob, [made.game.invite_key]), now=NOON)
     rng, browser, sides = random.Random(4), logged_in(alice), set()
     url = made.game.get_absolute_url()

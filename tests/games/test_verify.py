@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def played(alice: User, bob: User, moves: int) -> Table:
     """Return a match of two people after `moves` random moves."""
-    options = lobby.TableOptions(players=2, target=5000)
-    table = lobby.create_table(user=alice, options=options, now=NOON)
+    options = lobby.TableChoices(players=2, target=5000)
+    table = lobby.create_table(user=alice, choices=options, now=NOON)
     lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     rng = random.Random(7)
     for _ in range(moves):
@@ -46,7 +46,7 @@ def test_a_played_match_has_no_faults(alice: User, bob: User) -> None:
 
 
 def test_an_open_table_has_nothing_to_check(alice: User) -> None:
-    table = lobby.create_table(user=alice, options=lobby.TableOptions(players=2), now=NOON)
+    table = lobby.create_table(user=alice, choices=lobby.TableChoices(players=2), now=NOON)
     assert faults_of(table.game.pk) == []
 
 

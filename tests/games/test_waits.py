@@ -256,7 +256,7 @@ def test_nobody_waits_for_a_table_they_may_not_see(site: Site, path: str, charli
 
 @pytest.mark.long
 def test_events_list_the_open_and_running_tables(site: Site, table: Table, token: str, alice: User, bob: User) -> None:
-    lobby.create_table(user=bob, options=lobby.TableOptions(bots=0), now=timezone.now())
+    lobby.create_table(user=bob, choices=lobby.TableChoices(bots=0), now=timezone.now())
 
     async def scenario() -> None:
         call = await site.waiting("wait/events", token)
@@ -274,7 +274,7 @@ def test_events_list_the_open_and_running_tables(site: Site, table: Table, token
 
 def test_events_tell_that_somebody_has_sat_down(site: Site, alice: User, bob: User) -> None:
     token = api_token(alice)
-    code = lobby.create_table(user=alice, options=lobby.TableOptions(players=3), now=timezone.now()).game.code
+    code = lobby.create_table(user=alice, choices=lobby.TableChoices(players=3), now=timezone.now()).game.code
 
     async def scenario() -> None:
         call = await site.waiting("wait/events", token)

@@ -116,7 +116,7 @@ def test_a_removal_with_the_hand_aside_leaves_one_line_and_that_of_a_new_link(de
 
 
 def test_acts_before_the_start_are_logged(ann: User, alice: User, bob: User) -> None:
-    game = lobby.create_table(user=alice, options=lobby.TableOptions(), now=NOON).game
+    game = lobby.create_table(user=alice, choices=lobby.TableChoices(), now=NOON).game
     lobby.join(code=game.code, viewer=Viewer(bob), now=NOON)
     tables.remove(**arguments_for(game, ann, seat=1, bot=True))
     tables.close(**arguments_for(game, ann))

@@ -273,8 +273,8 @@ def test_joining_as_a_visitor_has_a_limit(settings: Settings, alice: User, by: s
     settings.RATE_LIMITS = 10
     answers = []
     for _ in range(5):
-        options = lobby.TableOptions(players=3, bots=1, public=by == "join")
-        game = lobby.create_table(user=alice, options=options, now=NOON).game
+        options = lobby.TableChoices(players=3, bots=1, public=by == "join")
+        game = lobby.create_table(user=alice, choices=options, now=NOON).game
         argument = game.code if by == "join" else game.invite_key
         answers.append(Client().post(reverse(by, args=[argument])).status_code)
     assert answers == [303, 303, 303, 429, 429]
@@ -287,7 +287,7 @@ def test_every_form_that_creates_a_guest_has_a_visitor_limit(db: None, settings:
     settings.RATE_LIMITS = 0
     world, word = World(), "a long way to Bergen"
     host = User.objects.get(username="alice")
-    opened = lobby.create_table(user=host, options=lobby.TableOptions(players=3), now=NOON).game
+    opened = lobby.create_table(user=host, choices=lobby.TableChoices(players=3), now=NOON).game
     world.arguments |= {"code": opened.code, "key": opened.invite_key}
     forms = {"new-table": CHOICES, "account_signup": {"username": "dave", "password1": word, "password2": word}}
     made = set()

@@ -36,8 +36,8 @@ def _ends_before_it_is_saved(as_alice: Client, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def open_table(bob: User) -> Game:
-    options = lobby.TableOptions(players=3, bots=0, public=False)
-    return lobby.create_table(user=bob, options=options, now=NOON).game
+    options = lobby.TableChoices(players=3, bots=0, public=False)
+    return lobby.create_table(user=bob, choices=options, now=NOON).game
 
 
 def test_a_page_leads_to_the_log_in_and_back(as_alice: Client) -> None:

@@ -51,7 +51,7 @@ class World:
         Game.objects.filter(pk=game.pk).update(is_public=public, host=alice, turn_since=now, deadline=later)
         Seat.objects.filter(game=game, index=1).update(misses=1)
         game.refresh_from_db()
-        waiting = lobby.create_table(user=charlie, options=lobby.TableOptions(), now=now).game
+        waiting = lobby.create_table(user=charlie, choices=lobby.TableChoices(), now=now).game
         case = cases.report(code=game.code, viewer=Viewer(alice), seat=1, kind="name", text=f"{WHY} of this.", now=now)
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)

@@ -29,8 +29,8 @@ def is_compressed(answer: HttpResponseBase) -> bool:
 
 
 def private_table(host: User) -> Game:
-    options = lobby.TableOptions(public=False)
-    return lobby.create_table(user=host, options=options, now=timezone.now()).game
+    options = lobby.TableChoices(public=False)
+    return lobby.create_table(user=host, choices=options, now=timezone.now()).game
 
 
 def with_factor(user: User) -> Client:

@@ -29,7 +29,7 @@ CHOICES: Final = {
 
 def open_table(user: User, **options: Any) -> Game:
     """Make a table that waits for players, with a person as its host."""
-    return lobby.create_table(user=user, options=lobby.TableOptions(**options), now=NOON).game
+    return lobby.create_table(user=user, choices=lobby.TableChoices(**options), now=NOON).game
 
 
 def text_of(response: Any) -> str:

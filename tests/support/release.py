@@ -111,7 +111,7 @@ class Release:
 
         alice, bob, charlie = self.users[:3]
         guest = actions.create_guest(name="Hanna")
-        made = self.lobby.create_table(user=guest, options=self.lobby.TableOptions(players=2, bots=1), now=MADE_AT)
+        made = self.lobby.create_table(user=guest, choices=self.lobby.TableChoices(players=2, bots=1), now=MADE_AT)
         self.game.objects.filter(pk=made.game.pk).update(code="guest")
         self.new_table("paused", 2)
         for user in (alice, bob):
@@ -145,8 +145,8 @@ class Release:
 
     def new_table(self, code: str, people: int, **options: Any) -> None:
         users = self.users[:people]
-        chosen = self.lobby.TableOptions(**{"players": people, **options})
-        made = self.lobby.create_table(user=users[0], options=chosen, now=MADE_AT)
+        chosen = self.lobby.TableChoices(**{"players": people, **options})
+        made = self.lobby.create_table(user=users[0], choices=chosen, now=MADE_AT)
         self.game.objects.filter(pk=made.game.pk).update(code=code)
         for user in users[1:]:
             self.lobby.join(code=code, viewer=self.viewer(user), now=MADE_AT)
