@@ -30,9 +30,9 @@ from accounts.names import (
     validate_display_name,
     validate_time_zone,
 )
-from accounts.rest import LONGEST_QUIET, quiet_length
+from accounts.time_off import LONGEST_QUIET, quiet_length
 from accounts.tokens import digest_of, new_token
-from common.limits import REST_CHANGES
+from common.limits import TIME_OFF_CHANGES
 
 GUEST_NAME_TRIES = 20
 TOKENS_A_USER = 20
@@ -238,14 +238,14 @@ def lock_guest(user_id: int) -> User:
     return guest
 
 
-def count_rest_change(*, user_id: int, now: datetime) -> None:
+def count_time_off_change(*, user_id: int, now: datetime) -> None:
     """Count one change of quiet hours, time zone or vacation against the limit, because each moves all clocks.
 
     Call it in the transaction of the change and with the person locked. A change that fails does not count.
 
     :raises TooManyTries: too many changes in the last minute.
     """
-    tries.count([tries.Key.of(REST_CHANGES, user_id)], now)
+    tries.count([tries.Key.of(TIME_OFF_CHANGES, user_id)], now)
 
 
 def _set_time_zone(user: User, known: User, zone: str, now: datetime) -> bool:
@@ -292,7 +292,7 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
             raise Muted
         new_zone = _set_time_zone(user, known, time_zone, now)
         if new_zone:
-            count_rest_change(user_id=user.pk, now=now)
+            count_time_off_change(user_id=user.pk, now=now)
         _save_profile(user=user, name=name, avatar=avatar)
         return new_zone
 
@@ -384,7 +384,7 @@ def free_held_names(*, now: datetime) -> None:
     NameSkeleton.objects.filter(freed_at__lte=now - FREED_NAMES_HELD).delete()
 
 
-def update_rest(
+def update_time_off(
     *, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool, now: datetime
 ) -> bool:
     """Set the quiet hours, and whether vacation is taken automatically. Return True if the hours have changed.
@@ -403,7 +403,7 @@ def update_rest(
         user = lock_person(user_id)
         new_hours = (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to)
         if new_hours:
-            count_rest_change(user_id=user_id, now=now)
+            count_time_off_change(user_id=user_id, now=now)
             user.quiet_since = now
         user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
         user.save(update_fields=["quiet_from", "quiet_to", "quiet_since", "auto_vacation"])

@@ -213,8 +213,8 @@ class InvitationForm(forms.Form):
     )
 
 
-class RestForm(forms.Form):
-    """Quiet hours and automatic vacation. `actions.update_rest` validates them."""
+class TimeOffForm(forms.Form):
+    """Quiet hours and automatic vacation. `actions.update_time_off` validates them."""
 
     quiet_from = forms.TimeField(label="From", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
     quiet_to = forms.TimeField(label="To", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))

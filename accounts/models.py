@@ -19,7 +19,7 @@ from django.utils.crypto import salted_hmac
 from accounts.addresses import LONGEST_ADDRESS
 from accounts.avatars import avatar_of, validate_avatar
 from accounts.names import DISPLAY_NAME_LENGTH, NAME_TAKEN, name_skeletons, validate_display_name, validate_time_zone
-from accounts.rest import Rest
+from accounts.time_off import TimeOff
 
 FREED_NAMES_HELD: Final = timedelta(days=90)
 """How long a name is held after its account was deleted, or after staff took it away."""
@@ -126,9 +126,9 @@ class User(AbstractUser):
         return avatar_of(self.avatar, self.pk)
 
     @property
-    def rest(self) -> Rest:
+    def time_off(self) -> TimeOff:
         """Return this person's vacation and quiet hours."""
-        return Rest(
+        return TimeOff(
             self.time_zone,
             self.quiet_from,
             self.quiet_to,

@@ -83,7 +83,9 @@ RESETS_IN_AN_HOUR: Final = Limit("resets-hour", "address", 30, HOUR, "requests f
 CONFIRMATIONS: Final = Limit(
     "confirmations-address", "address", 30, HOUR, "emails to confirm an address from your network"
 )
-REST_CHANGES: Final = Limit("rest-changes", "person", 5, MINUTE, "changes of your quiet hours, time zone or vacation")
+TIME_OFF_CHANGES: Final = Limit(
+    "rest-changes", "person", 5, MINUTE, "changes of your quiet hours, time zone or vacation"
+)
 DATA_COPIES: Final = Limit("data-copies", "person", 3, 24 * HOUR, "copies of your data")
 
 # Mails of each kind that people can ask for

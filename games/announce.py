@@ -31,11 +31,11 @@ BREAK: Final = 5.0
 """Seconds for which the channel layer or the broker is not used after a failure."""
 
 BOT_TURN: Final = "games.tasks.bot_turn"
-FOLLOW_REST: Final = "games.tasks.follow_rest"
+FOLLOW_TIME_OFF: Final = "games.tasks.follow_time_off"
 RAISE_REVISIONS: Final = "games.tasks.raise_revisions"
 COPY_DATA: Final = "games.tasks.copy_data"
-REST_TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
-"""Seconds after which a task of `rest_changed` expires. The housekeeping task has moved the clocks by then."""
+TIME_OFF_TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
+"""Seconds after which a task of `time_off_changed` expires. The housekeeping task has moved the clocks by then."""
 
 
 def group_of(code: str) -> str:
@@ -115,12 +115,12 @@ def _send_bot_turn(game_id: int, at: float, now: float) -> None:
         raise
 
 
-def rest_changed(user_id: int, *, after: int = 0) -> None:
+def time_off_changed(user_id: int, *, after: int = 0) -> None:
     """Ask the worker, after the commit, to adapt a person's deadlines to changed quiet hours or vacation.
 
     The worker starts with the first game whose number is higher than `after`.
     """
-    ask = partial(_guarded, "broker", partial(_send_about_person, FOLLOW_REST, user_id, after))
+    ask = partial(_guarded, "broker", partial(_send_about_person, FOLLOW_TIME_OFF, user_id, after))
     transaction.on_commit(ask, robust=True)
 
 
@@ -139,11 +139,11 @@ def data_asked_for() -> None:
 
 
 def _send_copy_data() -> None:
-    current_app.send_task(COPY_DATA, expires=REST_TASK_EXPIRES, retry=False, ignore_result=True)
+    current_app.send_task(COPY_DATA, expires=TIME_OFF_TASK_EXPIRES, retry=False, ignore_result=True)
 
 
 def _send_about_person(task: str, user_id: int, after: int) -> None:
-    current_app.send_task(task, args=(user_id, after), expires=REST_TASK_EXPIRES, retry=False, ignore_result=True)
+    current_app.send_task(task, args=(user_id, after), expires=TIME_OFF_TASK_EXPIRES, retry=False, ignore_result=True)
 
 
 def _send_changed(game: Game) -> None:

@@ -33,10 +33,10 @@ def sweep() -> None:
     sweep_action.sweep(clock=timezone.now)
 
 
-@shared_task(name="games.tasks.follow_rest", ignore_result=True)
-def follow_rest(user_id: int, after: int = 0) -> int:
+@shared_task(name="games.tasks.follow_time_off", ignore_result=True)
+def follow_time_off(user_id: int, after: int = 0) -> int:
     """Adapt some of a person's deadlines to their quiet hours and vacation, and send a task for the rest."""
-    return quiet_hours.follow_rest(user_id=user_id, now=timezone.now(), after=after)
+    return quiet_hours.follow_time_off(user_id=user_id, now=timezone.now(), after=after)
 
 
 @shared_task(name="games.tasks.raise_revisions", ignore_result=True)
@@ -69,7 +69,7 @@ def tidy() -> None:
         old_tables=lambda: housekeeping.close_old_tables(now=timezone.now()),
         left_games=lambda: abandoned.call_off_left_games(now=timezone.now()),
         unplayed_games=lambda: abandoned.delete_unplayed_games(now=timezone.now()),
-        rest=lambda: quiet_hours.follow_everybody(now=timezone.now()),
+        time_off=lambda: quiet_hours.follow_everybody(now=timezone.now()),
         guests=lambda: housekeeping.forget_guests(now=timezone.now()),
         waiting_copies=lambda: data_copies.wake_worker(now=timezone.now()),
         old_copies=lambda: data_copies.forget_old(now=timezone.now()),

@@ -21,7 +21,7 @@ from django.db.models import F, Min
 
 from accounts import actions as accounts_actions
 from accounts.models import User
-from accounts.rest import LONGEST_QUIET
+from accounts.time_off import LONGEST_QUIET
 from bench.month.interruptions import Outage, Pauses, outages, running_clocks, time_lost
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
@@ -84,7 +84,7 @@ class Month:
         user = User.objects.create_user(username=f"person{n}", email=f"person{n}@example.org")
         EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
         accounts_actions.update_profile(user=user, display_name="", time_zone=zone, now=START)
-        accounts_actions.update_rest(
+        accounts_actions.update_time_off(
             user_id=user.pk,
             quiet_from=BED if sleeps else None,
             quiet_to=RISE if sleeps else None,
@@ -154,7 +154,7 @@ class Month:
             patch.object(rows, "skew_between", lambda asked_at, moment: timedelta()),
             patch.object(announce, "after_commit", lambda game, wake=True: None),
             patch.object(announce, "wake_bots", lambda game_id, wake_at: self.woken.append(game_id)),
-            patch.object(announce, "rest_changed", lambda user_id, after=0: self.rested.append((user_id, after))),
+            patch.object(announce, "time_off_changed", lambda user_id, after=0: self.rested.append((user_id, after))),
         ):
             yield
 
@@ -201,16 +201,16 @@ class Month:
         swept = sweep.sweep(clock=lambda: self.now)
         if swept.failed:
             self.results.faults.append(f"{self.now}: the clock could not act in {swept.failed} games")
-        self._follow_rest()
+        self._follow_time_off()
         woken, self.woken = set(self.woken), []
         for game_id in sorted(woken):
             bot_turn.play_bots(game_id=game_id, clock=lambda: self.now, rng=self.rng)
 
-    def _follow_rest(self) -> None:
+    def _follow_time_off(self) -> None:
         """Run the tasks that were queued when vacations began or ended."""
         while self.rested:
             user_id, after = self.rested.pop()
-            quiet_hours.follow_rest(user_id=user_id, now=self.now, after=after)
+            quiet_hours.follow_time_off(user_id=user_id, now=self.now, after=after)
 
     def _open_table(self, n: int) -> None:
         seats = self.rng.randint(2, 6)
@@ -232,7 +232,7 @@ class Month:
     def _leave_for(self, person: Person, days: int) -> None:
         vacations.start(user=person.user, days=days, now=self.now)
         if not self.worker_is_away:
-            self._follow_rest()
+            self._follow_time_off()
         self.results.events["vacations begun"] += 1
 
     def _visit(self, person: Person) -> None:
@@ -297,7 +297,7 @@ class Month:
 
     def _is_pressed(self, person: Person) -> bool:
         """Return True if a turn of this person ends so soon after the night that its mail cannot wait."""
-        morning = person.user.rest.quiet_end(self.now)
+        morning = person.user.time_off.quiet_end(self.now)
         return lists.waiting_for(person.user).filter(deadline__lt=morning + recheck.NEAR).exists()
 
     def _look_into_the_night(self) -> None:
@@ -313,7 +313,7 @@ class Month:
             user, deadline = seat.user, seat.game.deadline
             if user is None or deadline is None:
                 continue
-            if user.rest.out_of_quiet_hours(deadline, turn_since=seat.game.turn_since) != deadline:
+            if user.time_off.out_of_quiet_hours(deadline, turn_since=seat.game.turn_since) != deadline:
                 self.results.faults.append(f"{seat.game.code}: the deadline {deadline} lies in the night of {user}")
 
     def look_for_the_stuck(self) -> None:

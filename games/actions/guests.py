@@ -65,7 +65,7 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
                 table = queries.load(lock_game(pk=game.pk))
                 row = table.own_seat(guest)
                 assert row is not None
-                pausing.pass_on(table, row, rest=user.rest, now=now)
+                pausing.pass_on(table, row, time_off=user.time_off, now=now)
         Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
         seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk, now=now)
         for game in moved:

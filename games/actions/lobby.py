@@ -185,7 +185,7 @@ def _bot_names(taken: Collection[str]) -> list[str]:
 def _person(game: Game, index: int, user: User) -> Seat:
     seat = Seat(game=game, index=index, user=user, name=user.name, bank=game.terms.bank)
     # As for a seat that is read from the database with its user, because the answer shows this object.
-    seat.rest, seat.username = user.rest, user.username
+    seat.time_off, seat.username = user.time_off, user.username
     seat.avatar, seat.is_program = user.avatar_shown, user.is_program
     return seat
 

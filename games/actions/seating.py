@@ -76,7 +76,7 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     if table_limits.room_for(person) == 0:
         message = f"{person.name} has the maximum number of tables. Give the seat to someone else."
         raise Denied("forbidden", message, version=game.version)
-    row.user, row.name, row.rest = person, person.name, person.rest
+    row.user, row.name, row.time_off = person, person.name, person.time_off
     row.bot, row.misses, row.orders = "", 0, None
     row.save(update_fields=["user", "name", "bot", "misses", "orders"])
     if game.status == Game.Status.PLAYING:

@@ -140,7 +140,7 @@ def _apply_quiet_hours(games: list[int], now: datetime) -> None:
     def apply_to(game_id: int) -> bool:
         seat = on_turn[game_id]
         game, before = seat.game, clock_of(seat.game)
-        seat.rest = seat.user.rest if seat.user is not None else None
+        seat.time_off = seat.user.time_off if seat.user is not None else None
         set_clock(game, with_quiet_hours(game, seat, before, now=now))
         if clock_of(game) == before:
             return False

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from accounts.rest import Rest
+from accounts.time_off import TimeOff
 from games import announce
 from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
 from games.clocks.turn_clock import (
@@ -119,8 +119,8 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
         raise Denied("forbidden", "No clock is running: it is a bot’s turn.", version=game.version)
 
 
-def pass_on(table: Table, seat: Seat, *, rest: Rest, now: datetime) -> None:
-    """Let the running clock of this seat's turn go on with the rest of its new owner.
+def pass_on(table: Table, seat: Seat, *, time_off: TimeOff, now: datetime) -> None:
+    """Let the running clock of this seat's turn go on with the time off of its new owner.
 
     The vacation of the owner before ends now, and the time that is left stays.
     """
@@ -130,7 +130,7 @@ def pass_on(table: Table, seat: Seat, *, rest: Rest, now: datetime) -> None:
     stopped, clock = clocks_ran_until(game, now), with_vacation(game, seat, now)
     since = clock.turn_since or stopped
     ran, left = runs_from(game, seat, max(stopped, since)) - since, time_left_at(game, seat, clock, stopped)
-    seat.rest = rest
+    seat.time_off = time_off
     save_clock(table, continued(game, seat, left=left, ran=ran, now=now))
 
 

@@ -1,4 +1,4 @@
-"""Move clocks after a player's rest has changed: their vacation, quiet hours or time zone."""
+"""Move clocks after a player's time off has changed: their vacation, quiet hours or time zone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfoNotFoundError
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from accounts.rest import Rest
+from accounts.time_off import TimeOff
 from games import announce, queries
 from games.batch import for_each_game
 from games.clocks import pausing
@@ -20,10 +20,10 @@ from games.models import Game, Seat
 from games.notices import preferences
 
 PORTION: Final = 25
-"""The most clocks that one call of `follow_rest` moves, so that other work gets the worker."""
+"""The most clocks that one call of `follow_time_off` moves, so that other work gets the worker."""
 
 
-def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
+def follow_time_off(*, user_id: int, now: datetime, after: int = 0) -> int:
     """Move clocks of this person's turns out of their current quiet hours and vacation; return how many.
 
     Moves those of the next `PORTION` games after the game with the id `after`, and asks the worker for the rest. The
@@ -36,17 +36,17 @@ def follow_rest(*, user_id: int, now: datetime, after: int = 0) -> int:
     portion = games[:PORTION]
     count = _follow(portion, now)
     if len(games) > PORTION:
-        announce.rest_changed(user_id, after=portion[-1])
+        announce.time_off_changed(user_id, after=portion[-1])
     return count
 
 
 def follow_everybody(*, now: datetime) -> int:
-    """Move every clock that does not follow its player's rest; return how many."""
+    """Move every clock that does not follow its player's time off; return how many."""
     return _follow(_not_following(_running()), now)
 
 
 def _not_following(running: QuerySet[Seat]) -> list[int]:
-    """Return the games of these seats whose clock does not follow the player's rest, oldest first."""
+    """Return the games of these seats whose clock does not follow the player's time off, oldest first."""
     resting = running.filter(
         Q(user__quiet_from__isnull=False)
         | Q(user__vacation_until__isnull=False) & ~Q(game__vacation_counted_until=F("user__vacation_until"))
@@ -58,22 +58,24 @@ def _not_following(running: QuerySet[Seat]) -> list[int]:
     )  # fmt: skip
     seats = resting.order_by("game_id").select_related("game", "user").only(*of_games, *of_people)
     return [
-        seat.game_id for seat in seats.iterator() if seat.user is not None and not _follows(seat.game, seat.user.rest)
+        seat.game_id
+        for seat in seats.iterator()
+        if seat.user is not None and not _follows(seat.game, seat.user.time_off)
     ]
 
 
-def _follows(game: Game, rest: Rest) -> bool:
-    """Return True if the clock of this game follows its player's rest.
+def _follows(game: Game, time_off: TimeOff) -> bool:
+    """Return True if the clock of this game follows its player's time off.
 
     Also returns False if that cannot be computed. The game is then tried, fails alone and is named in the log.
     """
     if game.deadline is None:
         return True
     try:
-        moved = rest.out_of_quiet_hours(game.deadline, turn_since=game.turn_since)
+        moved = time_off.out_of_quiet_hours(game.deadline, turn_since=game.turn_since)
     except (ZoneInfoNotFoundError, ValueError):
         return False
-    return moved == game.deadline and rest.vacation_until in (None, game.vacation_counted_until)
+    return moved == game.deadline and time_off.vacation_until in (None, game.vacation_counted_until)
 
 
 def _running() -> QuerySet[Seat]:
@@ -85,7 +87,7 @@ def _running() -> QuerySet[Seat]:
 def _follow(games: Iterable[int], now: datetime) -> int:
     """Move the clocks of these games, each in its own transaction; return how many. A game that fails is skipped."""
     return for_each_game(
-        games, lambda pk: _follow_one(pk, now), failed="a clock did not follow its player's rest"
+        games, lambda pk: _follow_one(pk, now), failed="a clock did not follow its player's time off"
     ).count
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from django.conf import settings
 
-from accounts.rest import LONGEST_QUIET
+from accounts.time_off import LONGEST_QUIET
 from games import rules
 from games.models import Game, Seat
 from games.queries import Table
@@ -68,7 +68,7 @@ def clocks_ran_until(game: Game, now: datetime) -> datetime:
 
 def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
     """Return when a clock that is started at `moment` begins to run: then, or after the player's vacation."""
-    return moment if seat.rest is None or game.terms.live else seat.rest.resumes_at(moment)
+    return moment if seat.time_off is None or game.terms.live else seat.time_off.resumes_at(moment)
 
 
 def window_start(game: Game, until: datetime) -> datetime:
@@ -119,7 +119,7 @@ def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClo
 
 def vacation_end_for(game: Game, seat: Seat) -> datetime | None:
     """Return the end of the player's vacation, for the clock's `vacation_counted_until`; None at a live table."""
-    return None if seat.rest is None or game.terms.live else seat.rest.vacation_until
+    return None if seat.time_off is None or game.terms.live else seat.time_off.vacation_until
 
 
 def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
@@ -127,12 +127,12 @@ def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
 
     A vacation is applied to each game separately. If that failed for this game, the next call applies it.
     """
-    clock, rest = clock_of(game), seat.rest
+    clock, time_off = clock_of(game), seat.time_off
     pending = clock.deadline is not None and vacation_end_for(game, seat) not in (None, clock.vacation_counted_until)
-    if not pending or rest is None or rest.vacation_from is None or rest.vacation_until is None:
+    if not pending or time_off is None or time_off.vacation_from is None or time_off.vacation_until is None:
         return clock
     assert clock.deadline is not None
-    begun, until, deadline = rest.vacation_from, rest.vacation_until, clock.deadline
+    begun, until, deadline = time_off.vacation_from, time_off.vacation_until, clock.deadline
     applied_until = clock.vacation_counted_until
     since = clock.turn_since or begun
     if applied_until is not None and applied_until > begun:  # the same vacation, but its end has changed
@@ -146,13 +146,13 @@ def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:
 def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime) -> TurnClock:
     """Return this clock with its deadline moved out of the player's quiet hours, and with its reminder set.
 
-    Quiet hours that were set during the turn do not move a near deadline (`Rest.out_of_quiet_hours`). A turn gets at
+    Quiet hours that were set during the turn do not move a near deadline (`TimeOff.out_of_quiet_hours`). A turn gets at
     most `LONGEST_QUIET` from quiet hours in total; `clock.quiet_seconds_added` counts the seconds it has got.
     """
     assert clock.deadline is not None
     deadline, given = clock.deadline, clock.quiet_seconds_added
-    if seat.rest is not None and not game.terms.live:
-        gift = seat.rest.out_of_quiet_hours(deadline, turn_since=clock.turn_since) - deadline
+    if seat.time_off is not None and not game.terms.live:
+        gift = seat.time_off.out_of_quiet_hours(deadline, turn_since=clock.turn_since) - deadline
         gift = min(gift, LONGEST_QUIET - timedelta(seconds=given))
         deadline, given = deadline + gift, given + int(gift.total_seconds())
     clock = replace(clock, deadline=deadline, quiet_seconds_added=given)
@@ -161,10 +161,10 @@ def with_quiet_hours(game: Game, seat: Seat, clock: TurnClock, *, now: datetime)
 
 def recomputed(game: Game, seat: Seat, now: datetime) -> TurnClock | None:
     """Return the game's clock with the player's current vacation and quiet hours applied; None if nothing changes."""
-    before, with_rest = clock_of(game), with_vacation(game, seat, now)
+    before, with_time_off = clock_of(game), with_vacation(game, seat, now)
     if before.deadline is None:
         return None
-    clock = with_quiet_hours(game, seat, with_rest, now=now)
+    clock = with_quiet_hours(game, seat, with_time_off, now=now)
     if clock.deadline == before.deadline:
         clock = replace(clock, remind_at=before.remind_at)  # do not send a second reminder of the same deadline
     return None if clock == before else clock

@@ -8,7 +8,7 @@ from typing import Final
 
 from django.db import transaction
 
-from accounts.actions import count_rest_change, lock_person
+from accounts.actions import count_time_off_change, lock_person
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
 from games import announce
@@ -29,7 +29,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
     with transaction.atomic():
         person = lock_person(user.pk)
         left = vacation_days_left(person, now)
-        if person.rest.on_vacation(now):
+        if person.time_off.on_vacation(now):
             raise Denied("forbidden", "You are already on vacation. End it first to choose other days.")
         if any(game.terms.live for game in lists.running_games_of(person)):
             raise Denied("forbidden", "Live tables have no vacations. Finish your game there first.")
@@ -37,7 +37,7 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
             raise Denied(
                 "malformed", f"Choose 1 to {left} days." if left else "You have no vacation days left this year."
             )
-        count_rest_change(user_id=person.pk, now=now)
+        count_time_off_change(user_id=person.pk, now=now)
         return _begin(person, days, now)
 
 
@@ -52,12 +52,12 @@ def end(*, user: User, now: datetime) -> int:
         begun, until = person.vacation_from, person.vacation_until
         if begun is None or until is None or until <= now:
             raise Denied("forbidden", "You are not on vacation.")
-        count_rest_change(user_id=person.pk, now=now)
+        count_time_off_change(user_id=person.pk, now=now)
         back = (until - begun) // DAY - max(1, ceil((now - begun) / DAY))
         person.vacation_until = now
         person.vacation_used -= back  # still counts the year in which this vacation began: no other can begin during it
         person.save(update_fields=["vacation_until", "vacation_used"])
-        announce.rest_changed(person.pk)
+        announce.time_off_changed(person.pk)
         return back
 
 
@@ -68,7 +68,7 @@ def take_a_day(*, user_id: int, now: datetime) -> None:
     """
     with transaction.atomic():
         person = lock_person(user_id)
-        if person.rest.on_vacation(now) or not person.auto_vacation or vacation_days_left(person, now) < 1:
+        if person.time_off.on_vacation(now) or not person.auto_vacation or vacation_days_left(person, now) < 1:
             return
         until = _begin(person, 1, now)
         player_notices.day_taken(person, until=until, left=vacation_days_left(person, now), now=now)
@@ -81,5 +81,5 @@ def _begin(person: User, days: int, now: datetime) -> datetime:
     person.vacation_used += days
     person.vacation_from, person.vacation_until = now, now + days * DAY
     person.save(update_fields=["vacation_year", "vacation_used", "vacation_from", "vacation_until"])
-    announce.rest_changed(person.pk)
+    announce.time_off_changed(person.pk)
     return person.vacation_until

@@ -15,7 +15,7 @@ from django.db.models import Model
 
 from accounts.avatars import avatar_of
 from accounts.models import name_sql
-from accounts.rest import Rest
+from accounts.time_off import TimeOff
 from common.fixed_sql import Columns, Row, prepared_cursor
 from games.models.play import Hand, Round
 from games.models.tables import Game, Seat
@@ -128,7 +128,7 @@ _SWEPT_AT: Final = """
         FROM games_heartbeat b
     ) END
 """
-_REST: Final = {"zone": "u.time_zone"} | {
+_TIME_OFF: Final = {"zone": "u.time_zone"} | {
     name: f"u.{name}"
     for name in ("quiet_from", "quiet_to", "vacation_from", "vacation_until", "auto_vacation", "quiet_since")
 }
@@ -140,7 +140,7 @@ _EXTRA_COLUMNS: Final = {
     "username": "u.username",
     "avatar": "u.avatar",
     "is_program": "u.is_program",
-    **_REST,
+    **_TIME_OFF,
 }
 # Two statements, because one is far cheaper without a token, and PostgreSQL would then not keep its plan.
 _HANDS: Final = Columns(_MODELS, **_EXTRA_COLUMNS, sent_before="NULL::text[]")
@@ -196,7 +196,7 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
     """Return the hands of a round. Runs one query.
 
     With a `token`, `sent_before` has the moves made with it. The seat of a person has the person's current name, the
-    username, `avatar`, `is_program` and `rest`.
+    username, `avatar`, `is_program` and `time_off`.
     """
     parameters: list[int | str] = [round_id]
     selected = _HANDS
@@ -266,7 +266,7 @@ def _seat(row: Row) -> Seat:
     seat.name, seat.username, seat.is_program = row["name"], row["username"] or "", bool(row["is_program"])
     if seat.user_id is not None:
         seat.avatar = avatar_of(row["avatar"], seat.user_id)
-        seat.rest = Rest(**{name: row[name] for name in _REST})
+        seat.time_off = TimeOff(**{name: row[name] for name in _TIME_OFF})
     return seat
 
 

@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from accounts.rest import Rest
+from accounts.time_off import TimeOff
 from games.models.paces import Pace, pace_named
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class Seat(models.Model):
     # The standing orders of the owner, or null, which `models/orders.py` reads. Nobody else may see them.
     orders = models.JSONField(null=True, blank=True)
 
-    rest: Rest | None = None
+    time_off: TimeOff | None = None
     """Vacation and quiet hours of the person who sits here. Set when the seat is read together with its user."""
     username: str = ""
     """The username of that person, set in the same way. Empty for a bot and for a person who is gone."""

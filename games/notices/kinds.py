@@ -290,7 +290,7 @@ _ROWS: Final = (
         DAY_TAKEN,
         "A vacation day was used",
         "Your time ran out, and a vacation day was used instead of a missed turn.",
-        page="rest",
+        page="time-off",
         on_vacation=True,  # it is about that vacation
         several="times",
     ),

@@ -169,10 +169,10 @@ def hour_check(row: Notice, facts: _Facts) -> Verdict:
     """Hold mail back until vacation and quiet hours are over, unless its kind is sent then or its turn ends soon."""
     if row.channel != EMAIL:
         return SEND
-    kind, now, rest = KINDS[row.kind], facts.now, row.user.rest
-    if not kind.on_vacation and rest.on_vacation(now):
-        return Verdict(Reason.VACATION, rest.resumes_at(now))
-    morning = rest.quiet_end(now)
+    kind, now, time_off = KINDS[row.kind], facts.now, row.user.time_off
+    if not kind.on_vacation and time_off.on_vacation(now):
+        return Verdict(Reason.VACATION, time_off.resumes_at(now))
+    morning = time_off.quiet_end(now)
     if kind.in_quiet_hours or morning <= now:
         return SEND
     deadline = facts.table_of(row).game.deadline if row.game_id is not None else None

@@ -132,11 +132,11 @@ def options_of(game: Game) -> rules.Options:
 
 
 def _with_names(seats: Iterable[Seat]) -> list[Seat]:
-    """Return seats that were read with their `user`, with the current names of people and their rest."""
+    """Return seats that were read with their `user`, with the current names of people and their time off."""
     found = list(seats)
     for seat in found:
         if seat.user is not None:
-            seat.name, seat.username, seat.rest = seat.user.name, seat.user.username, seat.user.rest
+            seat.name, seat.username, seat.time_off = seat.user.name, seat.user.username, seat.user.time_off
             seat.avatar, seat.is_program = seat.user.avatar_shown, seat.user.is_program
     return found
 

@@ -216,7 +216,7 @@ def _seat_view(seat: Seat, playing: Playing | None, view: rules.View | None) -> 
         owner=seat.held_for_owner,
         bank=seat.bank,
         misses=seat.misses,
-        away_until=seat.rest.vacation_until if seat.rest else None,
+        away_until=seat.time_off.vacation_until if seat.time_off else None,
         catch_until=playing.hands[n].callout_until if playing else None,
     )
 

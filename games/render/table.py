@@ -330,7 +330,7 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
         cards=seat.cards,
         mercy=mercy,
         out=seat.out,
-        tags=(*_tags(view, seat), *_rest_tags(view, seat, now)),
+        tags=(*_tags(view, seat), *_time_off_tags(view, seat, now)),
         state=" · ".join(state),
         place=(seat.seat - first) % (len(view.seats) + (view.you is None)),
         places=len(view.seats) - (view.you is not None),
@@ -370,7 +370,7 @@ def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
         yield Tag("program")
 
 
-def _rest_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
+def _time_off_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
     """Yield the tags of a player who is away or has a bot in their seat."""
     if view.status != "playing" or seat.left:
         return

@@ -75,7 +75,7 @@ def _front_page(request: HtmxRequest, status: int = 200, *, bot_tables: BotTable
         open_tables=[] if finished or before else _views(front_page.open_tables(user), user),
         finished=finished,
         left_guest=guest.name if guest and not guest.suspended_now else "",
-        away_until=user.vacation_until if user.rest.on_vacation(now) else None,
+        away_until=user.vacation_until if user.time_off.on_vacation(now) else None,
         now=now,
     )
     if request.htmx:

@@ -15,10 +15,10 @@ from games.web import profile as profile_views
 from games.web import programs as program_views
 from games.web import replay as replay_views
 from games.web import reports as report_views
-from games.web import rest as rest_views
 from games.web import seats as seat_views
 from games.web import sessions as session_views
 from games.web import table as table_views
+from games.web import time_off as time_off_views
 
 urlpatterns: list[URLPattern] = [
     path("", home_views.home, name="home"),
@@ -35,15 +35,15 @@ urlpatterns: list[URLPattern] = [
     path("play-now/", home_views.play_now, name="play-now"),
     path("next/", home_views.next_game, name="next-game"),
     path("accounts/logout/", guest_views.LogOut.as_view(), name="account_logout"),
-    path("accounts/me/", rest_views.me, name="me"),
+    path("accounts/me/", time_off_views.me, name="me"),
     path("accounts/me/data/", my_data_views.data, name="my-data"),
     path("accounts/me/data/download/", my_data_views.download, name="my-data-download"),
     path("accounts/me/delete/", my_data_views.delete_account, name="delete-account"),
     path("accounts/me/keep/", my_data_views.keep_account, name="keep-account"),
     path("accounts/me/program/", program_views.program, name="program"),
-    path("accounts/me/rest/", rest_views.rest, name="rest"),
-    path("accounts/me/rest/vacation/", rest_views.begin_vacation, name="vacation"),
-    path("accounts/me/rest/vacation/end/", rest_views.end_vacation, name="vacation-end"),
+    path("accounts/me/rest/", time_off_views.time_off, name="time-off"),
+    path("accounts/me/rest/vacation/", time_off_views.begin_vacation, name="vacation"),
+    path("accounts/me/rest/vacation/end/", time_off_views.end_vacation, name="vacation-end"),
     path("accounts/me/sessions/", session_views.sessions, name="sessions"),
     path("move-seats/", guest_views.move_seats, name="move-seats"),
     path("people/<str:username>/", profile_views.profile, name="person"),

@@ -261,7 +261,7 @@ def test_a_vacation_starts_and_ends_with_buttons(table: Table, as_alice: Client,
     before = now_of(table).game.deadline
     assert "You have 28 days" in words(as_alice)
     assert as_alice.post(f"{REST}vacation/", {"days": "3"}).status_code == 303
-    quiet_hours.follow_rest(user_id=alice.pk, now=timezone.now())
+    quiet_hours.follow_time_off(user_id=alice.pk, now=timezone.now())
     after = now_of(table).game.deadline
     assert before is not None
     assert after is not None

@@ -396,7 +396,7 @@ def test_links_and_tokens_of_a_deleted_account_lead_nowhere(dora: User, alice: U
         assert browser.get(link).status_code < 500, link
         assert browser.post(link).status_code < 500, link
     assert browser.get("/api/v1/me", headers=headers).status_code == 401
-    assert quiet_hours.follow_rest(user_id=dora.pk, now=NOON) == 0
+    assert quiet_hours.follow_time_off(user_id=dora.pk, now=NOON) == 0
     assert Client().get("/people/dora_the_first/").status_code == 404
     assert logged_in(person("carol")).get("/people/dora_the_first/").status_code == 404
 

@@ -174,7 +174,7 @@ def test_a_channel_layer_or_broker_that_is_down_fails_no_move_and_is_left_alone_
     assert play_move(code=code, viewer=Viewer(alice), text="play r5", version=0, now=NOON).game.version == 1
     announce.person_news(alice.pk)
     announce.data_asked_for()
-    announce.rest_changed(alice.pk)
+    announce.time_off_changed(alice.pk)
     assert broken == ["channel layer", "broker"]
 
 

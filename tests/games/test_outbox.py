@@ -301,7 +301,7 @@ def test_waiting_mail_is_sent_when_quiet_hours_are_removed(alice: User, table: T
     assert deliver() == []
     answer = logged_in(alice).post("/accounts/me/rest/", {"quiet_from": "", "quiet_to": ""}, follow=True)
     assert "Saved." in answer.content.decode()
-    quiet_hours.follow_rest(user_id=alice.pk, now=timezone.now())
+    quiet_hours.follow_time_off(user_id=alice.pk, now=timezone.now())
     assert len(deliver(timezone.now() + MINUTE)) == 1
 
 

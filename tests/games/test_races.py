@@ -13,7 +13,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 
-from accounts.actions import update_rest
+from accounts.actions import update_time_off
 from accounts.models import User
 from games import queries
 from games.actions import lobby, timeouts
@@ -150,7 +150,7 @@ def test_a_rename_and_a_miss_of_one_person_do_not_deadlock(alice: User, bob: Use
 
 def test_hours_saved_by_two_pages_at_once_change_once(alice: User) -> None:
     """The later request compares with what the first has saved, not with what was stored when both started."""
-    save = partial(update_rest, user_id=alice.pk, quiet_from=time(22), quiet_to=time(7), auto_vacation=False)
+    save = partial(update_time_off, user_id=alice.pk, quiet_from=time(22), quiet_to=time(7), auto_vacation=False)
 
     with ThreadPoolExecutor(1) as threads, transaction.atomic():
         save(now=NOON)

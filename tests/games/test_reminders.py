@@ -67,7 +67,7 @@ def on_vacation(table: Table, bob: User) -> datetime:
 
 def out_of_the_night(table: Table, bob: User) -> datetime:
     User.objects.filter(pk=bob.pk).update(quiet_from=time(11), quiet_to=time(22))
-    assert quiet_hours.follow_rest(user_id=bob.pk, now=LATE) == 1
+    assert quiet_hours.follow_time_off(user_id=bob.pk, now=LATE) == 1
     return NOON + 0.8 * (TURN + 10 * HOUR)
 
 
@@ -100,7 +100,7 @@ def test_an_unsent_reminder_is_delayed_when_the_deadline_moves(reminded: Table, 
 
 def test_an_unchanged_deadline_gets_no_second_reminder(reminded: Table, alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(quiet_from=time(2), quiet_to=time(3))
-    assert quiet_hours.follow_rest(user_id=bob.pk, now=LATE) == 0
+    assert quiet_hours.follow_time_off(user_id=bob.pk, now=LATE) == 0
     swept(LATE)
     assert Game.objects.get().remind_at is None
 

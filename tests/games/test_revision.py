@@ -126,7 +126,7 @@ def _change_profile(here: Everybody, table: Table) -> None:
 
 def _vacation(here: Everybody, table: Table) -> None:
     user = here.someone()
-    if user.rest.vacation_until is None or user.rest.vacation_until < here.now:
+    if user.time_off.vacation_until is None or user.time_off.vacation_until < here.now:
         vacations.start(user=user, days=2, now=here.now)
     else:
         vacations.end(user=user, now=here.now)

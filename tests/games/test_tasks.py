@@ -13,7 +13,7 @@ STEPS = [
     (
         tasks.tidy,
         [
-            "old_pauses", "old_tables", "left_games", "unplayed_games", "rest", "guests", "waiting_copies",
+            "old_pauses", "old_tables", "left_games", "unplayed_games", "time_off", "guests", "waiting_copies",
             "old_copies", "deletions", "old_notices", "held_names", "old_account_mails", "browser_marks", "cases",
         ],
     ),

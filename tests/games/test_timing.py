@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 
 from accounts.models import User
-from accounts.rest import Rest, quiet_length
+from accounts.time_off import TimeOff, quiet_length
 from games.models import Game
 from games.models.paces import CUSTOM, LIMITS, PACES, custom_pace, span
 from games.models.rows import lock_row
@@ -88,7 +88,7 @@ NIGHT = ("Europe/Helsinki", time(22), time(7), None, None)
 def test_quiet_hours_end_in_their_owner_s_time_zone(
     rest: tuple[str, time | None, time | None, None, None], moment: datetime, end: datetime
 ) -> None:
-    assert Rest(*rest).quiet_end(moment) == end
+    assert TimeOff(*rest).quiet_end(moment) == end
 
 
 def test_quiet_hours_can_span_midnight() -> None:

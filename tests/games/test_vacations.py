@@ -162,7 +162,7 @@ def test_a_day_is_taken_instead_of_a_miss_if_the_player_chose_that(alice: User, 
     assert log_of(table) == []
     after = now_of(table)
     assert (after.game.deadline, after.seats[0].misses, left(alice)) == (NOON + DAY, 0, 27)
-    quiet_hours.follow_rest(user_id=alice.pk, now=NOON)
+    quiet_hours.follow_time_off(user_id=alice.pk, now=NOON)
     assert now_of(other).game.deadline == NOON + DAY + 5 * HOUR
     swept(NOON + DAY)
     assert left(alice) == 26

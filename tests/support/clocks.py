@@ -47,14 +47,14 @@ def move(table: Table, user: User, text: str, *, at: datetime = NOON, version: i
 def start_vacation(*, user: User, days: int, now: datetime) -> datetime:
     """Start a vacation, run the worker's task for it, and return the end of the vacation."""
     until = vacations.start(user=user, days=days, now=now)
-    quiet_hours.follow_rest(user_id=user.pk, now=now)
+    quiet_hours.follow_time_off(user_id=user.pk, now=now)
     return until
 
 
 def end_vacation(*, user: User, now: datetime) -> int:
     """End a vacation, run the worker's task for it, and return the number of days given back."""
     back = vacations.end(user=user, now=now)
-    quiet_hours.follow_rest(user_id=user.pk, now=now)
+    quiet_hours.follow_time_off(user_id=user.pk, now=now)
     return back
 
 

@@ -50,7 +50,7 @@ def test_a_game_that_missed_a_vacation_does_not_stop_others_and_gets_the_days_wi
     with missing(missed):
         assert start_vacation(user=alice, days=1, now=NOON) == NOON + DAY
     assert (now_of(missed).game.deadline, now_of(other).game.deadline) == (NOON + 3 * DAY, NOON + 4 * DAY)
-    assert "a clock did not follow its player's rest" in caplog.text
+    assert "a clock did not follow its player's time off" in caplog.text
     assert [quiet_hours.follow_everybody(now=NOON + HOUR) for _ in range(2)] == [1, 0]
     for table in (missed, other):
         game = now_of(table).game
@@ -80,7 +80,7 @@ def test_vacation_days_are_added_once(alice: User, bob: User) -> None:
     start_vacation(user=alice, days=1, now=NOON)
     for at in (NOON + HOUR, NOON + DAY, NOON + 2 * DAY):
         assert quiet_hours.follow_everybody(now=at) == 0
-        assert quiet_hours.follow_rest(user_id=alice.pk, now=at) == 0
+        assert quiet_hours.follow_time_off(user_id=alice.pk, now=at) == 0
     swept(NOON + 4 * DAY - SECOND)
     assert log_of(table) == []
     swept(NOON + 4 * DAY)
@@ -146,13 +146,13 @@ def test_new_quiet_hours_move_running_deadlines(alice: User, bob: User) -> None:
     tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON) for _ in range(2)]
     his = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     nights(alice)
-    assert [quiet_hours.follow_rest(user_id=alice.pk, now=NOON) for _ in range(2)] == [2, 0]
+    assert [quiet_hours.follow_time_off(user_id=alice.pk, now=NOON) for _ in range(2)] == [2, 0]
     assert {now_of(table).game.deadline for table in tables} == {NOON + 4 * HOUR}
     assert now_of(his).game.deadline == NOON + 2 * HOUR
 
 
 def sleep(user: User, *, at: datetime = NOON) -> None:
-    actions.update_rest(user_id=user.pk, quiet_from=time(13), quiet_to=time(16), auto_vacation=False, now=at)
+    actions.update_time_off(user_id=user.pk, quiet_from=time(13), quiet_to=time(16), auto_vacation=False, now=at)
 
 
 def fly_to_tokyo(user: User, *, at: datetime = NOON) -> None:
@@ -177,7 +177,7 @@ def test_hours_changed_shortly_before_a_deadline_do_not_move_it(
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON - HOUR)
     later = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 26 * HOUR, turn_since=NOON - HOUR)
     change(alice)
-    assert quiet_hours.follow_rest(user_id=alice.pk, now=NOON) == 1
+    assert quiet_hours.follow_time_off(user_id=alice.pk, now=NOON) == 1
     assert quiet_hours.follow_everybody(now=NOON + HOUR) == 0
     assert now_of(later).game.deadline == NOON + 28 * HOUR
     assert swept(NOON + 2 * HOUR) == sweep.Swept(acted=1)
@@ -224,7 +224,7 @@ def test_an_invalid_time_zone_does_not_stop_other_clocks(
     User.objects.filter(pk=bob.pk).update(time_zone="Nowhere/At_All")
     assert quiet_hours.follow_everybody(now=NOON - HOUR) == 1
     assert now_of(table).game.deadline == NOON + 4 * HOUR
-    assert "a clock did not follow its player's rest" in caplog.text
+    assert "a clock did not follow its player's time off" in caplog.text
 
 
 def test_a_time_zone_changed_elsewhere_moves_clocks_within_the_hour(alice: User, bob: User) -> None:
@@ -241,5 +241,5 @@ def test_quiet_hours_do_not_move_a_stopped_clock(alice: User, bob: User) -> None
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 2 * HOUR, turn_since=NOON)
     paused(table)
     nights(alice)
-    assert quiet_hours.follow_rest(user_id=alice.pk, now=NOON) == 0
+    assert quiet_hours.follow_time_off(user_id=alice.pk, now=NOON) == 0
     assert Game.objects.get(pk=table.game.pk).time_left == 2 * HOUR

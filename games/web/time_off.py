@@ -13,13 +13,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import actions, views
-from accounts.forms import RestForm, VacationForm
+from accounts.forms import TimeOffForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
 from games import announce
 from games.clocks import vacations
 from games.refusals import Denied
-from games.render.rest import Vacation
+from games.render.time_off import Vacation
 from games.render.words import counted
 from games.web.http import SeeOther, form_status
 
@@ -37,30 +37,30 @@ BACK: Final = "Welcome back. Your clocks are running again. Your tables will sho
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: HttpRequest) -> HttpResponse:
     """Show the account page. A new time zone moves the user's quiet hours, so the worker updates their clocks."""
-    answer: HttpResponse = views.me(request, on_new_zone=announce.rest_changed)
+    answer: HttpResponse = views.me(request, on_new_zone=announce.time_off_changed)
     return answer
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def rest(request: HttpRequest) -> HttpResponse:
+def time_off(request: HttpRequest) -> HttpResponse:
     """Show quiet hours and vacation. POST saves the quiet hours, and whether vacation days are taken automatically."""
     user = cast("User", request.user)
     if request.method != "POST":
         return _page(request, user)
-    form = RestForm(request.POST)
+    form = TimeOffForm(request.POST)
     if form.is_valid():
         try:
-            new_hours = actions.update_rest(user_id=user.pk, **form.cleaned_data, now=timezone.now())
+            new_hours = actions.update_time_off(user_id=user.pk, **form.cleaned_data, now=timezone.now())
         except ValidationError as error:
             form.add_error(None, error)
         else:
             if new_hours:
-                announce.rest_changed(user.pk)
+                announce.time_off_changed(user.pk)
             hours = NEW_HOURS if form.cleaned_data["quiet_from"] is not None else NO_HOURS
             messages.success(request, hours if new_hours else SAVED)
-            return SeeOther.to("rest")
-    return _page(request, user, rest_form=form)
+            return SeeOther.to("time-off")
+    return _page(request, user, time_off_form=form)
 
 
 @login_required
@@ -74,7 +74,7 @@ def begin_vacation(request: HttpRequest) -> HttpResponse:
             form.add_error(None, denied.message)
         else:
             messages.success(request, ON_VACATION)
-            return SeeOther.to("rest")
+            return SeeOther.to("time-off")
     return _page(request, user, vacation_form=form)
 
 
@@ -89,16 +89,20 @@ def end_vacation(request: HttpRequest) -> HttpResponse:
     else:
         back = f" {counted(days, 'vacation day')} returned." if days else ""
         messages.success(request, f"{BACK}{back}")
-    return SeeOther.to("rest")
+    return SeeOther.to("time-off")
 
 
 def _page(
-    request: HttpRequest, user: User, *, rest_form: RestForm | None = None, vacation_form: VacationForm | None = None
+    request: HttpRequest,
+    user: User,
+    *,
+    time_off_form: TimeOffForm | None = None,
+    vacation_form: VacationForm | None = None,
 ) -> HttpResponse:
     now = timezone.now()
     saved = {name: getattr(user, name) for name in ("quiet_from", "quiet_to", "auto_vacation")}
-    rest_form, vacation_form = rest_form or RestForm(initial=saved), vacation_form or VacationForm()
-    away_until = user.vacation_until if user.rest.on_vacation(now) else None
+    time_off_form, vacation_form = time_off_form or TimeOffForm(initial=saved), vacation_form or VacationForm()
+    away_until = user.vacation_until if user.time_off.on_vacation(now) else None
     vacation = Vacation(away_until, vacation_days_left(user, now), vacation_year(user, now))
-    context = {"rest_form": rest_form, "vacation_form": vacation_form, "vacation": vacation}
-    return render(request, "accounts/rest.html", context, status=form_status(rest_form, vacation_form))
+    context = {"time_off_form": time_off_form, "vacation_form": vacation_form, "vacation": vacation}
+    return render(request, "accounts/time_off.html", context, status=form_status(time_off_form, vacation_form))

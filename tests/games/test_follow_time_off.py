@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts.models import CountedTry, User
-from common.limits import REST_CHANGES, TooManyTries
+from common.limits import TIME_OFF_CHANGES, TooManyTries
 from games import announce, tasks
 from games.clocks import quiet_hours, vacations
 from games.models import Game, Notice
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 DAY = 24 * HOUR
 REST, ME = "/accounts/me/rest/", "/accounts/me/"
 HOURS = {"quiet_from": "13:00", "quiet_to": "16:00"}
-TASKS: Mapping[str, Callable[..., object]] = {tasks.follow_rest.name: tasks.follow_rest}
+TASKS: Mapping[str, Callable[..., object]] = {tasks.follow_time_off.name: tasks.follow_time_off}
 
 
 class Worker:
@@ -126,7 +126,7 @@ def test_a_request_runs_as_many_queries_for_ten_tables_as_for_one(
             assert worker.after(save, browser).status_code in (302, 303)
         asked.append(len(queries))
     assert asked[0] == asked[1]
-    assert worker.asked == [(announce.FOLLOW_REST, (people.pk, 0)) for people in (alice, bob)]
+    assert worker.asked == [(announce.FOLLOW_TIME_OFF, (people.pk, 0)) for people in (alice, bob)]
 
 
 @pytest.mark.parametrize("save", SAVES)
@@ -208,11 +208,11 @@ def test_one_task_moves_a_portion_and_starts_the_next_task(
     monkeypatch.setattr(quiet_hours, "PORTION", 2)
     tables = [table_at(TWO_HANDS, [alice, bob], deadline=NOON, turn_since=NOON - HOUR) for _ in range(games)]
     worker.after(vacations.start, user=alice, days=1, now=NOON - HOUR)
-    moved = [worker.after(quiet_hours.follow_rest, user_id=alice.pk, now=NOON - HOUR)]
+    moved = [worker.after(quiet_hours.follow_time_off, user_id=alice.pk, now=NOON - HOUR)]
     assert [now_of(table).game.deadline for table in tables] == [NOON + DAY] * 2 + [NOON] * (games - 2)
     while len(worker.asked) > 1:  # the first was started by the vacation
         _, (user_id, after) = worker.asked.pop()
-        moved.append(worker.after(quiet_hours.follow_rest, user_id=user_id, now=NOON - HOUR, after=after))
+        moved.append(worker.after(quiet_hours.follow_time_off, user_id=user_id, now=NOON - HOUR, after=after))
     assert moved == portions
     assert deadlines() == {NOON + DAY}
 
@@ -239,7 +239,7 @@ def test_saving_unchanged_settings_starts_no_task(
     for save in (save_hours, save_zone):
         worker.after(save, as_alice)
         assert worker.run() == 1
-        for _ in range(REST_CHANGES.most):
+        for _ in range(TIME_OFF_CHANGES.most):
             assert worker.after(save, as_alice).status_code in (302, 303)
             assert worker.asked == []
     as_alice.get(REST)  # shows the messages so far
@@ -293,7 +293,7 @@ def test_a_name_can_be_saved_while_no_more_changes_of_the_zone_are_allowed(
 
 def test_a_day_taken_instead_of_a_miss_does_not_count_as_a_change(alice: User, bob: User, settings: Settings) -> None:
     settings.RATE_LIMITS = 100
-    for _ in range(REST_CHANGES.most):
+    for _ in range(TIME_OFF_CHANGES.most):
         vacations.start(user=alice, days=1, now=NOON - HOUR)
         User.objects.filter(pk=alice.pk).update(vacation_until=NOON - 2 * HOUR)
     alice.refresh_from_db()
@@ -308,7 +308,7 @@ def test_a_day_taken_instead_of_a_miss_does_not_count_as_a_change(alice: User, b
 @pytest.mark.long
 def test_a_change_that_fails_does_not_count(alice: User, bob: User, as_alice: Client, settings: Settings) -> None:
     settings.RATE_LIMITS = 100
-    for _ in range(REST_CHANGES.most + 1):
+    for _ in range(TIME_OFF_CHANGES.most + 1):
         taken = as_alice.post(ME, {"display_name": "bob", "time_zone": "Asia/Tokyo"})
         assert taken.status_code == 422
     assert not CountedTry.objects.exists()

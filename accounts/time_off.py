@@ -21,7 +21,7 @@ def quiet_length(start: time, end: time) -> timedelta:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class TimeOff:
     """One person's vacation and quiet hours.
 
     The vacation may be in the past. `auto_vacation` takes a day of vacation instead of missing a turn. `quiet_since` is
