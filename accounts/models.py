@@ -60,6 +60,7 @@ class User(AbstractUser):
     # The current vacation, or the last one.
     vacation_from = models.DateTimeField(null=True, blank=True)
     vacation_until = models.DateTimeField(null=True, blank=True)
+    # The year of `vacation_used`.
     vacation_year = models.PositiveSmallIntegerField(default=0)
     vacation_used = models.PositiveSmallIntegerField("days of vacation used in that year", default=0)
     auto_vacation = models.BooleanField("take a day of vacation instead of missing a turn", default=False)
@@ -369,11 +370,14 @@ class Delivery(models.Model):
         FAILED = "failed", "Failed"
 
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    # Why it was dropped, failed or waits longer: a name in `games.notices.kinds.Reason`.
     reason = models.CharField(max_length=16, blank=True, default="")
     created_at = models.DateTimeField()
     due_at = models.DateTimeField()
     since = models.DateTimeField()
+    # Failures in a row, of the check or of sending.
     tries = models.PositiveSmallIntegerField(default=0)
+    # The claim of the outbox that is sending it.
     claim = models.UUIDField(null=True, blank=True)
 
     class Meta:

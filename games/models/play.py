@@ -18,7 +18,9 @@ class Round(models.Model):
     """
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="rounds")
+    # From 1. A round that replaces a void one has the next number.
     number = models.PositiveSmallIntegerField()
+    # The seat that dealt.
     dealer = models.PositiveSmallIntegerField()
     # The 32 bytes of the shuffle.
     secret = models.BinaryField(max_length=32)

@@ -72,6 +72,7 @@ class Game(models.Model):
     options = models.JSONField(default=dict, blank=True)
     # The points that end the match; 0 for a single round.
     target = models.PositiveIntegerField(default=0)
+    # How many seats the table has.
     players = models.PositiveSmallIntegerField()
     pace = models.CharField(max_length=16, default="standard")
     # How long bots wait before they move, in seconds.
@@ -93,6 +94,7 @@ class Game(models.Model):
     round: models.ForeignKey[Round | None, Round | None] = models.ForeignKey(
         "games.Round", null=True, blank=True, on_delete=models.RESTRICT, related_name="+"
     )
+    # The seat that won the match; null until then, and if it was called off.
     winner = models.PositiveSmallIntegerField(null=True, blank=True)
     # When the clock acts for the seat on turn. The sweep looks for it, for `wake_at` and for `remind_at`. All three are
     # null while the table is paused.
@@ -259,6 +261,7 @@ class Invitation(models.Model):
 
     game = models.ForeignKey(Game, on_delete=models.CASCADE, related_name="invitations")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    # When they were invited.
     at = models.DateTimeField()
     state = models.CharField(max_length=9, choices=State, default=State.WAITING, db_default=State.WAITING)
     # When the person sat down or declined. Null in other states, and for people who joined before this was stored.
