@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from django.core.exceptions import ValidationError
@@ -30,6 +31,7 @@ def avatar_of(chosen: str, number: int) -> str:
     return chosen or _NAMES[number % len(_NAMES)]
 
 
+@cache
 def picture(name: str) -> SafeString:
     """Return the `img` element of a picture. It has no text of its own: put the name of the person beside it."""
     return format_html('<img class="avatar" src="{}#{}" alt="" width="36" height="36">', static(FILE), name)

@@ -41,7 +41,7 @@ def note_unsent_forms(get_response: Handler) -> Handler:
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         leads_to = response.get("HX-Redirect") or response.get("Location", "")
-        if request.method == "POST" and leads_to.startswith(f"{resolve_url(settings.LOGIN_URL)}?next="):
+        if request.method == "POST" and leads_to and leads_to.startswith(f"{resolve_url(settings.LOGIN_URL)}?next="):
             response.set_cookie(UNSENT_COOKIE, "1", max_age=60, secure=settings.HTTPS, httponly=True, samesite="Lax")
         elif UNSENT_COOKIE in request.COOKIES:
             response.delete_cookie(UNSENT_COOKIE)

@@ -128,6 +128,7 @@ def table_page(view: GameView) -> RulebookPage:
     )
 
 
+@cache
 def rules_url(preset: str = USUAL) -> str:
     """Return the address of the rules of a preset, or of `EVERY_RULE`."""
     return reverse("rules") + ("" if preset == USUAL else f"?{urlencode({'preset': preset})}")

@@ -85,7 +85,12 @@ def short_time(at: datetime, now: datetime) -> str:
     `14:05` today, `Sat 14:05` within a week, else `3 Dec 14:05`.
     """
     zone = timezone.get_current_timezone()
-    return _short_time(at, timezone.localtime(now, zone).date(), zone)
+    return _short_time(at, _today(now, zone), zone)
+
+
+@lru_cache(maxsize=64)  # a page asks for each of its times
+def _today(now: datetime, zone: tzinfo) -> date:
+    return timezone.localtime(now, zone).date()
 
 
 @lru_cache(maxsize=8192)  # a page shows mostly the times that the page before it showed

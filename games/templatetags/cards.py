@@ -1,7 +1,7 @@
 """Template tags for cards, the shapes of colours, the logo, players, numbers and cached fragments."""
 
 from collections.abc import Hashable, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from django import template
 from django.template import Context, Engine
@@ -21,6 +21,7 @@ def thousands(number: int) -> str:
 
 
 @register.simple_tag
+@cache
 def face(card: str, side: str | None = None) -> SafeString:
     """``{% face "r7" %}``: a face as inline SVG, hidden from screen readers: put its name beside it.
 
@@ -30,6 +31,7 @@ def face(card: str, side: str | None = None) -> SafeString:
 
 
 @register.simple_tag
+@cache
 def shape(color: str) -> SafeString:
     """``{% shape "r" %}``: the shape of a colour as inline SVG."""
     return mark_safe(faces.shape(color))  # noqa: S308 (constant markup, chosen by a dict key)

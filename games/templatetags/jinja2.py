@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -33,6 +34,7 @@ def environment(**options: Any) -> Environment:
     return made
 
 
+@lru_cache(maxsize=1024)
 def url(name: str, *args: str) -> str:
     """``{{ url("game", page.code) }}``: the address of a page."""
     return reverse(name, args=args)

@@ -11,7 +11,6 @@ from typing import Final
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
-from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.template import loader
 from django.utils import timezone
@@ -209,7 +208,7 @@ def _show(request: HtmxRequest, table: Table, asked: PageRequest, *, status: int
         "notice_count": badges.notices,
     }
     if request.htmx:
-        context |= {"csrf_token": get_token(request), "user": user, "request": request}
+        context |= {"user": user, "request": request}
         response = HttpResponse(loader.get_template("games/_fragment.html").render(context), status=status)
     else:
         response = render(request, "games/game.html", context, status=status)
