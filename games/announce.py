@@ -79,10 +79,10 @@ def changed(game: Game, *, wake: bool = True) -> None:
 
 
 def rematch_changed(game: Game) -> None:
-    """Call `changed` for the game of which this table is a rematch, if any: its page says who is there and whether one
-    can still join."""
-    if game.rematch_of_id is not None:
-        changed(lock_game(pk=game.rematch_of_id), wake=False)
+    """Call `changed` for the game of which this table is a rematch, if its page says so: who asked, who can join."""
+    earlier = None if game.rematch_of_id is None else lock_game(pk=game.rematch_of_id)
+    if earlier is not None and earlier.started_at is not None:
+        changed(earlier, wake=False)
 
 
 def after_commit(game: Game, *, wake: bool = True) -> None:

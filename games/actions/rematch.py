@@ -74,5 +74,5 @@ def _new_table(table: Table, user: User, now: datetime) -> Table:
         (Invitation(game=again.game, user_id=user_id, at=now) for user_id in asked), ignore_conflicts=True
     )
     player_notices.invited(again.game, asked, asker=user, now=now)
-    announce.changed(game)
+    announce.rematch_changed(again.game)
     return again
