@@ -356,14 +356,14 @@ def _no_new_account(request: HttpRequest, pending: dict[str, Any]) -> HttpRespon
     return render(request, "socialaccount/no_account.html", status=HTTPStatus.FORBIDDEN)
 
 
-class SignUpForm(CountedSignUp, SignupForm):  # type: ignore[misc]  # allauth ships no types
+class OpenIDSignUpForm(CountedSignUp, SignupForm):  # type: ignore[misc]  # allauth ships no types
     """Asks people who come from the provider for the first time for a username. There is no password."""
 
 
 class OpenIDSignUp(OneSignUp, SignupView):  # type: ignore[misc]  # allauth ships no types
     """Asks somebody who comes from the provider for the first time for a username and the rest."""
 
-    form_class = SignUpForm
+    form_class = OpenIDSignUpForm
     pending: dict[str, Any]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

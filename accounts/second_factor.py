@@ -66,7 +66,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
             raise
 
 
-class SetUpApp(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
+class SetUpAppForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no types
     """Sets up an app. Until the first code is accepted, the secret is in the session, encrypted."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -105,11 +105,11 @@ class _UsesCodeUnderLock:
         """Do nothing: a right code is used by then."""
 
 
-class LogInByCode(_UsesCodeUnderLock, AuthenticateForm):  # type: ignore[misc]  # allauth ships no types
+class LogInByCodeForm(_UsesCodeUnderLock, AuthenticateForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a code to complete a log-in."""
 
 
-class ConfirmByCode(_UsesCodeUnderLock, ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
+class ConfirmByCodeForm(_UsesCodeUnderLock, ReauthenticateForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a code before a change to security settings."""
 
 

@@ -341,9 +341,9 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_USER_VERIFICATION = "required"  # a passkey is two factors: the device, and what it asks its owner
 MFA_ADAPTER = "accounts.second_factor.SecondFactorAdapter"
 MFA_FORMS = {
-    "activate_totp": "accounts.second_factor.SetUpApp",
-    "authenticate": "accounts.second_factor.LogInByCode",
-    "reauthenticate": "accounts.second_factor.ConfirmByCode",
+    "activate_totp": "accounts.second_factor.SetUpAppForm",
+    "authenticate": "accounts.second_factor.LogInByCodeForm",
+    "reauthenticate": "accounts.second_factor.ConfirmByCodeForm",
     "add_webauthn": "accounts.passkeys.AddPasskeyForm",
     "authenticate_webauthn": "accounts.passkeys.LogInByFactorForm",
     "edit_webauthn": "accounts.passkeys.RenamePasskeyForm",
