@@ -1,10 +1,8 @@
-"""Template tags for cards, the shapes of colours, the logo, players, numbers and cached fragments."""
+"""Template tags for cards, the shapes of colours, the logo, players and numbers."""
 
-from collections.abc import Hashable, Iterable
-from functools import cache, lru_cache
+from functools import cache
 
 from django import template
-from django.template import Context, Engine
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -58,29 +56,3 @@ def avatar(chosen: str, name: str) -> SafeString:
     if chosen:
         return picture(chosen)
     return format_html('<span class="avatar" aria-hidden="true">{}</span>', name[:1] or "?")
-
-
-@register.simple_tag
-def fragment(name: str, **values: Hashable) -> str:
-    """``{% fragment "games/_card.html" card=card %}``: include a template whose result depends only on these values.
-
-    The result is cached for the same values, because most of a game page stays the same from move to move.
-    """
-    return _fragment(name, **values)
-
-
-@register.simple_tag
-def fragments(name: str, item_name: str, items: Iterable[Hashable], **values: Hashable) -> SafeString:
-    """``{% fragments "games/_player.html" "player" page.players %}``: a `fragment` for each item of a list.
-
-    It costs a fraction of a loop in the template.
-    """
-    parts = [_fragment(name, **{item_name: item}, **values) for item in items]
-    return mark_safe("".join(parts))  # noqa: S308 (rendered by templates)
-
-
-@lru_cache(maxsize=8192)
-def _fragment(name: str, **values: Hashable) -> str:
-    # Numbers are written as they are, like in the rest of a game page: to format them takes as long as everything else.
-    context = Context(values, use_l10n=False)
-    return Engine.get_default().get_template(name).render(context)
