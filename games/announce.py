@@ -1,8 +1,8 @@
-"""Messages after a commit: tells open pages that there is something new, and the worker when a bot is due.
+"""Raises the revision of a game in the caller's transaction, and after the commit tells its open pages and the worker.
 
-A failure here must not fail a move that is saved already. Messages are only hints: the database is the truth, and
-polling and the sweep find what a lost message was about. After a failure the channel layer or the broker is not used
-for `BREAK` seconds.
+A failure after the commit must not fail a move that is saved already. Messages are only hints: the database is the
+truth, and polling and the sweep find what a lost message was about. After a failure the channel layer or the broker is
+not used for `BREAK` seconds.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ BOT_TURN: Final = "games.tasks.bot_turn"
 FOLLOW_TIME_OFF: Final = "games.tasks.follow_time_off"
 RAISE_REVISIONS: Final = "games.tasks.raise_revisions"
 COPY_DATA: Final = "games.tasks.copy_data"
-TIME_OFF_TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
-"""Seconds after which a task of `time_off_changed` expires. The housekeeping task has moved the clocks by then."""
+TASK_EXPIRES: Final = HOUSEKEEPING_SECONDS
+"""Seconds after which a task for a person expires. What matters of it the housekeeping task has done by then."""
 
 
 def group_of(code: str) -> str:
@@ -120,30 +120,29 @@ def time_off_changed(user_id: int, *, after: int = 0) -> None:
 
     The worker starts with the first game whose number is higher than `after`.
     """
-    ask = partial(_guarded, "broker", partial(_send_about_person, FOLLOW_TIME_OFF, user_id, after))
-    transaction.on_commit(ask, robust=True)
+    ask = partial(_send, FOLLOW_TIME_OFF, args=(user_id, after))
+    transaction.on_commit(partial(_guarded, "broker", ask), robust=True)
 
 
-def person_changed(user_id: int, *, after: int = 0) -> None:
+def person_changed(user_id: int, *, only_running: bool, after: int = 0) -> None:
     """Ask the worker, after the commit, to raise the revisions of a person's games: others see the person differently.
 
-    The worker starts with the first game whose number is higher than `after`.
+    Nothing makes up for a lost task: an open page then shows the change with the next one at its table.
+
+    :param only_running: of the running games only.
+    :param after: start with the first game whose number is higher.
     """
-    ask = partial(_guarded, "broker", partial(_send_about_person, RAISE_REVISIONS, user_id, after))
-    transaction.on_commit(ask, robust=True)
+    ask = partial(_send, RAISE_REVISIONS, args=(user_id, only_running, after))
+    transaction.on_commit(partial(_guarded, "broker", ask), robust=True)
 
 
 def data_asked_for() -> None:
     """Ask the worker, after the commit, to make the next copy of a person's data."""
-    transaction.on_commit(partial(_guarded, "broker", _send_copy_data), robust=True)
+    transaction.on_commit(partial(_guarded, "broker", partial(_send, COPY_DATA)), robust=True)
 
 
-def _send_copy_data() -> None:
-    current_app.send_task(COPY_DATA, expires=TIME_OFF_TASK_EXPIRES, retry=False, ignore_result=True)
-
-
-def _send_about_person(task: str, user_id: int, after: int) -> None:
-    current_app.send_task(task, args=(user_id, after), expires=TIME_OFF_TASK_EXPIRES, retry=False, ignore_result=True)
+def _send(task: str, *, args: tuple[int, ...] = ()) -> None:
+    current_app.send_task(task, args=args, expires=TASK_EXPIRES, retry=False, ignore_result=True)
 
 
 def _send_changed(game: Game) -> None:

@@ -1,5 +1,7 @@
 """The lock order: the row of the game first, then any other row of that game. People come before cases, by number.
 
+Who locks several games takes the newest first, because a rematch is locked before the game that it follows.
+
 Games, people and cases are locked `FOR NO KEY UPDATE`, so that inserting a row that refers to one of them does not
 wait. With `FOR UPDATE` a report (locks the person, refers to the game) and a move (locks the game, refers to the
 person) could deadlock.

@@ -40,9 +40,9 @@ def follow_time_off(user_id: int, after: int = 0) -> int:
 
 
 @shared_task(name="games.tasks.raise_revisions", ignore_result=True)
-def raise_revisions(user_id: int, after: int = 0) -> int:
+def raise_revisions(user_id: int, only_running: bool = False, after: int = 0) -> int:
     """Tell some of a person's open games that others see the person differently, and send a task for the rest."""
-    return names.raise_revisions(user_id=user_id, after=after)
+    return names.raise_revisions(user_id=user_id, only_running=only_running, after=after)
 
 
 @shared_task(name="games.tasks.copy_data", ignore_result=True)

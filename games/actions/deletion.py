@@ -23,7 +23,7 @@ from accounts.names import deleted_name
 from accounts.zones import zone_to_show
 from games import announce, queries
 from games.actions import lobby, seating, table_events
-from games.actions.names import replace_names
+from games.actions.names import raise_each, replace_names
 from games.batch import for_each_game, run_all
 from games.locks import lock_game
 from games.models import Case, Game, PersonName, Report, Seat, TableEvent
@@ -131,13 +131,7 @@ def delete(*, user_id: int, now: datetime) -> bool:
     if done.failed or not _forget(user_id, now):
         return False
     # Afterwards, because a game is locked before a person.
-    for_each_game(played, _raise_revision, failed="open pages do not show yet that an account was deleted")
-    return True
-
-
-def _raise_revision(game_id: int) -> bool:
-    with transaction.atomic():
-        announce.changed(lock_game(pk=game_id), wake=False)
+    raise_each(played)
     return True
 
 

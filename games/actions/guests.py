@@ -47,7 +47,7 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
     """
     with transaction.atomic():
         games = Game.objects.filter(seats__user=guest).exclude(seats__user=user)
-        locked = list(games.order_by("pk").select_for_update(of=("self",), no_key=True))
+        locked = list(games.order_by("-pk").select_for_update(of=("self",), no_key=True))
         still = set(Seat.objects.filter(game__in=locked, user=guest).values_list("game", flat=True))
         locked = [game for game in locked if game.pk in still]  # the first of two presses has moved the others
         if lock_person(guest.pk).suspended(now):
@@ -69,7 +69,8 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
         Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
         seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk, now=now)
         for game in moved:
-            announce.changed(game)
+            announce.changed(lock_game(pk=game.pk))
+            announce.rematch_changed(game)
         _move_invitations(guest, user)
         return Moved(len(moved), len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))
 

@@ -12,10 +12,12 @@ from accounts.actions import hold_names_of_deleted
 from accounts.models import User
 from games import queries
 from games.actions import rounds
+from games.actions.names import raise_each
 from games.batch import for_each_game
 from games.locks import lock_game
 from games.models import Case, Game, Report, Seat
 from games.notices import player_notices
+from games.queries import profiles
 
 OPEN_TABLE: Final = timedelta(days=7)
 """How long a table waits for players before it is closed."""
@@ -83,6 +85,7 @@ def forget_guests(*, now: datetime) -> int:
 
 def _forget(gone: QuerySet[User], user_id: int, now: datetime) -> bool:
     """Delete this guest, unless the guest has signed up or joined a table since `gone` was listed."""
+    played = sorted(profiles.games_ever_of(User(pk=user_id)))
     with transaction.atomic():
         if User.objects.select_for_update(of=("self",)).filter(pk=user_id).first() is None:
             return False
@@ -94,4 +97,5 @@ def _forget(gone: QuerySet[User], user_id: int, now: datetime) -> bool:
         Report.objects.filter(case__person=guest).update(called="")
         hold_names_of_deleted(person=guest, now=now)
         guest.delete()
-        return True
+    raise_each(played)
+    return True

@@ -11,13 +11,15 @@ from django.db.models import OuterRef, Subquery
 
 from accounts.models import User
 from games import announce
+from games.batch import for_each_game
+from games.locks import lock_game
 from games.models import AuditEntry, Game, Seat
 from games.models.moderation import REMOVE
 from games.notices import player_notices
 from games.queries import profiles
 
 PORTION: Final = 25
-"""The most games whose revisions are raised in one transaction, so that moves there do not wait long."""
+"""The most games whose revisions one call of `raise_revisions` raises, so that other work gets the worker."""
 
 
 def erase_old_name(person: User) -> None:
@@ -44,20 +46,34 @@ def replace_names(person: User, *, before: Iterable[str], after: str) -> None:
         player_notices.replace_name(games, before=name, after=after)
 
 
-def raise_revisions(*, user_id: int, after: int = 0) -> int:
-    """Raise the revisions of a person's games, because others see a new name, picture or vacation; return how many.
+def raise_revisions(*, user_id: int, only_running: bool, after: int = 0) -> int:
+    """Raise the revisions of a person's games, because others see the person differently; return how many.
 
-    Takes the next `PORTION` games after the game with the id `after`, in that order so that no locks cross, and asks
-    the worker for the rest.
+    Takes the next `PORTION` games after the game with the id `after`, and asks the worker for the rest.
+
+    :param only_running: leave out the games that have ended or not begun. Their pages show no vacation.
     """
     person = User.objects.filter(pk=user_id).first()
     if person is None:
         return 0
+    # The page of a finished game names who asked for the rematch, who need not have played in it.
+    hosted = Game.objects.filter(host=person, rematch_of__isnull=False).values_list("rematch_of", flat=True)
+    games = Game.objects.filter(pk__in=profiles.games_ever_of(person).union(hosted), pk__gt=after).order_by("pk")
+    if only_running:
+        games = games.filter(status=Game.Status.PLAYING)
+    portion = list(games.values_list("pk", flat=True)[:PORTION])
+    raised = raise_each(portion)
+    if len(portion) == PORTION:
+        announce.person_changed(user_id, only_running=only_running, after=portion[-1])
+    return raised
+
+
+def raise_each(games: Iterable[int]) -> int:
+    """Raise the revisions of the games with these numbers; return how many. Each has a transaction of its own."""
+    return for_each_game(games, _raise, failed="open pages do not show yet how a person has changed").count
+
+
+def _raise(game_id: int) -> bool:
     with transaction.atomic():
-        games = Game.objects.filter(pk__in=profiles.games_ever_of(person), pk__gt=after)
-        portion = list(games.order_by("pk").select_for_update(no_key=True)[:PORTION])
-        for game in portion:
-            announce.changed(game, wake=False)
-        if len(portion) == PORTION:
-            announce.person_changed(user_id, after=portion[-1].pk)
-    return len(portion)
+        announce.changed(lock_game(pk=game_id), wake=False)
+    return True

@@ -14,10 +14,10 @@ from games import announce
 
 DECISIVE: Final = frozenset({"password", "is_active"})
 """Columns of a user whose change ends sessions."""
-SHOWN: Final = frozenset({
-    "username", "display_name", "neutral_name", "avatar", "is_program", "vacation_from", "vacation_until",
-})  # fmt: skip
+SHOWN: Final = frozenset({"username", "display_name", "neutral_name", "avatar", "is_program"})
 """Columns of a user that the pages of their games show to others."""
+SHOWN_DURING_PLAY: Final = frozenset({"vacation_from", "vacation_until"})
+"""Columns that only the pages of running games show."""
 
 
 def connect() -> None:
@@ -40,7 +40,9 @@ def saved(instance: User, created: bool, update_fields: Collection[str] | None =
     if update_fields is None or DECISIVE & set(update_fields):
         announce.close_sockets(instance.pk)
     if update_fields is None or SHOWN & set(update_fields):
-        announce.person_changed(instance.pk)
+        announce.person_changed(instance.pk, only_running=False)
+    elif SHOWN_DURING_PLAY & set(update_fields):
+        announce.person_changed(instance.pk, only_running=True)
 
 
 def deleted(instance: User, **_: object) -> None:

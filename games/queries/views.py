@@ -158,6 +158,11 @@ class GameView:
         return sum(card in plays for card in (self.view.hand if self.view else None) or ())
 
     @property
+    def races(self) -> bool:
+        """True if cards can be played out of turn at this table."""
+        return self.terms.races and self.options.plays_out_of_turn
+
+    @property
     def cost_of_miss(self) -> int:
         """How many points the viewer may get for a card that does not fit out of turn; 0 if it costs none (INT-4)."""
         return rules.cost_of_miss(self.view) if self.view is not None and self.terms.races else 0

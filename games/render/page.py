@@ -109,6 +109,8 @@ class GamePage:
 
     - `deal` is the number of the deal, which a move sends along.
     - `lost` is the hand that the reader was knocked out with, None if they were not.
+    - `is_whole`: not only the part that an open page fetches, which keeps what never changes (`data-kept`).
+    - `races`: cards can be played out of turn at this table.
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
     - `fragment_url` is where the page fetches its next state.
@@ -128,6 +130,8 @@ class GamePage:
     version: int
     deal: int
     revision: int
+    is_whole: bool
+    races: bool
     token: str
     headline: str
     crumb: str
@@ -188,6 +192,8 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         version=view.version,
         deal=view.deal,
         revision=view.revision,
+        is_whole=asked.shown is None,
+        races=view.races,
         token=secrets.token_urlsafe(12),
         headline=headline,
         crumb=words.crumb(view),

@@ -250,8 +250,7 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
     sorts = tuple(
         Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
     )
-    races = view.terms.races and view.options.plays_out_of_turn
-    return OwnHand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), races, locked(view))
+    return OwnHand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), view.races, locked(view))
 
 
 def move_by_click(card: str, ways: Sequence[rules.Move]) -> str:

@@ -224,8 +224,11 @@ def lock_hosted(host_id: int) -> list[Table]:
 
     :raises Denied: `not_found` if one of them is deleted at this moment.
     """
-    tables = [queries.load(lock_game(pk=number)) for number in hosted_tables(host_id).values_list("pk", flat=True)]
-    return [table for table in tables if table.game.status == Game.Status.OPEN and table.game.host_id == host_id]
+    newest_first = hosted_tables(host_id).order_by("-pk").values_list("pk", flat=True)
+    tables = [queries.load(lock_game(pk=number)) for number in newest_first]
+    return [
+        table for table in reversed(tables) if table.game.status == Game.Status.OPEN and table.game.host_id == host_id
+    ]
 
 
 def require_all_hosted(host: User, hosted: Sequence[Table]) -> None:

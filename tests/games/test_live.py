@@ -112,9 +112,9 @@ async def test_the_worker_lets_open_pages_show_a_name_that_staff_have_changed(
     monkeypatch.setattr(current_app, "send_task", lambda task, args, **_: asked.append((task, args)))
     socket, other = await opened(code, as_bob), await opened(elsewhere, as_bob)
     await sync_to_async(act)(person_id=alice.pk, by=ann, reason="Rude words at two tables", now=timezone.now())
-    assert asked == [("games.tasks.raise_revisions", (alice.pk, 0))]
+    assert asked == [("games.tasks.raise_revisions", (alice.pk, False, 0))]
     assert await socket.receives_nothing()
-    await sync_to_async(raise_revisions)(user_id=alice.pk)
+    await sync_to_async(raise_revisions)(user_id=alice.pk, only_running=False)
     assert await socket.receive() == {"game": code, "version": 0, "revision": 1}
     assert await other.receives_nothing()
     await socket.leave()

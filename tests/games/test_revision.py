@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -33,7 +34,8 @@ from games.staff import people, tables
 from tests.conftest import Figure, logged_in, person, staff
 from tests.support.clocks import locked
 from tests.support.pages import open_table
-from tests.support.tables import table_after
+from tests.support.tables import TWO_HANDS, now_of, table_after, table_at
+from tests.support.threads import own_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -219,8 +221,10 @@ OF_A_PERSON: Final = {"profile", "vacation", "mute", "neutral name"}
 def test_each_change_of_a_page_raises_the_revision_and_each_rise_changes_a_page(
     seed: int, monkeypatch: pytest.MonkeyPatch, figure: Figure
 ) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(announce, "person_changed", lambda user_id, after=0: asked.append(user_id))
+    asked: list[tuple[int, bool]] = []
+    monkeypatch.setattr(
+        announce, "person_changed", lambda user_id, only_running, after=0: asked.append((user_id, only_running))
+    )
     here = Everybody(seed)
     done: Counter[str] = Counter()
     before, revisions = here.pages(), here.revisions()
@@ -237,8 +241,8 @@ def test_each_change_of_a_page_raises_the_revision_and_each_rise_changes_a_page(
         except (Denied, ValidationError, NameTaken, Muted):
             continue
         done[name] += 1
-        for user_id in asked:
-            raise_revisions(user_id=user_id)
+        for user_id, only_running in asked:
+            raise_revisions(user_id=user_id, only_running=only_running)
         pages, raised = here.pages(), here.revisions()
         for number, was in revisions.items():
             changed = [n for n, (old, new) in enumerate(zip(before[number], pages[number], strict=True)) if old != new]
@@ -249,3 +253,30 @@ def test_each_change_of_a_page_raises_the_revision_and_each_rise_changes_a_page(
                 assert bool(changed) == (raised[number] > was), (name, changed, was, raised[number])
         before, revisions = pages, raised
     figure(f"{sum(done.values())} acts of {len(done)} kinds")
+
+
+def test_a_vacation_raises_the_revisions_of_running_games_only(alice: User, bob: User) -> None:
+    running, ended = table_at(TWO_HANDS, [alice, bob]), table_at(TWO_HANDS, [alice, bob])
+    Game.objects.filter(pk=ended.game.pk).update(status=Game.Status.OVER)
+    assert raise_revisions(user_id=alice.pk, only_running=True) == 1
+    assert [now_of(table).game.revision for table in (running, ended)] == [1, 0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_name_and_somebody_who_joins_a_rematch_do_not_wait_for_each_other(
+    alice: User, bob: User, charlie: User
+) -> None:
+    old = table_at(TWO_HANDS, [alice, bob, charlie])
+    Game.objects.filter(pk=old.game.pk).update(status=Game.Status.OVER, winner=0)
+    again = ask_rematch(code=old.game.code, viewer=Viewer(alice), now=timezone.now())
+
+    def rename() -> int:
+        return sum(raise_revisions(user_id=alice.pk, only_running=False) for _ in range(10))
+
+    def join_and_leave() -> int:
+        for act in (lobby.join, lobby.leave_table) * 10:
+            act(code=again.game.code, viewer=Viewer(bob), now=timezone.now())
+        return 20
+
+    with ThreadPoolExecutor() as threads:
+        assert list(threads.map(own_connection, [rename, join_and_leave])) == [20, 20]
