@@ -109,7 +109,7 @@ class GamePage:
 
     - `deal` is the number of the deal, which a move sends along.
     - `lost` is the hand that the reader was knocked out with, None if they were not.
-    - `is_whole`: not only the part that an open page fetches, which keeps what never changes (`data-kept`).
+    - `is_whole`: not only the part that an open page fetches, which keeps what never changes (`data-unchanged`).
     - `races`: cards can be played out of turn at this table.
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.

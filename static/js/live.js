@@ -194,7 +194,6 @@ const KEPT = {
 const isField = (name, node) =>
   (name === "checked" || (name === "value" && node.type === "text")) && node.form?.hasAttribute("data-keep-fields");
 
-// A fragment leaves out the contents of what never changes.
-Idiomorph.defaults.callbacks.beforeNodeMorphed = (_, node) => !("kept" in (node.dataset ?? {}));
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (_, node) => !node.dataset || !("unchanged" in node.dataset);
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
   !KEPT[node.tagName]?.includes(name) && !isField(name, node);
