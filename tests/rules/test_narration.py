@@ -154,6 +154,25 @@ def test_every_kind_of_event_has_a_sentence_for_every_viewer(kind: str) -> None:
         assert_is_a_sentence(sentence(shown, viewer, NAMES))
 
 
+# The kinds of events in the logs of release 0.1.0, with their reasons after a colon. Kinds of later releases are added.
+STORED = """
+played:clock shed called_uno uno_due caught false_catch window_closed
+drew:turn,clock,stack,debt,caught,false_catch,buzzer found turned_over reshuffled nothing_left passed kept intercepted
+missed challenged:right,wrong flipped:light,dark pressed slowest:lottery shuffled_in skipped skipped_everyone
+turned_round swapped passed_hands owes owes_color stack_gone aimed named_color:clock went_out came_back knocked_out left
+won:last_card,last_one_in,debt_ended,nobody_can_move
+"""
+
+
+@pytest.mark.parametrize("stored", STORED.split())
+def test_every_event_that_an_old_log_may_have_still_has_a_sentence(stored: str) -> None:
+    kind, _, reasons = stored.partition(":")
+    for reason in reasons.split(","):
+        event = Event(kind, 1, "r5", "r", reason or None, 2, ("r1", "g2"), 0, 57)
+        (shown,) = redact([event], None, over=True)
+        assert_is_a_sentence(sentence(shown, None, NAMES))
+
+
 def test_every_event_of_random_games_has_a_sentence_for_every_viewer() -> None:
     for preset, seeds in (("no-mercy", range(25)), ("classic", range(2))):
         for seed in seeds:
