@@ -33,7 +33,7 @@ from tests.support.ports import free_port
 from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
 
 VISIT_BYTES: Final = 105_000
-MOVE_BYTES: Final = 7_000  # with 700 of headers
+MOVE_BYTES: Final = 6_700  # with 700 of headers
 LCP_SECONDS: Final = 1.8
 SLOW_CPU: Final = 4
 SLOW_4G: Final = {

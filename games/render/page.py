@@ -122,7 +122,7 @@ class GamePage:
     - `columns` are the names above the score sheet.
     - `options` are the table's options in words, and `rules_url` leads to its rules.
     - `refusal_url` leads to the rule of `refusal`. Empty without one.
-    - `commitment` is the SHA-256 of the secret of this deal.
+    - `contents` are there for what the page shows without words of its own.
     - `events` are what has happened since the reader's open page was made; on a page that is loaded as a whole, `news`.
     """
 
@@ -163,7 +163,7 @@ class GamePage:
     options: str
     rules_url: str
     refusal_url: str
-    commitment: str | None
+    contents: PageContents
     spoken_keys: Sequence[SpokenKey]
     idle_keys: Sequence[IdleKey]
     events: PageEvents
@@ -225,7 +225,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         options=words.options_prose(view),
         rules_url=table_rules_url(view),
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
-        commitment=view.commitment,
+        contents=contents,
         spoken_keys=_spoken_keys(view, headline, stage, hand, players, new_cards(view, lines)),
         idle_keys=idle_keys(move, headline=headline, colors=stage.colors, races=view.options.buzzers == "race"),
         events=_events(contents, asked.shown, news, now),

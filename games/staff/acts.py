@@ -65,6 +65,7 @@ class StaffAct(Generic[Subject]):
     reason_required: Whether it needs a reason.
     final: Why it cannot be undone, in a sentence for its page, or "". The buttons of such an act are red and apart.
     named: The title on the button that confirms it, with the `{name}` of the subject, if it is not just `title`.
+    in_log: For acts at a table, whether the log tells it, by a row of `games/render/log_notes.py`.
     one_click: Whether its button performs it, without a page in between.
     seats: For acts on one seat, return the seats of the table that it is possible for. Its page asks for the seat
         first, and nothing is preselected.
@@ -87,6 +88,7 @@ class StaffAct(Generic[Subject]):
     ready: tuple[str, ...] = field(default=(), kw_only=True)
     reason_is_shown: bool = False
     reason_required: bool = True
+    in_log: bool = field(default=True, kw_only=True)
     final: str = field(default="", kw_only=True)
     named: str = field(default="", kw_only=True)
     one_click: bool = False
