@@ -69,13 +69,14 @@ def access_changed(code: str) -> None:
     transaction.on_commit(partial(_send_to_group, group_of(code), {"type": "access.changed"}), robust=True)
 
 
-def changed(game: Game, *, wake: bool = True) -> None:
-    """Raise the revision of a game, whose lock the caller holds, and call `after_commit`.
+def changed(*games: Game, wake: bool = True) -> None:
+    """Raise the revisions of games, whose locks the caller holds, and call `after_commit`.
 
     Call it in the transaction of each change that the page of any viewer shows.
     """
-    game.raise_revision()
-    after_commit(game, wake=wake)
+    Game.raise_revisions(games)
+    for game in games:
+        after_commit(game, wake=wake)
 
 
 def rematch_changed(game: Game) -> None:

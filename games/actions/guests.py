@@ -68,8 +68,8 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
                 pausing.pass_on(table, row, time_off=user.time_off, now=now)
         Seat.objects.filter(game__in=moved, user=guest).update(user=user, name=user.name)
         seating.change_host(*[game for game in moved if game.host_id == guest.pk], user_id=user.pk, now=now)
+        announce.changed(*moved)
         for game in moved:
-            announce.changed(lock_game(pk=game.pk))
             announce.rematch_changed(game)
         _move_invitations(guest, user)
         return Moved(len(moved), len(locked) - len(open_to), len(open_to) - len(allowed), len(over_limit))

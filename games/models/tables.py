@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -178,10 +179,12 @@ class Game(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("game", args=[self.code])
 
-    def raise_revision(self) -> None:
-        """Raise the revision, here and in the row, which the caller has locked."""
-        Game.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
-        self.revision += 1
+    @staticmethod
+    def raise_revisions(games: Collection[Game]) -> None:
+        """Raise the revisions of these games, here and in their rows, which the caller has locked. Runs one query."""
+        Game.objects.filter(pk__in=[game.pk for game in games]).update(revision=F("revision") + 1)
+        for game in games:
+            game.revision += 1
 
     @property
     def ended(self) -> bool:

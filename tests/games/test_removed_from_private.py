@@ -184,9 +184,6 @@ def test_open_sockets_of_people_who_lost_access_are_closed(
         for socket in sockets:
             assert await socket.accepted()
             await socket.receive()
-        await poller().send_missed_updates()
-        for socket in sockets:
-            await socket.receive()
         await sync_to_async(tables.remove)(**act(private, mo, seat=1, bot=bot) | {"now": timezone.now()})
         if not announced:
             await poller().send_missed_updates()

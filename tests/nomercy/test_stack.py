@@ -77,7 +77,7 @@ def test_the_processes_serve_at_one_port_and_are_restarted_after_a_kill(alice: U
         assert status_of(f"{running.url}/healthz") == 200
         assert status_of(f"{running.url}{page}") == 404
         told = asyncio.run(first_message(running, table.game.code, cookie))
-        assert told == {"game": table.game.code, "version": 0}
+        assert told == {"game": table.game.code, "version": 0, "revision": 0}
         assert listening_ports(running) == {urlsplit(running.url).port}
         (redis,) = running.pids("redis-server")
         folder = Path(f"/proc/{redis}/cwd").readlink()

@@ -21,7 +21,6 @@ import pytest
 import structlog
 from celery import current_app
 from django.contrib.admin.options import ModelAdmin
-from django.db.models import Max
 from django.http import HttpResponse
 from django.utils import timezone
 
@@ -222,12 +221,15 @@ def play_a_while(people: list[User], commits: Any, preset: str = "no-mercy") -> 
 
 
 def says_more_than_it_may(table: Table, layer: Layer, tasks: list[tuple[str, Any]]) -> list[str]:
-    """Return messages with more than the table's code and version, or to the worker more than a game's id."""
+    """Return messages with more than the table's code, version and revision, or to the worker more than a game's id."""
     code = table.game.code
-    last = Game.objects.filter(code=code).aggregate(last=Max("version"))["last"]
+    versions, revisions = Game.objects.values_list("version", "revision").get(code=code)
     may = [
-        json.dumps([group_of(code), {"game": code, "type": "game.changed", "version": n}], sort_keys=True)
-        for n in range(last + 1)
+        json.dumps(
+            [group_of(code), {"game": code, "type": "game.changed", "version": n, "revision": r}], sort_keys=True
+        )
+        for n in range(versions + 1)
+        for r in range(revisions + 1)
     ]
     said = [json.dumps(message, sort_keys=True) for message in layer.sent]
     asked = [json.dumps([name, list(args)]) for name, args in tasks]
@@ -249,9 +251,9 @@ def test_announcements_contain_no_card(
     assert says_more_than_it_may(table, layer, tasks) == []
 
 
-def _changed(code: str, version: int) -> None:
-    top = Round.objects.values_list("state__draw_pile__0", flat=True).get(game__code=code)
-    announce._send_to_group(group_of(code), {"type": "game.changed", "game": code, "version": version, "next": top})
+def _changed(game: Game) -> None:
+    top = Round.objects.values_list("state__draw_pile__0", flat=True).get(game=game)
+    announce._send_to_group(group_of(game.code), {"type": "game.changed", "game": game.code, "next": top})
 
 
 def _task(game_id: int, at: float, now: float) -> None:

@@ -42,7 +42,7 @@ async def letter(world: World, role: str, address: Address) -> str:
     answer = await socket.receive_or_close()
     if isinstance(answer, int):
         return "-"
-    assert set(answer) == {"game", "version"}
+    assert set(answer) == {"game", "version", "revision"}
     await socket.leave()
     return "."
 
