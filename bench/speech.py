@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.game_page import pause
 from tests.browser.speech import RECORD_SPEECH, spoken
 from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
 
@@ -28,6 +27,8 @@ MOST_KEYS: Final = {"list": 2.0, "buttons": 2.5}
 MOST_ANNOUNCEMENTS: Final = 3
 MOST_WORDS: Final = 30
 MOST_TURNS: Final = 400
+BETWEEN_PRESSES: Final = 600
+"""Milliseconds that people wait before a press: what comes sooner is taken for a part of the press before."""
 LAST_WORDS: Final = 15_000
 """Milliseconds after the end of a game within which everything has been said."""
 SILENCE: Final = 1_000
@@ -53,7 +54,7 @@ STATE: Final = """() => {
     version: document.getElementById("main").dataset.version,
     over: Boolean(document.getElementById("over")),
     mine: Boolean(document.querySelector("#draw, #play-drawn, #chooser") || fits.some(Boolean)),
-    chooser: document.querySelector("#chooser [data-key]")?.dataset.key ?? "",
+    chooser: document.querySelector("#chooser .swatch[data-key]")?.dataset.key ?? "",
     other: Boolean(document.querySelector("#chooser")),
     call: Boolean(document.querySelector("#uno:not(:checked)")) && all.length === 2,
     inHand: Boolean(document.activeElement.closest("#hand-cards")),
@@ -158,7 +159,7 @@ def press(page: Page, state: dict[str, Any]) -> int:
             keys += ["Shift+Tab", "Enter"]
         else:
             keys.append("x")
-    pause(page)
+    page.wait_for_timeout(BETWEEN_PRESSES)
     for key in keys:
         page.keyboard.press(key)
     return went + len(keys)
