@@ -136,14 +136,13 @@ def _play(request: HtmxRequest, code: str, user: User) -> Table:
     text = request.POST.get("move", "")
     called = request.POST.get("uno") == "1" and text.startswith("play ")
     first, *then = (f"{text} uno" if called else text).split(BETWEEN)
-    deal = number(request.POST.get("deal"))
     return play_move(
         code=code,
         viewer=viewer_as(request, user),
         text=first,
         then=then,
         version=number(request.POST.get("version")),
-        deal=deal,
+        deal=number(request.POST.get("deal")),
         token=request.POST.get("token") or None,
         now=timezone.now(),
     )
