@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.pauses import pause
 from tests.browser.speech import RECORD_SPEECH, spoken
 from tests.support.programs import CHROMIUM_FLAGS, CHROMIUM_NAMES, program
 
@@ -27,8 +28,6 @@ MOST_KEYS: Final = {"list": 2.0, "buttons": 2.5}
 MOST_ANNOUNCEMENTS: Final = 3
 MOST_WORDS: Final = 30
 MOST_TURNS: Final = 400
-BETWEEN_PRESSES: Final = 600
-"""Milliseconds that people wait before a press: what comes sooner is taken for a part of the press before."""
 LAST_WORDS: Final = 15_000
 """Milliseconds after the end of a game within which everything has been said."""
 SILENCE: Final = 1_000
@@ -159,7 +158,7 @@ def press(page: Page, state: dict[str, Any]) -> int:
             keys += ["Shift+Tab", "Enter"]
         else:
             keys.append("x")
-    page.wait_for_timeout(BETWEEN_PRESSES)
+    pause(page)
     for key in keys:
         page.keyboard.press(key)
     return went + len(keys)

@@ -14,12 +14,11 @@ from accounts.models import User
 from games.actions.play import play_move
 from games.models import Game
 from games.queries import Table, Viewer
+from tests.browser.pauses import pause
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 NewPage = Callable[..., Page]
 """The type of the fixture `new_page`, which is called with a user and options of a Playwright context."""
-BETWEEN_PRESSES: Final = 600
-"""Milliseconds after another press, or after a change of what is pressed, from which a press counts."""
 MOST_MOVES: Final = 400
 """After this many moves of people, a round that has not ended is an error."""
 
@@ -131,11 +130,6 @@ def first_choice(page: Page) -> Locator:
         if page.locator(selector).count():
             return page.locator(selector).first
     return page.locator("#draw")
-
-
-def pause(page: Page) -> None:
-    """Wait as long as people do before a press: what comes sooner is taken for a part of the press before."""
-    page.wait_for_timeout(BETWEEN_PRESSES)
 
 
 def press(page: Page) -> None:

@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, TableForTwo, focused, load_game, pause, play, shows, version
+from tests.browser.game_page import NewPage, TableForTwo, focused, load_game, play, shows, version
+from tests.browser.pauses import pause
 from tests.browser.speech import RECORD_SPEECH, hears, spoken
 from tests.support.tables import log_of
 

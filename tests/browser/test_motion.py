@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, TableForTwo, load_game, open_page, pause, play, shows
+from tests.browser.game_page import NewPage, TableForTwo, load_game, open_page, play, shows
+from tests.browser.pauses import pause
 from tests.browser.speech import MOST_WAITING
 from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, now_of, table_at

@@ -11,7 +11,8 @@ from games.actions import pauses
 from games.models import Game
 from games.queries import Viewer
 from games.staff import tables
-from tests.browser.game_page import TableForTwo, pause
+from tests.browser.game_page import TableForTwo
+from tests.browser.pauses import pause
 from tests.browser.speech import RECORD_SPEECH, hears, spoken
 
 HANDS = [["r5", "W6", "b2"], ["r4", "W6", "g3"]]

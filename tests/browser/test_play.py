@@ -27,12 +27,12 @@ from tests.browser.game_page import (
     my_turn,
     open_game,
     over,
-    pause,
     press,
     shows,
     version,
     wait_for_me,
 )
+from tests.browser.pauses import pause
 from tests.browser.places import MANY, Cast
 from tests.conftest import Figure
 from tests.support.tables import table_at

@@ -15,7 +15,8 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from games.actions import lobby
 from games.queries import Table
-from tests.browser.game_page import BETWEEN_PRESSES, NewPage, TableForTwo, pause, play, shows, version
+from tests.browser.game_page import NewPage, TableForTwo, play, shows, version
+from tests.browser.pauses import BETWEEN_PRESSES, pause
 from tests.support.tables import log_of
 
 SKIPS: Final = ["r1", "r2", "r5", *["rS"] * 8, "b2"]

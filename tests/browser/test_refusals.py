@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.conftest import Visitors
-from tests.browser.game_page import NewPage, load_game, pause, play, shows, version
+from tests.browser.game_page import NewPage, load_game, play, shows, version
+from tests.browser.pauses import pause
 from tests.browser.places import MANY, Cast
 from tests.browser.test_axe import violations
 from tests.browser.test_connection import DESK, SAID

@@ -12,7 +12,8 @@ from accounts.models import User
 from games.actions.next_round import deal_next
 from games.models import Game
 from games.queries import Table
-from tests.browser.game_page import BETWEEN_PRESSES, NewPage, load_game, play, version
+from tests.browser.game_page import NewPage, load_game, play, version
+from tests.browser.pauses import BETWEEN_PRESSES
 from tests.browser.test_layout import assert_fits
 from tests.support.tables import now_of, table_at
 from tests.support.waiting import until

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from games.queries import Table
-from tests.browser.game_page import TableForTwo, pause, play, shows
+from tests.browser.game_page import TableForTwo, play, shows
+from tests.browser.pauses import pause
 from tests.browser.speech import MOST_WAITING
 
 RECORD = """

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from accounts.models import User
-from tests.browser.game_page import NewPage, TableForTwo, load_game, pause, play
+from tests.browser.game_page import NewPage, TableForTwo, load_game, play
+from tests.browser.pauses import pause
 from tests.browser.speech import RECORD_SPEECH, hears, spoken
 from tests.support.tables import table_at
 

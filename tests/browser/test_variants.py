@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 
 from accounts.models import User
 from games.queries import Table
-from tests.browser.game_page import NewPage, TableForTwo, after, load_game, my_turn, open_game, pause
+from tests.browser.game_page import NewPage, TableForTwo, after, load_game, my_turn, open_game
+from tests.browser.pauses import pause
 from tests.browser.speech import RECORD_SPEECH, hears
 from tests.support.tables import log_of, now_of, table_at
 

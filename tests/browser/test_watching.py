@@ -12,7 +12,8 @@ from playwright.sync_api import Page, Route, expect
 from accounts.models import User
 from games.models import Game, Move
 from games.queries import Table
-from tests.browser.game_page import NewPage, focused, load_game, open_page, pause, play, shows
+from tests.browser.game_page import NewPage, focused, load_game, open_page, play, shows
+from tests.browser.pauses import pause
 from tests.browser.test_layout import assert_fits, have_width
 from tests.support.tables import now_of, table_after
 from tests.support.waiting import until

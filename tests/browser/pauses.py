@@ -1,0 +1,15 @@
+"""How long people wait between two presses. Imports nothing of Django, for programs that only drive a browser."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from playwright.sync_api import Page
+
+BETWEEN_PRESSES: Final = 600
+"""Milliseconds after another press, or after a change of what is pressed, from which a press counts."""
+
+
+def pause(page: Page) -> None:
+    """Wait as long as people do before a press: what comes sooner is taken for a part of the press before."""
+    page.wait_for_timeout(BETWEEN_PRESSES)
