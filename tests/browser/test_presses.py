@@ -112,12 +112,14 @@ def press_twice(press: Press, apart: int) -> None:
 
 
 def note_changes(page: Page) -> None:
-    """Let the page remember when it changed, for `was_soon`."""
-    page.evaluate("() => document.addEventListener('htmx:afterSwap', () => { window.changedAt = performance.now(); })")
+    """Let the page remember when it next changes, for `was_soon`."""
+    # Only once: a press that came too late and counted changes the page again.
+    page.evaluate("""() => document.addEventListener(
+        "htmx:afterSwap", () => { window.changedAt = performance.now(); }, { once: true })""")
 
 
 def was_soon(page: Page) -> None:
-    """Raise `TooLate` unless the page has changed less than 350 ms ago."""
+    """Raise `TooLate` unless the change that `note_changes` waited for was less than 350 ms ago."""
     if page.evaluate("performance.now() - window.changedAt >= 350"):
         raise TooLate
 
