@@ -7,7 +7,10 @@ English only. Where a caller chooses between sentences, it keeps them in rows an
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
+
+Sentence: TypeAlias = str | tuple[str, str]
+"""A message, or its forms for one and for many, between which the fact `n` chooses."""
 
 
 def N_(message: str) -> str:  # noqa: N802  # the name that gettext's tools know
@@ -42,6 +45,20 @@ class Say:
         'Ann wins with 1,000 points.'
         """
         return self.found_plural(context, one, many, n).format(n=self.number(n), **facts)
+
+    def sentence(self, context: str, sentence: Sentence, **facts: object) -> str:
+        """Return a sentence of a row with its facts, of which `n` is a number if the row has two forms.
+
+        >>> row = "The clock stops in {n} hour.", "The clock stops in {n} hours."
+        >>> ENGLISH.sentence("log", row, n=2), ENGLISH.sentence("log", "{name} is out.", name="Ann")
+        ('The clock stops in 2 hours.', 'Ann is out.')
+        """
+        if isinstance(sentence, str):
+            return self.text(context, sentence, **facts)
+        one, many = sentence
+        n = facts.pop("n")
+        assert isinstance(n, int)
+        return self.plural(context, one, many, n, **facts)
 
     def number(self, n: int) -> str:
         """Return a number with separators for thousands.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from common.say import ENGLISH, N_, Say
 from games.rules.cards import DECKS
 from games.rules.errors import BadInput
 from games.rules.option_rows import NO_LIMIT_WARNING, SPECS
@@ -29,7 +30,7 @@ def has_flip_deck(options: Options) -> bool:
 class Conflict(NamedTuple):
     """Options that do not go together.
 
-    ``option`` is where a form shows ``sentence``, a text for ``_refused``. ``found`` tests a table's options.
+    ``option`` is where a form shows ``sentence``, as in ``BadOption``. ``found`` tests a table's options.
     ``changes`` are pairs of an option and a value that end the conflict; a form makes the first of them whose option
     its reader left alone.
     """
@@ -40,14 +41,16 @@ class Conflict(NamedTuple):
     changes: tuple[tuple[str, bool | int | str], ...] = ()
 
 
-_NEEDED_BY_ADVANCED_STACKING: Final = (
+_NEEDED_BY_ADVANCED_STACKING: Final = N_(
     "The option {advanced_stacking} needs {stacking} other than {stacking=off}, and {last_draw_card}"
     " {last_draw_card=contest}."
 )
 
 _CONFLICTS: Final = (
     Conflict(
-        "mercy_limit", lambda o: 0 < o.mercy_limit <= o.hand_size, "The option {mercy_limit} must exceed {hand_size}."
+        "mercy_limit",
+        lambda o: 0 < o.mercy_limit <= o.hand_size,
+        N_("The option {mercy_limit} must exceed {hand_size}."),
     ),
     Conflict(
         "advanced_stacking",
@@ -64,52 +67,65 @@ _CONFLICTS: Final = (
     Conflict(
         "bluff",
         lambda o: o.bluff != "off" and has_no_mercy_deck(o),
-        "The option {bluff} must be {bluff=off} with a No Mercy deck.",
+        N_("The option {bluff} must be {bluff=off} with a No Mercy deck."),
         (("bluff", "off"),),
     ),
     Conflict(
         "first_discard",
         lambda o: o.first_discard == "official" and has_no_mercy_deck(o),
-        "The option {first_discard} must be {first_discard=number} with a No Mercy deck.",
+        N_("The option {first_discard} must be {first_discard=number} with a No Mercy deck."),
         (("first_discard", "number"),),
     ),
     Conflict(
         "buzzers",
         lambda o: o.buzzers != "off" and has_flip_deck(o),
-        "The option {buzzers} must be {buzzers=off} with the deck {deck=flip112}.",
+        N_("The option {buzzers} must be {buzzers=off} with the deck {deck=flip112}."),
         (("buzzers", "off"),),
     ),
     Conflict(
         "roulette_color",
         lambda o: o.roulette_color != "player" and has_flip_deck(o),
-        "The option {roulette_color} must be {roulette_color=player} with the deck {deck=flip112}.",
+        N_("The option {roulette_color} must be {roulette_color=player} with the deck {deck=flip112}."),
         (("roulette_color", "player"),),
     ),
     Conflict(
         "flip_backs",
         lambda o: o.flip_backs != "hidden" and not has_flip_deck(o),
-        "The option {flip_backs} must be {flip_backs=hidden} without the deck {deck=flip112}.",
+        N_("The option {flip_backs} must be {flip_backs=hidden} without the deck {deck=flip112}."),
         (("flip_backs", "hidden"),),
     ),
 )
 
 
-_NAMED: Final = re.compile(r"\{(\w+)(?:=(\w+))?\}")
+_NAMED: Final = re.compile(r"\{((\w+)(?:=(\w+))?)\}")
 
 
-def _refused(option: str, sentence: str) -> BadInput:
-    """Return the refusal of an option.
+class BadOption(BadInput):
+    """An option, or the number of players, cannot have this value at this table, or at any.
 
-    In ``sentence`` ``{name}`` is an option and ``{name=value}`` one of its values. The message has them as the API
-    names them, and ``on_form`` has the titles and labels of forms.
+    Placeholders in ``sentence`` are ``{option}`` for the option, ``{name}`` for another one, ``{name=value}`` for one
+    of its values, or names of ``facts``. The message has options and values as the API names them, and ``said`` has the
+    titles and labels of forms.
     """
 
-    def titled(found: re.Match[str]) -> str:
-        spec = SPECS[found[1]]
-        return f"“{spec.label(found[2]) if found[2] else spec.title}”"
+    def __init__(self, option: str, sentence: str, **facts: int | str) -> None:
+        self._sentence = sentence
+        self._facts = facts
+        found = {one[1]: (one[2], one[3] or "") for one in _NAMED.finditer(sentence)} | {"option": (option, "")}
+        self._options = {placeholder: named for placeholder, named in found.items() if named[0] in SPECS}
+        names = {placeholder: value or name for placeholder, (name, value) in self._options.items()}
+        super().__init__(ENGLISH.text("refusal", sentence, **names, **facts), option=option)
 
-    message = _NAMED.sub(lambda found: found[2] or found[1], sentence)
-    return BadInput(message, option=option, on_form=_NAMED.sub(titled, sentence))
+    def said(self, say: Say) -> str:
+        """Return the sentence for a form."""
+        titles = {placeholder: _titled(name, value, say) for placeholder, (name, value) in self._options.items()}
+        return say.text("refusal", self._sentence, **titles, **self._facts)
+
+
+def _titled(name: str, value: str, say: Say) -> str:
+    """Return the title of an option, or the label of one of its values, in quotation marks."""
+    text = SPECS[name].label(value) if value else SPECS[name].title
+    return say.text("quotation", "“{text}”", text=say.text("option", text))
 
 
 def _checked(name: str, value: object) -> object:
@@ -119,14 +135,22 @@ def _checked(name: str, value: object) -> object:
     if isinstance(value, bool):
         value = dict(spec.earlier).get(value, value)
     if type(value) is not spec.type:
-        wanted = {bool: "true or false", int: "a whole number", str: "a text"}[spec.type]
-        raise _refused(name, f"The option {{{name}}} must be {wanted}.")
+        raise BadOption(name, _WRONG_TYPE[spec.type])
     if spec.values and value not in spec.values:
-        raise _refused(name, f"The option {{{name}}} must be one of {', '.join(spec.values)}.")
+        raise BadOption(name, "The option {option} must be one of {values}.", values=", ".join(spec.values))
     if isinstance(value, int) and spec.ranges and not any(low <= value <= high for low, high in spec.ranges):
-        wanted = " or ".join(str(low) if low == high else f"{low} to {high}" for low, high in spec.ranges)
-        raise _refused(name, f"The option {{{name}}} must be {wanted}.")
+        *zero, (low, high) = spec.ranges
+        raise BadOption(name, _NEITHER_ZERO_NOR_IN_RANGE if zero else _NOT_IN_RANGE, low=low, high=high)
     return value
+
+
+_WRONG_TYPE: Final = {
+    bool: N_("The option {option} must be true or false."),
+    int: N_("The option {option} must be a whole number."),
+    str: N_("The option {option} must be a text."),
+}
+_NOT_IN_RANGE: Final = N_("The option {option} must be {low} to {high}.")
+_NEITHER_ZERO_NOR_IN_RANGE: Final = N_("The option {option} must be 0 or {low} to {high}.")
 
 
 def _overridden(base: Options, overrides: Mapping[str, object]) -> Options:
@@ -142,7 +166,7 @@ def with_overrides(base: Options, overrides: Mapping[str, object]) -> Options:
     options = _overridden(base, overrides)
     for conflict in _CONFLICTS:
         if conflict.found(options):
-            raise _refused(conflict.option, conflict.sentence)
+            raise BadOption(conflict.option, conflict.sentence)
     return options
 
 
@@ -153,7 +177,7 @@ def conflicts(base: Options, overrides: Mapping[str, object]) -> list[BadInput]:
     """
     options = _overridden(base, overrides)
     found = {conflict.sentence: conflict.option for conflict in _CONFLICTS if conflict.found(options)}
-    return [_refused(option, sentence) for sentence, option in found.items()]
+    return [BadOption(option, sentence) for sentence, option in found.items()]
 
 
 def changes_needed(base: Options, overrides: Mapping[str, object]) -> dict[str, bool | int | str]:
@@ -178,10 +202,12 @@ def check_players(options: Options, players: int) -> None:
     :raises BadInput: if it has not (OPT-1).
     """
     if options.hand_size * players + SPARE_CARDS > options.rules.deck.size:
-        raise BadInput(
-            f"The deck has too few cards for {players} players with {options.hand_size} cards each: at least"
-            f" {SPARE_CARDS} must be left.",
-            option="players",
+        raise BadOption(
+            "players",
+            "The deck has too few cards for {players} players with {cards} cards each: at least {spare} must be left.",
+            players=players,
+            cards=options.hand_size,
+            spare=SPARE_CARDS,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from common.say import ENGLISH, N_, Say
 from games.rules.cards import DECKS
 
 
@@ -25,9 +26,9 @@ class OptionSpec(NamedTuple):
     ``group`` is its heading on forms. ``source`` is the rule that it changes. ``about`` says what a reader of its
     values needs to know besides, and may be empty.
 
-    An option has ``choices``, or it is a number with ``ranges``, both ends included. ``meaning`` then says in a
-    sentence how a table is played, with ``{n}`` for the number and its ``unit``, and ``zero`` says it for 0 if that is
-    another sentence.
+    An option has ``choices``, or it is a number with ``ranges``, both ends included: one range, or 0 and one range.
+    ``meaning`` then says in a sentence how a table is played, in its forms for 1 and for other numbers, and ``zero``
+    says it for 0 if that is another sentence.
 
     ``earlier`` are pairs of a value of an earlier release and what it is read as.
     """
@@ -39,8 +40,7 @@ class OptionSpec(NamedTuple):
     about: str = ""
     choices: tuple[OptionValue, ...] = ()
     ranges: tuple[tuple[int, int], ...] = ()
-    meaning: str = ""
-    unit: str = ""
+    meaning: tuple[str, str] = ("", "")
     zero: str = ""
     earlier: tuple[tuple[bool, str], ...] = ()
 
@@ -61,16 +61,16 @@ class OptionSpec(NamedTuple):
         """
         return next(choice.label for choice in self.choices if choice.value == value) if self.choices else str(value)
 
-    def sentence(self, value: object) -> str:
+    def sentence(self, value: object, say: Say = ENGLISH) -> str:
         """Return a sentence that says how a table with this value is played.
 
         :raises StopIteration: as ``label``.
         """
         if self.choices:
-            return next(choice.meaning for choice in self.choices if choice.value == value)
+            return say.text("option", next(choice.meaning for choice in self.choices if choice.value == value))
         if not value and self.zero:
-            return self.zero
-        return self.meaning.format(n=f"{value} {self.unit}{'' if value == 1 else 's'}")
+            return say.text("option", self.zero)
+        return say.sentence("option", self.meaning, n=value)
 
     @property
     def help(self) -> str:
@@ -86,7 +86,8 @@ class OptionSpec(NamedTuple):
         if self.choices:
             meanings = [f"{name}: {choice.meaning}" for name, choice in zip(names, self.choices, strict=True)]
         else:
-            meanings = [self.meaning.format(n=f"N {self.unit}s"), *([f"0: {self.zero}"] if self.zero else [])]
+            _, many = self.meaning
+            meanings = [many.format(n="N"), *([f"0: {self.zero}"] if self.zero else [])]
         return " ".join(filter(None, (self.about, *meanings)))
 
 
@@ -100,6 +101,7 @@ def _switch(*, on: str, off: str) -> tuple[OptionValue, ...]:
 
 NO_LIMIT_WARNING: Final = "With a No Mercy deck and no mercy limit, hands may grow until the piles run short."
 """The warning of OPT-2."""
+_ABOUT_THE_MERCY_LIMIT: Final = ("Must exceed the cards dealt to each, unless it is 0.", NO_LIMIT_WARNING)
 
 _DECK: Final = "Deck and deal"
 _DRAWING: Final = "Drawing"
@@ -152,8 +154,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _DECK,
         "SETUP-2",
         ranges=((1, 15),),
-        meaning="Each player is dealt {n}.",
-        unit="card",
+        meaning=(
+            N_("Each player is dealt {n} card."),
+            N_("Each player is dealt {n} cards."),
+        ),
     ),
     OptionSpec(
         "voluntary_draw",
@@ -280,8 +284,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _OUT_OF_TURN,
         "INT-4",
         ranges=((0, 50),),
-        meaning="At live tables a card played out of turn that does not fit costs you {n}.",
-        unit="point",
+        meaning=(
+            N_("At live tables a card played out of turn that does not fit costs you {n} point."),
+            N_("At live tables a card played out of turn that does not fit costs you {n} points."),
+        ),
         zero="A card played out of turn that does not fit is refused.",
     ),
     OptionSpec(
@@ -332,8 +338,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _CALLS,
         "UNO-2",
         ranges=((0, 10),),
-        meaning="If you are caught without having called UNO, you draw {n}.",
-        unit="card",
+        meaning=(
+            N_("If you are caught without having called UNO, you draw {n} card."),
+            N_("If you are caught without having called UNO, you draw {n} cards."),
+        ),
         zero="Being caught without having called UNO costs nothing.",
     ),
     OptionSpec(
@@ -352,8 +360,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _CALLS,
         "UNO-6",
         ranges=((0, 10),),
-        meaning="If you catch a player who did not miss a call, you draw {n}.",
-        unit="card",
+        meaning=(
+            N_("If you catch a player who did not miss a call, you draw {n} card."),
+            N_("If you catch a player who did not miss a call, you draw {n} cards."),
+        ),
         zero="Catching a player who did not miss a call is refused and costs nothing.",
     ),
     OptionSpec(
@@ -371,10 +381,12 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "Mercy limit",
         _OUT,
         "MERCY-1",
-        about=f"Must exceed the cards dealt to each, unless it is 0. {NO_LIMIT_WARNING}",
+        about=" ".join(_ABOUT_THE_MERCY_LIMIT),
         ranges=((0, 0), (10, 50)),
-        meaning="A player who holds {n} is out of the round.",
-        unit="card",
+        meaning=(
+            N_("A player who holds {n} card is out of the round."),
+            N_("A player who holds {n} cards is out of the round."),
+        ),
         zero="However many cards you hold, you stay in the round.",
     ),
     OptionSpec(
@@ -383,8 +395,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _OUT,
         "ELIM-2",
         ranges=((0, 1000),),
-        meaning="Each player who is out of the round is worth {n}.",
-        unit="point",
+        meaning=(
+            N_("Each player who is out of the round is worth {n} point."),
+            N_("Each player who is out of the round is worth {n} points."),
+        ),
         zero="A player who is out of the round is worth no points.",
     ),
     OptionSpec(
@@ -460,8 +474,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         _END,
         "SCORE-3",
         ranges=((0, 5000),),
-        meaning="The match ends when a player has {n}.",
-        unit="point",
+        meaning=(
+            N_("The match ends when a player has {n} point."),
+            N_("The match ends when a player has {n} points."),
+        ),
         zero="No score ends the match.",
     ),
     OptionSpec(
@@ -471,8 +487,10 @@ OPTIONS: Final[tuple[OptionSpec, ...]] = (
         "MATCH-1",
         about="With 0, and 0 points to play to as well, a single round is played.",
         ranges=((0, 50),),
-        meaning="The match ends after {n}.",
-        unit="round",
+        meaning=(
+            N_("The match ends after {n} round."),
+            N_("The match ends after {n} rounds."),
+        ),
         zero="No number of rounds ends the match.",
     ),
 )

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from common.say import N_
 from games.rules import moves
-from games.rules.cards import FACES, card_name, color_name
+from games.rules.cards import FACES
 from games.rules.clock import end_race, name_color, play_or_keep, take_or_draw
 from games.rules.errors import Refused
 from games.rules.moves import Move
@@ -81,27 +82,39 @@ def _play_phase_refusal(position: Position, seat: int, move: Move, options: Opti
     if kind == "take":
         return Refused("nothing_to_take") if pending is None else None
     if kind == "challenge":
-        return Refused("nothing_to_challenge") if position.extra.challenge is None else None
+        return None if position.extra.challenge is not None else _nothing_to_challenge(pending)
     if pending is not None:
         return _cards_owed(pending, side)
+    if kind == "pass":
+        return Refused("may_not_draw", "You can only pass after drawing a playable card.")
     playable = side.playable(position.top, position.color, None)
-    if kind == "draw" and (options.voluntary_draw or playable.isdisjoint(side.show(position.hands[seat]))):
+    if options.voluntary_draw or playable.isdisjoint(side.show(position.hands[seat])):
         return None
-    return Refused("may_not_draw", _MAY_NOT_SENTENCES[kind])
+    return Refused("may_not_draw", "You can only draw if you have no playable card.")
 
 
-_MAY_NOT_SENTENCES: Final = {
-    "draw": "You can only draw if you have no playable card.",
-    "pass": "You can only pass after drawing a playable card.",
-}
+def _nothing_to_challenge(pending: Pending | None) -> Refused:
+    if pending is None:
+        return Refused("nothing_to_challenge", "Nothing to challenge now. Play or draw.")
+    return Refused("nothing_to_challenge", "Nothing to challenge now. Stack a draw card or take the cards.")
+
+
+_MUST_TAKE: Final = (
+    N_("You owe {n} card and have to take it first."),
+    N_("You owe {n} cards and have to take them first."),
+)
+_STACK_OR_TAKE: Final = (
+    N_("You owe {n} card: stack a draw card or take it."),
+    N_("You owe {n} cards: stack a draw card or take them."),
+)
 
 
 def _cards_owed(pending: Pending, side: SideRules) -> Refused:
     if not pending.value:
         return Refused("cards_owed", "You have to take the cards of the Wild Draw Colour first.")
     if not side.answers[pending.by, pending.value]:
-        return Refused("cards_owed", f"You owe {pending.total} cards and have to take them first.")
-    return Refused("cards_owed", f"You owe {pending.total} cards: stack a draw card or take them.")
+        return Refused("cards_owed", _MUST_TAKE, n=pending.total)
+    return Refused("cards_owed", _STACK_OR_TAKE, n=pending.total)
 
 
 def _play_refusal(position: Position, seat: int, move: Move, side: SideRules) -> Refused | None:
@@ -122,29 +135,35 @@ def _may_be_an_answer(card: str, pending: Pending, side: SideRules) -> bool:
 
 def not_in_hand(card: str) -> Refused:
     """Return the refusal of a card that the player does not hold."""
-    return Refused("not_in_hand", f"{card_name(card)} is not in your hand.")
+    return Refused("not_in_hand", card=card)
 
 
 def _not_playable(position: Position, card: str, side: SideRules) -> Refused:
-    name, pending = card_name(card), position.pending
+    pending = position.pending
     if pending is not None and card not in side.passing:
         if not side.answers[pending.by, pending.value]:
-            return Refused("too_low", f"{name} does not answer the cards you owe: nothing does.")
+            return Refused("too_low", "{card} does not answer the cards you owe: nothing does. Take them.", card=card)
         if FACES[card].value >= pending.value:
-            return Refused("too_low", f"{name} does not answer the last draw card on this stack.")
-        return Refused("too_low", f"{name} is too low: play a draw card of {pending.value} or more on this stack.")
+            return Refused("too_low", "{card} does not answer the last draw card on this stack.", card=card)
+        return Refused(
+            "too_low",
+            "{card} is too low: play a draw card of {value} or more on this stack.",
+            card=card,
+            value=pending.value,
+        )
     top = side.show_card(position.top)
-    text = card_name(top)
     if position.color and not side.faces[top].color:
-        text += f" ({color_name(position.color)})"
-    return Refused("not_matching", f"{name} does not match {text}.")
+        return Refused(
+            "not_matching", "{card} does not match {top} ({color}).", card=card, top=top, color=position.color
+        )
+    return Refused("not_matching", "{card} does not match {top}.", card=card, top=top)
 
 
 def choice_refusal(position: Position, seat: int, move: Move, side: SideRules) -> Refused | None:
     """Return why the colour or the target of a play is refused, or None (TURN-7, SEVEN-1)."""
     asked = side.plays_from(position.hands[seat]).asks[move.card or ""]
     if asked == "color" and move.color is None:
-        return Refused("color_missing", f"Choose a colour for {card_name(move.card or '')}.")
+        return Refused("color_missing", card=move.card or "")
     if asked != "color" and move.color is not None:
         return Refused("color_not_asked")
     if asked == "target" and move.target is None:
@@ -172,7 +191,9 @@ def _drawn_phase_refusal(position: Position, seat: int, move: Move, options: Opt
     if move.kind == "pass":
         return None
     if move.card != drawn:
-        return Refused("must_play_drawn", f"You drew {card_name(drawn)} and can’t play any other card.")
+        if options.drawn_must_play:
+            return Refused("must_play_drawn", "You drew {card} and have to play it.", card=drawn)
+        return Refused("must_play_drawn", "You drew {card}: play it or keep it.", card=drawn)
     return _play_refusal(position, seat, move, side)
 
 

@@ -130,7 +130,7 @@ def tell() -> Iterator[dict[str, Any]]:
             if step["ok"]:
                 yield told(step["move"], map(Event.from_json, step["events"]))
             else:
-                yield {"line": step["move"], "refused": step["message"]}
+                yield {"line": step["move"], "code": step["error"], "refused": step["message"]}
 
 
 def _requests() -> Iterator[tuple[str, Json]]:

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 import pytest
 
+from common.say import ENGLISH
 from games.rules import (
     FACE_OF,
     MAX_PLAYERS_OF,
@@ -763,19 +764,19 @@ def test_options_that_do_not_go_together_are_refused(preset: str, overrides: Jso
     with pytest.raises(BadInput) as refused:
         options_from(preset, overrides)
     assert str(refused.value) == sentence
-    assert not any(name in refused.value.on_form for name in SPECS if "_" in name)
+    assert not any(name in refused.value.said(ENGLISH) for name in SPECS if "_" in name)
 
 
 def test_a_refusal_has_the_titles_and_labels_of_forms() -> None:
     with pytest.raises(BadInput) as refused:
         options_from("flip", {"roulette_color": "victim"})
-    assert refused.value.on_form == (
+    assert refused.value.said(ENGLISH) == (
         "The option “Who chooses the roulette’s colour” must be “the player of the card” with the deck"
         " “Flip, 112 cards with two sides”."
     )
     with pytest.raises(BadInput) as unknown:
         options_from("flip", {"colour": "victim"})
-    assert unknown.value.on_form == str(unknown.value)
+    assert unknown.value.said(ENGLISH) == str(unknown.value)
 
 
 @pytest.mark.rule("OPT-1")
