@@ -248,7 +248,7 @@ class GameAdmin(SubjectAdmin):
             "game": game,
             "paused": words.listed([PAUSED_BY.get(reason, reason) for reason in game.paused_reasons]),
             "view": view,
-            "headline": words.headline(view, now),
+            "headline": words.headline(view),
             "prose": words.options_prose(view),
             "top": _top(view),
             "seats": [

@@ -19,6 +19,7 @@ from django.urls import reverse
 
 from accounts.mails import headers, host
 from accounts.zones import day_and_time
+from common.readers_language import say
 from games.models import Game
 from games.notices import inbox, mail_links
 from games.notices.kinds import DIGEST, KINDS, NoticeKind
@@ -107,10 +108,13 @@ def works_mail(reader: Reader, *, now: datetime, unique: str) -> Mail:
 
 
 def headline_without_card(view: GameView, reader: Reader, now: datetime) -> str:
-    """Return the heading of the game page, without naming the card that the reader has drawn."""
+    """Return the heading of the game page and the deadline, without naming the card that the reader has drawn."""
     seen = view.view
     shown = view if seen is None else replace(view, view=replace(seen, drawn=None))
-    return words.headline(shown, now, zone=reader.zone)
+    told = [words.spoken_headline(shown)]
+    if view.turn is not None and view.deadline is not None and not view.paused:
+        told.append(say.text("mail", "You have until {time}.", time=day_and_time(view.deadline, reader.zone)))
+    return " ".join(told)
 
 
 def one_line(text: str) -> str:

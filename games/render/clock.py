@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from django.utils import timezone
-
+from common.readers_language import say
+from common.say import N_
 from games.models import Game
 from games.queries import GameView, SeatView
 from games.refusals import STOPPED
 from games.render.action import Action, action_at
-from games.render.words import duration, listed
+from games.render.words import duration, formatted, listed
 
 CONSENT: Final = Game.PAUSED_BY_CONSENT
+DAY_OF_YEAR: Final = N_("j F")
+"""How the end of a pause is written, in the letters of Django's filter `date`."""
 
 
 class Clock(NamedTuple):
@@ -37,7 +40,8 @@ def clock_of(view: GameView, said: str = "") -> Clock | None:
     has_say = view.you is not None and votes(view.seats[view.you])
     if view.bot_for_me:
         # The reader must take the seat back before anything else.
-        return Clock("A bot plays for you.", action_at(view, "take-back", "Take your seat back", "primary"))
+        notice = say.text("clock", "A bot is keeping your seat warm. Take it back any time.")
+        return Clock(notice, action_at(view, "take-back", say.text("button", "Take your seat back"), "primary"))
     return _paused(view, has_say=has_say, said=said) if view.paused else _running(view, has_say=has_say)
 
 
@@ -47,35 +51,49 @@ def votes(seat: SeatView) -> bool:
 
 
 def _paused(view: GameView, *, has_say: bool, said: str) -> Clock:
-    who = "The players have agreed to pause the game." if CONSENT in view.paused else "Staff have paused the game."
-    if Game.PAUSED_BY_RESTORE in view.paused:
-        who = STOPPED
-    elif CONSENT in view.paused and len(view.paused) > 1:
-        who = "The players have agreed to pause the game, and staff have paused it too."
-    why = f" {said}" if said and Game.PAUSED_BY_STAFF in view.paused else ""
-    left = ""
-    if view.time_left is not None and view.turn is not None:
-        whose = "You" if view.turn == view.you else view.names[view.turn]
-        left = f" {whose} will have {duration(int(view.time_left.total_seconds()))} left when it resumes."
-    by_itself = ""
-    if view.pause_ends is not None:
-        day = timezone.localtime(view.pause_ends)
-        by_itself = f" It resumes automatically on {day.day} {day:%B}."
     ends = has_say and CONSENT in view.paused
-    action = action_at(view, "go-on", "Resume" if len(view.paused) == 1 else "Withdraw your request", "primary")
-    return Clock(f"{who}{why}{left}{by_itself}", action if ends else None)
+    label = say.text("button", N_("Resume") if len(view.paused) == 1 else N_("Withdraw your request"))
+    told = (_who_paused(view.paused), said if Game.PAUSED_BY_STAFF in view.paused else "", *_what_follows(view))
+    return Clock(" ".join(filter(None, told)), action_at(view, "go-on", label, "primary") if ends else None)
+
+
+def _who_paused(reasons: Sequence[str]) -> str:
+    if Game.PAUSED_BY_RESTORE in reasons:
+        return STOPPED
+    if CONSENT not in reasons:
+        return say.text("clock", "Staff have paused the game.")
+    if len(reasons) > 1:
+        return say.text("clock", "The players have agreed to pause the game, and staff have paused it too.")
+    return say.text("clock", "The players have agreed to pause the game.")
+
+
+def _what_follows(view: GameView) -> Iterator[str]:
+    """Yield how much time the player on turn then has, and when the game resumes by itself."""
+    if view.time_left is not None and view.turn is not None:
+        yours, left = view.turn == view.you, duration(int(view.time_left.total_seconds()))
+        pattern = (
+            N_("You will have {time} left when it resumes.")
+            if yours
+            else N_("{name} will have {time} left when it resumes.")
+        )
+        yield say.text("clock", pattern, name=view.names[view.turn], time=left)
+    if view.pause_ends is not None:
+        day = formatted(view.pause_ends, DAY_OF_YEAR)
+        yield say.text("clock", "It resumes automatically on {day}.", day=day)
 
 
 def _running(view: GameView, *, has_say: bool) -> Clock:
     if not view.pause_votes:
         alone = sum(votes(seat) for seat in view.seats) == 1
-        pause = action_at(view, "pause", "Pause the game" if alone else "Ask for a pause")
-        return Clock(pause=pause if has_say else None, alone=alone)
+        label = say.text("button", N_("Pause the game") if alone else N_("Ask for a pause"))
+        return Clock(pause=action_at(view, "pause", label) if has_say else None, alone=alone)
     if view.you in view.pause_votes:
         missing = [seat.name for seat in view.seats if votes(seat) and seat.seat not in view.pause_votes]
-        verb = "has" if len(missing) == 1 else "have"
-        notice = f"You have asked for a pause; {listed(missing)} {verb} not agreed yet."
-        return Clock(notice, action_at(view, "go-on", "Withdraw"))
+        one = N_("You have asked for a pause; {names} has not agreed yet.")
+        many = N_("You have asked for a pause; {names} have not agreed yet.")
+        notice = say.plural("clock", one, many, len(missing), names=listed(missing))
+        return Clock(notice, action_at(view, "go-on", say.text("button", "Withdraw")))
     names = [view.names[seat] for seat in view.pause_votes]
-    notice = f"{listed(names)} {'wants' if len(names) == 1 else 'want'} to pause the game."
-    return Clock(notice, action_at(view, "pause", "Agree to pause") if has_say else None)
+    one, many = N_("{names} wants to pause the game."), N_("{names} want to pause the game.")
+    notice = say.plural("clock", one, many, len(names), names=listed(names))
+    return Clock(notice, action_at(view, "pause", say.text("button", "Agree to pause")) if has_say else None)

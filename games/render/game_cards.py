@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from django.utils import timezone
-from django.utils.text import capfirst
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.models import Game
 from games.queries import GameView
 from games.render import words
 from games.render.mercy import Mercy, mercy_of
-
-YOUR_TURN: Final = "Your turn: "
-
 
 SOON: Final = timedelta(hours=1)
 """A move that is due within this time is marked."""
@@ -68,13 +65,13 @@ class GameCard(NamedTuple):
 
 def game_card(view: GameView, now: datetime) -> GameCard:
     """Return a game's card for the reader of `view`."""
-    deadline = view.deadline if view.turn is not None else None
+    deadline = words.deadline_of(view)
     others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
     return GameCard(
         code=view.id,
         url=words.table_url("game", view.id),
-        what=_what(view, now).removesuffix("."),
-        people=f"with {others}" if others and view.you is not None else others or words.table_name(view),
+        what=_what(view),
+        people=_people(view, others),
         about=about(view),
         opponents=tuple(_opponents(view)) if view.view else (),
         top=view.view.top if view.view else None,
@@ -92,7 +89,7 @@ def open_card(view: GameView) -> GameCard:
         code=view.id,
         url=words.table_url("game", view.id),
         what=words.table_name(view),
-        people=", ".join(seat.name for seat in view.seats),
+        people=words.listed([seat.name for seat in view.seats]),
         about=about_open(view, len(view.seats)),
         side=_side(view),
         join_url=words.table_url("join", view.id),
@@ -110,14 +107,16 @@ def _opponents(view: GameView) -> Iterator[Opponent]:
 
 def about_open(view: GameView, taken: int) -> str:
     """Return what a list says of a table that waits for players, with how many seats are taken."""
-    return f"{taken} of {view.players} seats taken · {about(view)}"
+    seats = say.plural("list", "{n} of {seats} seats taken", "{n} of {seats} seats taken", taken, seats=view.players)
+    return f"{seats} · {about(view)}"
 
 
 def about(view: GameView) -> str:
     """Return the rules of a table, its pace and the length of a match, in a list."""
-    changed = " rules, changed" if words.differences(view) else ""
-    length = f" · {words.length(view)}" if view.options.is_match else ""
-    return f"{rules.PRESET_TITLES[view.preset]}{changed} · {view.terms.label} pace{length}"
+    pattern = N_("{preset} rules, changed") if words.differences(view) else N_("{preset}")
+    kind = say.text("list", pattern, preset=rules.PRESET_TITLES[view.preset])
+    pace = say.text("list", "{pace} pace", pace=view.terms.label)
+    return " · ".join((kind, pace, *([words.length(view)] if view.options.is_match else [])))
 
 
 def _side(view: GameView) -> str | None:
@@ -130,15 +129,18 @@ def begun_at(game: Game) -> datetime:
     return timezone.localtime(game.started_at or game.created_at)
 
 
-def _what(view: GameView, now: datetime) -> str:
-    """Return the game's headline without the parts that the list shows elsewhere."""
+def _people(view: GameView, others: str) -> str:
+    if not others:
+        return words.table_name(view)
+    return others if view.you is None else say.text("list", "with {names}", names=others)
+
+
+def _what(view: GameView) -> str:
+    """Return what the reader has to do, or how the game stands."""
     if view.view is None:
         free = view.players - len(view.seats)
-        return f"Waiting for {words.counted(free, 'more player')}."
-    sentence = words.headline(replace(view, deadline=None), now)
-    if sentence.startswith(YOUR_TURN):
-        what = sentence.removeprefix(YOUR_TURN)
-        sentence = capfirst(what)
-    if view.bot_for_me:
-        return "A bot plays for you." if view.turn == view.you else f"A bot plays for you. {sentence}"
-    return sentence
+        return say.plural("list", "Waiting for {n} more player", "Waiting for {n} more players", free)
+    if not view.bot_for_me:
+        return words.task(view)
+    bot = say.text("list", "A bot plays for you")
+    return bot if view.turn == view.you else f"{bot} · {words.headline(view)}"

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from common.readers_language import say
+from common.say import N_
 from games.queries import GameView
 from games.queries.invitations import Invited
 from games.render import words
@@ -104,10 +106,12 @@ def home_page(
         now=words.exact(now),
         groups=groups,
         invitations=[_invitation(invited) for invited in invitations],
-        open_tables=Group("open", "Open tables", [open_card(view) for view in open_tables]),
+        open_tables=Group("open", say.text("home", "Open tables"), [open_card(view) for view in open_tables]),
         most_urgent=waiting[0] if waiting and not part.before else None,
         finished=finished,
-        shown="" if part.whole or not part.count else f"Games {first} to {last}",
+        shown=""
+        if part.whole or not part.count
+        else say.text("home", "Games {first} to {last}", first=first, last=last),
         previous_url=_page_url(max(1, first - part.size), finished=finished) if part.before else "",
         next_url=_page_url(last + 1, finished=finished) if part.more else "",
         left_guest=left_guest,
@@ -117,8 +121,9 @@ def home_page(
 
 def _invitation(invited: Invited) -> InvitationLine:
     view = invited.view
+    pattern = N_("{name} invites you to a rematch") if invited.rematch else N_("{name} invites you to a game")
     return InvitationLine(
-        sentence=f"{invited.host} invites you to a {'rematch' if invited.rematch else 'game'}",
+        sentence=say.text("home", pattern, name=invited.host),
         about=about_open(view, invited.taken),
         url=words.table_url("game", view.id),
         join_url=words.table_url("join", view.id),
@@ -143,16 +148,16 @@ def current_groups(mine: Sequence[GameView], part: ListPart, now: datetime) -> l
     turn = [game_card(view, now) for view in mine if view.my_turn]
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
     ended = [game_card(view, now) for view in mine if view.ended]
-    none_waits = "" if part.before else "No games are waiting for you."
+    none_waits = "" if part.before else say.text("home", "No game needs you. Start one?")
     return [
-        Group("turn", "Your turn", turn, none_waits, urgent=True, whole=part.whole),
-        Group("wait", "Waiting for others", waiting, whole=part.whole),
-        Group("over", "Just finished", ended, whole=part.whole),
+        Group("turn", say.text("home", "Your turn"), turn, none_waits, urgent=True, whole=part.whole),
+        Group("wait", say.text("home", "Waiting for others"), waiting, whole=part.whole),
+        Group("over", say.text("home", "Just finished"), ended, whole=part.whole),
     ]
 
 
 def finished_group(mine: Sequence[GameView], part: ListPart, now: datetime) -> Group:
     """Return the one group of games that have ended; `mine` are the `part` of them that the page shows."""
     games = [game_card(view, now) for view in mine]
-    none = "There are no more games." if part.before else "You haven’t finished a game yet."
-    return Group("finished", "Finished", games, none, whole=part.whole)
+    none = N_("There are no more games.") if part.before else N_("You haven’t finished a game yet.")
+    return Group("finished", say.text("home", "Finished"), games, say.text("home", none), whole=part.whole)

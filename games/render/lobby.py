@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple
 
 from django import forms
 from django.urls import reverse
 
-from games.bots import BOTS
+from common.readers_language import say
+from common.say import N_
 from games.queries import GameView, SeatView, Table
 from games.refusals import Denied
 from games.render import words
@@ -107,7 +107,6 @@ def lobby_of(
     view: GameView,
     *,
     asked: LobbyRequest,
-    now: datetime,
     usual_bot: str,
     reportable: bool,
     barred: str = "",
@@ -132,14 +131,14 @@ def lobby_of(
         revision=view.revision,
         open=closed is None,
         name=words.table_name(view),
-        headline="This table was closed before it started." if closed else words.headline(view, now),
+        headline=words.headline(view),
         detail=_why_closed(view, closed) if closed else barred or _detail(view, free),
         seats=[
             *(
                 LobbySeat(seat.name, words.profile_url(seat.username), _note(table, view, seat), seat.avatar)
                 for seat in view.seats
             ),
-            *[LobbySeat("", "", "waiting for a player")] * free,
+            *[LobbySeat("", "", say.text("seat", "waiting for a player"))] * free,
         ],
         invite_url=invite_url,
         qr_code=qr_code(invite_url) if invite_url else "",
@@ -167,42 +166,43 @@ def _refusal_url(view: GameView, asked: LobbyRequest) -> str:
 
 def _detail(view: GameView, free: int) -> str:
     if view.you is None:
-        return "Sit down to play. The game starts when every seat is taken." if free else "Every seat is taken."
+        return say.text("lobby", N_("Sit down to play. It starts when full.") if free else N_("Every seat is taken."))
     if view.hosting and len(view.seats) > 1:
-        return "The game starts when every seat is taken, or when you start it."
-    return "The game starts when every seat is taken."
+        return say.text("lobby", "Starts when full, or press Start.")
+    return say.text("lobby", "Starts when full.")
 
 
 def _why_closed(view: GameView, closed: Closed) -> str:
     # This page is where the notice about the closed table leads.
     if all(seat.bot for seat in view.seats):
-        return "Everyone who sat here has left."
+        return say.text("lobby", "Everyone who sat here has left.")
     if closed.by_staff:
-        return "Staff closed it."
-    return f"Not enough players joined within {closed.waited}."
+        return say.text("lobby", "Staff closed it.")
+    return say.text("lobby", "Not enough players joined within {time}.", time=closed.waited)
 
 
 def _note(table: Table, view: GameView, seat: SeatView) -> str:
     if seat.bot:
-        return f"bot, plays {BOTS[seat.bot].label.lower()}"
+        return words.bot_note(seat.bot)
     row = next(row for row in table.seats if row.index == seat.seat)
     notes = (
-        "host" if row.user_id == table.game.host_id else "",
-        "you" if seat.seat == view.you else "",
-        "program" if seat.is_program else "",
+        say.text("seat", "host") if row.user_id == table.game.host_id else "",
+        say.text("seat", "you") if seat.seat == view.you else "",
+        say.text("seat", "program") if seat.is_program else "",
     )
-    return ", ".join(filter(None, notes)) or "seated"
+    return ", ".join(filter(None, notes)) or say.text("seat", "seated")
 
 
 def _actions(view: GameView, free: int, usual_bot: str) -> list[Action]:
     """Return what this reader can do at this table."""
     if view.you is None:
-        return [action_at(view, "join", "Sit down", "primary")] if free else []
-    found = []
-    if view.hosting and len(view.seats) > 1:
-        found.append(action_at(view, "start", f"Start with {len(view.seats)} players", "primary"))
+        return [action_at(view, "join", say.text("button", "Sit down"), "primary")] if free else []
+    found, seated = [], len(view.seats)
+    if view.hosting and seated > 1:
+        label = say.plural("button", "Start with {n} player", "Start with {n} players", seated)
+        found.append(action_at(view, "start", label, "primary"))
     if view.hosting and free:
         bot = next((seat.bot for seat in view.seats if seat.bot), usual_bot)
-        found.append(action_at(view, "add-bot", "Add a bot", "", ("bot", bot)))
-    found.append(action_at(view, "leave", "Leave the table", "quiet"))
+        found.append(action_at(view, "add-bot", say.text("button", "Add a bot"), "", ("bot", bot)))
+    found.append(action_at(view, "leave", say.text("button", "Leave the table"), "quiet"))
     return found

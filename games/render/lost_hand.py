@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from django.utils.http import urlencode
 
-from games import rules
+from common.readers_language import say
+from common.say import N_
 from games.queries import GameView
 from games.render.table import Card, sorted_hand
-from games.render.words import cards, table_url
+from games.render.words import card_name, cards, table_url
 
 
 class ShownLoss(NamedTuple):
@@ -40,9 +41,9 @@ def lost_hand_of(view: GameView, *, sort: str, earlier: bool, my_turn: bool) -> 
     query = urlencode({"since": view.version, "deal": view.deal, "skip": 1})
     return ShownLoss(
         cards(len(lost.faces)),
-        [Card(face, rules.card_name(face), side=lost.side) for face in sorted_hand(lost.faces, sort)],
+        [Card(face, card_name(face), side=lost.side) for face in sorted_hand(lost.faces, sort)],
         *divmod(len(lost.faces), 10),
         here,
         f"{here}?{query}" if earlier else "",
-        "Skip to the end: it’s your turn" if my_turn else "Skip to the end",
+        say.text("button", N_("Skip to my next turn") if my_turn else N_("Skip to the end")),
     )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.models.orders import CARD, FACE, NEVER
 from games.queries import GameView
@@ -13,12 +15,16 @@ from games.render import words
 from games.render.table import sorted_hand
 
 _LABELS: Final = {
-    NEVER: "Do nothing",
-    CARD: "Play the same card",
-    FACE: "Play the same card, or the same face in another colour",
+    NEVER: N_("Do nothing"),
+    CARD: N_("Play the same card"),
+    FACE: N_("Play the same card, or the same face in another colour"),
 }
-_SHORT: Final = {NEVER: "none", CARD: "play the same card", FACE: "play the same face in any colour"}
-"""What the title of the form says of the orders in force."""
+_IN_FORCE: Final = {
+    NEVER: N_("No standing order set"),
+    CARD: N_("Standing order: play the same card"),
+    FACE: N_("Standing order: play the same face in any colour"),
+}
+"""What the link to the form says of the orders in force."""
 
 
 class OrderChoice(NamedTuple):
@@ -59,14 +65,20 @@ def orders_of(view: GameView) -> OrdersForm | None:
     bots = any(seat.bot for seat in view.seats)
     new = chosen == NEVER and view.version < 2 * view.players  # most people have not had two turns yet
     held = {card for card in hand if rules.face_of(card).color}
+    now = say.text("orders", _IN_FORCE[chosen])
     return OrdersForm(
         url=words.table_url("orders", view.id),
-        now=_SHORT[chosen],
-        link="Bots intercept: set orders to do so too." if new and bots else f"Orders: {_SHORT[chosen]}.",
-        why=f"{'Bots' if bots else 'Others'} can play out of turn here. Leave orders, and you do so too.",
-        intercept=[OrderChoice(value, _LABELS[value], value == chosen) for value in faces],
+        now=now,
+        link=say.text("orders", "Want to jump in while away? Set a standing order.") if new and bots else now,
+        why=say.text(
+            "orders",
+            N_("Bots can play out of turn here. Leave orders, and you do so too.")
+            if bots
+            else N_("Others can play out of turn here. Leave orders, and you do so too."),
+        ),
+        intercept=[OrderChoice(value, say.text("orders", _LABELS[value]), value == chosen) for value in faces],
         keep=[
-            OrderChoice(card, rules.card_name(card), card in orders.keep)
+            OrderChoice(card, words.card_name(card), card in orders.keep)
             for card in sorted_hand([*held.union(orders.keep)], "color")
         ],
         dealt=seen is not None,

@@ -11,6 +11,8 @@ from typing import Final, NamedTuple
 
 from django.utils.http import urlencode
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.models.moderation import MOVE_SEAT, REMOVE
 from games.queries import GameView, LastHand
@@ -44,12 +46,10 @@ from games.render.table import (
 )
 
 UNSEATED: Final = {
-    REMOVE: "Staff removed you from this table.",
-    MOVE_SEAT: "Staff gave your seat to somebody else.",
+    REMOVE: N_("Staff removed you from this table."),
+    MOVE_SEAT: N_("Staff gave your seat to somebody else."),
 }
 """What the page says to a person whose seat staff took, by the act."""
-CALLED_OFF_BY_STAFF: Final = "Staff called this game off: nobody wins."
-PENALTY: Final = "Penalty points: the fewest win."
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,7 @@ class GamePage:
     - `races`: cards can be played out of turn at this table.
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
+    - `turn_call` says to a screen reader that it is the reader's turn, if the headline only says what to do.
     - `fragment_url` is where the page fetches its next state.
     - `about_points` says how the scores count if they are penalty points.
     - `resign_url` is empty if the reader cannot leave the game.
@@ -134,6 +135,7 @@ class GamePage:
     races: bool
     token: str
     headline: str
+    turn_call: str
     crumb: str
     detail: str
     due: DueTime | None
@@ -175,7 +177,10 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
     assert seen is not None
     here = words.table_url("game", view.id)
     sort = asked.sort if asked.sort in SORTS else "color"
-    headline = CALLED_OFF_BY_STAFF if contents.called_off_by_staff else words.headline(view, now)
+    headline = words.headline(view)
+    if contents.called_off_by_staff:
+        headline = say.text("headline", "Staff called this game off: nobody wins")
+    unseated = UNSEATED.get(contents.unseated)
     players, stage = players_of(view, now), stage_of(view, seen)
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
@@ -196,8 +201,9 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         races=view.races,
         token=secrets.token_urlsafe(12),
         headline=headline,
+        turn_call=words.turn_call(view),
         crumb=words.crumb(view),
-        detail=" ".join(filter(None, (UNSEATED.get(contents.unseated, ""), words.detail(view)))),
+        detail=" ".join(filter(None, (unseated and say.text("detail", unseated), words.detail(view)))),
         due=due_of(view, now),
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
@@ -213,7 +219,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         table=stage,
         players=players,
         scores=scores_of(view, players),
-        about_points=PENALTY if view.options.scoring == "penalty" else "",
+        about_points=say.text("scores", "Penalty points: the fewest win.") if view.options.scoring == "penalty" else "",
         columns=tuple(player.name for player in players),
         log=log_of(view, lines[-LOG_LINES:], now, notes),
         ended=_ended(contents, seen),
@@ -226,8 +232,10 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         rules_url=table_rules_url(view),
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
         contents=contents,
-        spoken_keys=_spoken_keys(view, headline, stage, hand, players, new_cards(view, lines)),
-        idle_keys=idle_keys(move, headline=headline, colors=stage.colors, races=view.options.buzzers == "race"),
+        spoken_keys=_spoken_keys(view, seen, stage, hand, new_cards(view, lines)),
+        idle_keys=idle_keys(
+            move, headline=words.spoken_headline(view), colors=stage.colors, races=view.options.buzzers == "race"
+        ),
         events=_events(contents, asked.shown, news, now),
     )
 
@@ -261,7 +269,7 @@ def _over(contents: PageContents, *, looks: bool) -> Over | None:
         rematch_url=url,
         rematch=label,
         note=note if view.you is not None else "",
-        looked=LOOKED if view.looked else "",
+        looked=say.text("over", "Staff looked at hands during this game. The log shows when.") if view.looked else "",
         replay_url=words.table_url("replay", view.id),
         record_url=words.table_url("record", view.id),
         moments=moments_of(view, contents.moments),
@@ -271,18 +279,16 @@ def _over(contents: PageContents, *, looks: bool) -> Over | None:
     )
 
 
-LOOKED: Final = "Staff looked at hands during this game. The log shows when."
-
-
 def _rematch(rematch: RematchState | None) -> tuple[str, str]:
     """Return the label of the rematch button, empty for no button, and the sentence beside it."""
     if rematch is None:
-        return "Rematch", ""
+        return say.text("button", "Rematch"), ""
     if rematch.seated:
-        return "Go to the rematch", ""
-    if rematch.open:
-        return "Join the rematch", f"{rematch.host or 'Someone'} wants a rematch."
-    return "", "The rematch has started without you, or was closed."
+        return say.text("button", "Go to the rematch"), ""
+    if not rematch.open:
+        return "", say.text("over", "The rematch has started without you, or was closed.")
+    note = N_("{name} wants a rematch.") if rematch.host else N_("Someone wants a rematch.")
+    return say.text("button", "Join the rematch"), say.text("over", note, name=rematch.host)
 
 
 def _ended(contents: PageContents, seen: rules.View) -> EndedRound | None:
@@ -308,24 +314,30 @@ def _hand_in_words(hand: OwnHand, new: Sequence[str]) -> str:
         if card.text in left:
             left.remove(card.text)
             names.append(card.name)
-    rest = list((Counter(card.name for card in hand.cards) - Counter(names)).elements())
+    rest = ", ".join((Counter(card.name for card in hand.cards) - Counter(names)).elements())
     if not names:
-        return f"{hand.note}: {', '.join(rest)}."
-    return f"{hand.note}. New: {', '.join(names)}." + (f" Then {', '.join(rest)}." if rest else "")
+        return say.text("key", "{count}: {cards}.", count=hand.note, cards=rest)
+    told = [say.text("key", "{count}. New: {cards}.", count=hand.note, cards=", ".join(names))]
+    if rest:
+        told.append(say.text("key", "Then {cards}.", cards=rest))
+    return " ".join(told)
 
 
 def _spoken_keys(
-    view: GameView, headline: str, stage: Stage, hand: OwnHand | None, players: Sequence[Player], new: Sequence[str]
+    view: GameView, seen: rules.View, stage: Stage, hand: OwnHand | None, new: Sequence[str]
 ) -> list[SpokenKey]:
-    stack = f"{stage.owed} owed: {stage.owed_note}." if stage.owed else "There is no stack."
-    counts = ", ".join(f"{player.name} {words.cards(player.cards)}" for player in players)
-    scores = ", ".join(f"{seat.name} {seat.score}" for seat in view.seats)
+    counts = [say.text("key", "{name}: {cards}.", name=seat.name, cards=words.cards(seat.cards)) for seat in view.seats]
+    scores = [
+        say.text("key", "{name}: {points}.", name=seat.name, points=say.number(seat.score)) for seat in view.seats
+    ]
+    held = _hand_in_words(hand, new) if hand else say.text("key", "You hold no cards.")
+    turn = [words.spoken_headline(view), *(["{left}."] if words.deadline_of(view) else [])]
     return [
-        SpokenKey("c", "Top card", f"{stage.top_name}."),
-        SpokenKey("v", "Current colour", f"{stage.color_name}."),
-        SpokenKey("g", "Stack", stack),
-        SpokenKey("e", "Card counts", f"{counts}."),
-        SpokenKey("d", "Your hand", _hand_in_words(hand, new) if hand else "You hold no cards."),
-        SpokenKey("t", "Turn and time left", headline + (" {left}" if view.deadline else "")),
-        SpokenKey("s", "Scores", f"{scores}."),
+        SpokenKey("c", say.text("key", "Top card"), say.text("key", "{it}.", it=stage.top_name)),
+        SpokenKey("v", say.text("key", "Current colour"), say.text("key", "{it}.", it=stage.color_name)),
+        SpokenKey("g", say.text("key", "Stack"), words.stack_in_words(view, seen)),
+        SpokenKey("e", say.text("key", "Card counts"), " ".join(counts)),
+        SpokenKey("d", say.text("key", "Your hand"), held),
+        SpokenKey("t", say.text("key", "Turn and time left"), " ".join(turn)),
+        SpokenKey("s", say.text("key", "Scores"), " ".join(scores)),
     ]

@@ -15,7 +15,7 @@ from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
 from games.render.log_rows import lines_since_your_move, sentence_case, sentences, told_to
-from games.render.words import cards, color, counted, headline, listed, round_cancelled, time_left, until_the_color
+from games.render.words import cards, color, color_in_sentence, counted, headline, listed, round_cancelled, time_left
 
 LISTED_CARDS: Final = 3
 """The most cards that a spoken sentence names one by one. More are counted by colour."""
@@ -161,7 +161,7 @@ def page_events(
     owed = any(event.kind == "owes" and event.seat == view.you for line in new for event in line.events)
     told = ""
     if events and (view.my_turn or view.turn is None):
-        told = _turn(view, now, again=again, owed=owed) if view.my_turn else headline(view, now)
+        told = _turn(view, now, again=again, owed=owed) if view.my_turn else headline(view)
     return PageEvents(events, told, _lead(view))
 
 
@@ -268,7 +268,7 @@ def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
     seen = view.view
     assert seen is not None
     if seen.phase == "buzz":
-        return headline(view, now)
+        return headline(view)
     parts = ["Your turn again." if again else "Your turn."]
     held, fits = len(seen.hand or ()), view.playable_cards
     fit = f"{fits or 'none'} of {held}"
@@ -278,7 +278,11 @@ def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
         keep = "" if view.options.drawn_must_play else ", or keep it"
         parts.append(f"You can play the {rules.card_name(seen.drawn)} you drew{keep}.")
     elif seen.pending is not None:
-        debt = f"You owe {cards(seen.pending.total)}." if seen.pending.value else f"You {until_the_color(seen)}."
+        debt = (
+            f"You owe {cards(seen.pending.total)}."
+            if seen.pending.value
+            else f"You draw until {color_in_sentence(seen.color or '')} shows."
+        )
         parts += [] if owed else [debt]
         parts.append(f"{fit.capitalize()} can answer.")
         if seen.challenge is not None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from accounts.models import User
+from common.readers_language import say
+from common.say import N_
+from games.models import Game
 from games.queries import GameView, Table, profiles
 from games.queries.profiles import PlayerStats
 from games.render import words
@@ -56,8 +60,16 @@ def most_listed(tables: Sequence[object]) -> int:
 
 def _shared_card(table: Table, view: GameView, now: datetime) -> GameCard:
     # Two tables with the same player have the same name, so add when each began.
-    card, begun = game_card(view, now), begun_at(table.game)
-    return card._replace(about=f"{card.about} · from {begun.day} {begun:%B %Y, %H:%M}")
+    card, begun = game_card(view, now), words.formatted(begun_at(table.game), N_("j F Y, H:i"))
+    return card._replace(about=" · ".join((card.about, say.text("list", "from {time}", time=begun))))
+
+
+_STATES: Final = {
+    Game.Status.OPEN: N_("open"),
+    Game.Status.PLAYING: N_("playing"),
+    Game.Status.OVER: N_("over"),
+    Game.Status.VOID: N_("void"),
+}
 
 
 def table_label(table: Table, view: GameView, them: User) -> str:
@@ -65,7 +77,15 @@ def table_label(table: Table, view: GameView, them: User) -> str:
 
     It says so if they have lost their seat there to an act of staff.
     """
-    begun, stands = begun_at(table.game), table.game.get_status_display().lower()
-    others = words.listed([seat.name for seat in view.seats if seat.seat != view.you])
-    had = "" if table.own_seat(them) else f"; {them.name} had a seat"
-    return f"{words.crumb(view)}, with {others}, from {begun.day} {begun:%B, %H:%M}, {stands} ({view.id}){had}"
+    begun = words.formatted(begun_at(table.game), N_("j F, H:i"))
+    others = [seat.name for seat in view.seats if seat.seat != view.you]
+    parts = [
+        words.crumb(view),
+        say.text("list", "with {names}", names=words.listed(others)),
+        say.text("list", "from {time}", time=begun),
+        say.text("list", _STATES[Game.Status(table.game.status)]),
+        view.id,
+    ]
+    if not table.own_seat(them):
+        parts.append(say.text("list", "{name} had a seat", name=them.name))
+    return " · ".join(parts)

@@ -80,7 +80,7 @@ def replay_of(
         code=view.id,
         title=f"Move {step.n} of {step.last}" if lines else f"Round {step.round} is dealt",
         done=_what_was_done(step, view, lines),
-        now=words.headline(view, now) if view.turn is not None or step.after is None else "",
+        now=words.headline(view) if view.turn is not None or step.after is None else "",
         crumb=words.crumb(view),
         n=step.n,
         last=step.last,

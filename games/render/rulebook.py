@@ -118,7 +118,7 @@ def table_page(view: GameView) -> RulebookPage:
     """Return the rules of a table."""
     return RulebookPage(
         title=f"The rules of {words.table_name(view, inside=True)}",
-        about=f"{rules.PRESET_TITLES[view.preset]} rules, {words.match_length(view)}.",
+        about=f"{rules.PRESET_TITLES[view.preset]} rules. {words.match_length(view)}",
         differences=words.differences(view),
         how=how_to_play(view.options, view.players),
         presets=_links(""),

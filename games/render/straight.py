@@ -31,7 +31,7 @@ def chosen_plays(view: GameView, choose: str) -> list[rules.Move]:
     plays: list[rules.Move] = []
     legal: Sequence[rules.Move] = view.legal
     for text in (choose or seen.drawn or "").split(BETWEEN):
-        play = next((move for move in legal if str(move) == f"play {text}"), None)
+        play = next((move for move in legal if str(move).removeprefix("play ") == text), None)
         if play is None:
             return []
         plays.append(play)

@@ -6,11 +6,25 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
+from games.models.paces import MINUTE
 from games.queries import GameView, SeatView
 from games.render.mercy import Mercy, mercy_of
 from games.render.straight import BETWEEN, opening_cards
-from games.render.words import cards, color, counted, locked, owed_and_answers, profile_url, short_time, time_left
+from games.render.words import (
+    bot_note,
+    card_name,
+    cards,
+    color,
+    deadline_of,
+    due,
+    locked,
+    profile_url,
+    short_time,
+    time_left,
+)
 
 
 class HandCard(NamedTuple):
@@ -61,11 +75,15 @@ class OwnHand(NamedTuple):
 
 
 class DueTime(NamedTuple):
-    """A deadline: its time in ISO 8601, and the time left in words and in seconds."""
+    """A deadline: its time in ISO 8601, the time left in words and in seconds, and in a `note` when it is.
+
+    Shortly before the deadline the note is empty.
+    """
 
     iso: str
     left: str
     seconds: float
+    note: str
 
 
 class LowerCard(NamedTuple):
@@ -79,11 +97,12 @@ class Stage(NamedTuple):
     """What lies on the table.
 
     `color` is the letter of the current colour, None if there is none, and `color_name` says so. `colors` are the
-    letters of the colours in play. `side` is the side in force, None if the deck has one side. `owed` is what the
-    stack owes, empty without one, `owed_by` who owes it, and `owed_note` says how to respond to it. `tension` is how
-    many of the steps of `TENSION` it has reached. `swaps` is True if 7 swaps hands and 0
-    passes them here. `lower` are the cards just below the top card, the lowest first. `thickness` is the height of the
-    draw pile in layers, 0 if it is empty. `backs`: the reader sees the hidden faces of the other hands (FLIP-6).
+    letters of the colours in play. `side` is the side in force, None if the deck has one side. `direction` is that of
+    play, and `following` says who is next, empty if nobody else is. `owed` is what the stack owes, empty without one,
+    `owed_by` says who owes it, and `owed_by_you` whether that is the reader. `tension` is how many of the steps of
+    `TENSION` it has reached. `swaps` is True if 7 swaps hands and 0 passes them here. `lower` are the cards just below
+    the top card, the lowest first. `thickness` is the height of the draw pile in layers, 0 if it is empty. `backs`: the
+    reader sees the hidden faces of the other hands (FLIP-6).
     """
 
     color: str | None
@@ -95,13 +114,14 @@ class Stage(NamedTuple):
     draw_pile: int
     clockwise: bool
     direction: str
+    following: str
     swaps: bool
     lower: tuple[LowerCard, ...]
     thickness: range
     backs: bool
     owed: str = ""
-    owed_note: str = ""
     owed_by: str = ""
+    owed_by_you: bool = False
     tension: int = 0
 
 
@@ -113,21 +133,21 @@ class ScoreRow(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A label beside a player's name. On small screens only the word `short` of it shows, and without one nothing.
+    """A label beside a player's name. On small screens the word `short` stands for it, and without one nothing.
 
     `hot` tags stand out, and `uno` is that of a called UNO.
     """
 
-    short: str
-    rest: str = ""
+    text: str
+    short: str = ""
     hot: bool = False
     uno: bool = False
 
     @property
     def classes(self) -> str:
         """The CSS classes of the label."""
-        kind = " hot" if self.hot else " uno" if self.uno else ""
-        return f"tag{kind}" if self.short else f"tag{kind} long"
+        found = ("tag", "hot" if self.hot else "uno" if self.uno else "", "" if self.short else "long")
+        return " ".join(filter(None, found))
 
 
 class Card(NamedTuple):
@@ -148,10 +168,10 @@ class Player(NamedTuple):
     """A player at the table.
 
     `place` is their place around the table as the reader sees it: 0 for the reader, then clockwise from 1 to `places`.
-    It stays the same when the direction changes. `avatar` is empty for a bot. `now`: it is their turn, and `due` is the
-    deadline then. `cards` is the size of their hand, `fan` has as many items as its picture has cards, and `mercy` says
-    how close it is to the mercy limit. `tags` are labels. `state` is the score and that distance, as text. `backs` are
-    the hidden faces of their cards, if the reader sees them (FLIP-6).
+    It stays the same when the direction changes. `avatar` is empty for a bot. `now`: it is their turn. `cards` is the
+    size of their hand, `fan` has as many items as its picture has cards, and `mercy` says how close it is to the mercy
+    limit. `tags` are labels. `state` is the score and that distance, as text. `backs` are the hidden faces of their
+    cards, if the reader sees them (FLIP-6).
     """
 
     seat: int
@@ -168,7 +188,6 @@ class Player(NamedTuple):
     place: int
     places: int
     fan: range
-    due: DueTime | None
     backs: tuple[Card, ...] = ()
 
     @property
@@ -179,14 +198,14 @@ class Player(NamedTuple):
         return " ".join(filter(None, found))
 
 
-SORTS: Final = {"color": "Colour", "number": "Number", "drawn": "As drawn"}
+SORTS: Final = {"color": N_("Colour"), "number": N_("Number"), "drawn": N_("As drawn")}
 SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
 NO_COLOR: Final = {
-    "choose_color": "Not chosen yet",
-    "play": "Any card fits",
-    "drawn": "Any card fits",
-    "buzz": "No colour",
-    "over": "No colour",
+    "choose_color": N_("Not chosen yet"),
+    "play": N_("Any card fits"),
+    "drawn": N_("Any card fits"),
+    "buzz": N_("No colour"),
+    "over": N_("No colour"),
 }
 """What is said of the current colour by the phase, if none is in force (TURN-8)."""
 
@@ -240,39 +259,44 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
     in_play = (*chosen.split(BETWEEN), seen.drawn)
     shown = []
     for card in sorted_hand(seen.hand, sort):
-        name, on, opens = rules.card_name(card), card in in_play, card in opening
+        name, on, opens = card_name(card), card in in_play, card in opening
         inert = view.cost_of_miss > 0 and card not in plays
         move = move_by_click(card, plays.get(card, ()))
         shown.append(HandCard(card, name, card in plays, on, card == focus, seen.side, move, opens, inert))
         if card == focus:
             focus = None
-    note = cards(len(shown)) + (f", {fits} playable" if view.my_turn and seen.phase != "choose_color" else "")
+    note = cards(len(shown))
+    if view.my_turn and seen.phase != "choose_color":
+        note = say.plural("hand", "{cards}, {n} playable", "{cards}, {n} playable", fits, cards=note)
     sorts = tuple(
-        Sort(name, label, f"{here}?sort={name}", name == sort, SORT_KEYS.get(name, "")) for name, label in SORTS.items()
+        Sort(way, say.text("sort", label), f"{here}?sort={way}", way == sort, SORT_KEYS.get(way, ""))
+        for way, label in SORTS.items()
     )
     return OwnHand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), view.races, locked(view))
 
 
 def move_by_click(card: str, ways: Sequence[rules.Move]) -> str:
     """Return the move that a click on a card sends: the only one of its legal plays, or the play without a choice."""
-    return str(ways[0]) if len(ways) == 1 else f"play {card}"
+    return str(ways[0]) if len(ways) == 1 else str(rules.Move("play", card))
 
 
 def stage_of(view: GameView, seen: rules.View) -> Stage:
     """Return the piles, the current colour, the stack and the direction."""
     following = seen.next_seat(seen.turn)
-    way = "clockwise" if seen.direction == 1 else "counter-clockwise"
-    then = "you" if following == view.you else view.names[following]
+    then = N_("You are next") if following == view.you else N_("{name} is next")
     stage = Stage(
         color=seen.color,
-        color_name=color(seen.color) or NO_COLOR[seen.phase],
+        color_name=color(seen.color) or say.text("table", NO_COLOR[seen.phase]),
         colors=view.options.rules.sides[seen.side].colors,
         side=seen.side,
         top=seen.top,
-        top_name=rules.card_name(seen.top),
+        top_name=card_name(seen.top),
         draw_pile=seen.draw_pile,
         clockwise=seen.direction == 1,
-        direction=way if seen.phase == "over" or following == seen.turn else f"{way}, {then} next",
+        direction=say.text("table", N_("Clockwise") if seen.direction == 1 else N_("Counter-clockwise")),
+        following=""
+        if seen.phase == "over" or following == seen.turn
+        else say.text("table", then, name=view.names[following]),
         swaps=view.options.zero_seven,
         lower=_lower_cards(seen.discard_pile),
         thickness=range(-(-seen.draw_pile // CARDS_IN_A_LAYER)),
@@ -280,10 +304,13 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     )
     if seen.pending is None:
         return stage
-    owed, note = owed_and_answers(view, seen, seen.pending)
-    by = "you" if seen.turn == view.you else view.names[seen.turn]
-    tension = sum(seen.pending.total >= step for step in TENSION)
-    return stage._replace(owed=owed, owed_note=note, owed_by=by, tension=tension)
+    yours, owed = seen.turn == view.you, say.number(seen.pending.total)
+    return stage._replace(
+        owed=owed if seen.pending.value else say.text("stack", "Cards"),
+        owed_by=say.text("stack", N_("on you") if yours else N_("on {name}"), name=view.names[seen.turn]),
+        owed_by_you=yours,
+        tension=sum(seen.pending.total >= step for step in TENSION),
+    )
 
 
 def _lower_cards(discard_pile: Sequence[str]) -> tuple[LowerCard, ...]:
@@ -293,13 +320,16 @@ def _lower_cards(discard_pile: Sequence[str]) -> tuple[LowerCard, ...]:
 
 
 def due_of(view: GameView, now: datetime) -> DueTime | None:
-    """Return the deadline of the turn, or None if it has none."""
-    if view.deadline is None:
+    """Return the deadline of the turn, or None if the page shows none."""
+    deadline = deadline_of(view)
+    if deadline is None:
         return None
+    seconds = (deadline - now).total_seconds()
     return DueTime(
-        iso=view.deadline.isoformat(timespec="seconds"),
-        left=time_left(view.deadline, now),
-        seconds=round((view.deadline - now).total_seconds(), 1),
+        iso=deadline.isoformat(timespec="seconds"),
+        left=time_left(deadline, now),
+        seconds=round(seconds, 1),
+        note=say.text("time", "until {time}", time=due(deadline, now)) if seconds > 2 * MINUTE else "",
     )
 
 
@@ -314,11 +344,11 @@ def players_of(view: GameView, now: datetime) -> list[Player]:
 
 def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
     mercy, turn = mercy_of(view, seat), seat.seat == view.turn
-    state = [f"{seat.score:,} points"] if view.options.is_match else []
+    state = [say.plural("seat", "{n} point", "{n} points", seat.score)] if view.options.is_match else []
     # A spectator sits nowhere, so all players have a place around the table.
     first = -1 if view.you is None else view.you
     if mercy.hot:
-        state.append(f"{cards(mercy.left)} from the limit")
+        state.append(say.text("seat", "{cards} from the limit", cards=cards(mercy.left)))
     return Player(
         seat=seat.seat,
         name=seat.name,
@@ -334,7 +364,6 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
         place=(seat.seat - first) % (len(view.seats) + (view.you is None)),
         places=len(view.seats) - (view.you is not None),
         fan=range(min(seat.cards, FAN)),
-        due=due_of(view, now) if turn and view.you != seat.seat else None,
         backs=_backs(view, seat),
     )
 
@@ -344,29 +373,35 @@ def _backs(view: GameView, seat: SeatView) -> tuple[Card, ...]:
     if seen is None or seen.backs is None:
         return ()
     side = view.options.rules.other_side(seen.side)
-    return tuple(Card(face, rules.card_name(face), side=side) for face in sorted_hand(seen.backs[seat.seat], "color"))
+    return tuple(Card(face, card_name(face), side=side) for face in sorted_hand(seen.backs[seat.seat], "color"))
 
 
 def _tags(view: GameView, seat: SeatView) -> Iterator[Tag]:
     seen = view.view
     if seat.seat == view.winner:
-        yield Tag("winner", hot=True)
+        yield _word(say.text("tag", "winner"), hot=True)
     if seat.left:
-        yield Tag("left")
+        yield _word(say.text("tag", "left"))
     elif seat.out:
-        yield Tag("out")
+        yield _word(say.text("tag", "out"))
     if seen is not None and seat.seat in seen.going_out:
-        yield Tag("", "played the last card")
+        yield Tag(say.text("tag", "played the last card"))
     if seat.uno:
-        yield Tag("UNO", uno=True)
+        yield Tag("UNO", "UNO", uno=True)
     if seat.exposed:
-        yield Tag("", "didn’t call UNO", hot=True)
+        yield Tag(say.text("tag", "didn’t call UNO"), hot=True)
     if seen is not None and seen.fines and seen.fines[seat.seat]:
-        yield Tag("fined", f" {counted(seen.fines[seat.seat], 'point')}")
+        fine = say.plural("tag", "fined {n} point", "fined {n} points", seen.fines[seat.seat])
+        yield Tag(fine, say.text("tag", "fined"))
     if seat.bot and not seat.owner:
-        yield Tag("bot", f", {seat.bot}")
+        yield Tag(bot_note(seat.bot), say.text("tag", "bot"))
     if seat.is_program:
-        yield Tag("program")
+        yield _word(say.text("tag", "program"))
+
+
+def _word(text: str, *, hot: bool = False) -> Tag:
+    """Return a tag that is short enough for every screen."""
+    return Tag(text, text, hot)
 
 
 def _time_off_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Tag]:
@@ -374,12 +409,21 @@ def _time_off_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Ta
     if view.status != "playing" or seat.left:
         return
     if seat.owner:
-        yield Tag("bot", f" plays for {'you' if seat.seat == view.you else seat.name}", hot=seat.seat == view.you)
+        yours = seat.seat == view.you
+        pattern = N_("bot plays for you") if yours else N_("bot plays for {name}")
+        yield Tag(say.text("tag", pattern, name=seat.name), say.text("tag", "bot"), hot=yours)
     if seat.misses:
-        missed = f"missed {seat.misses} of {view.misses_allowed} turns"
-        yield Tag("", missed, hot=seat.misses + 1 >= view.misses_allowed)
+        missed = say.plural(
+            "tag",
+            "missed {n} of {allowed} turns",
+            "missed {n} of {allowed} turns",
+            seat.misses,
+            allowed=view.misses_allowed,
+        )
+        yield Tag(missed, hot=seat.misses + 1 >= view.misses_allowed)
     if seat.away_until is not None and seat.away_until > now and not view.terms.live:
-        yield Tag("away", f" until {short_time(seat.away_until, now)}")
+        until = say.text("tag", "away until {time}", time=short_time(seat.away_until, now))
+        yield Tag(until, say.text("tag", "away"))
 
 
 def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:
@@ -388,7 +432,7 @@ def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]
         return ()
     order = [player.seat for player in players]
     rows = [ScoreRow(str(result.number), tuple(map(result.outcome.gained, order))) for result in view.results]
-    return (*rows, ScoreRow("Total", tuple(view.seats[seat].score for seat in order)))
+    return (*rows, ScoreRow(say.text("scores", "Total"), tuple(view.seats[seat].score for seat in order)))
 
 
 def shown_cards(
@@ -407,14 +451,14 @@ def shown_cards(
     front = options.rules.sides[side]
     if side is None or not backs:
         faces = sorted_hand(front.show(tuple(hand)), "color")
-        return [Card(face, rules.card_name(face), face in fitting, side) for face in faces]
+        return [Card(face, card_name(face), face in fitting, side) for face in faces]
     back_side = options.rules.other_side(side)
     back = options.rules.sides[back_side]
     both = sorted((front.show_card(card), back.show_card(card)) for card in hand)
     return [
         Card(
             face,
-            f"{rules.card_name(face)}, {rules.card_name(hidden)} on the back",
+            say.text("card", "{front}, {back} on the back", front=card_name(face), back=card_name(hidden)),
             face in fitting,
             side,
             hidden,

@@ -10,20 +10,37 @@ from typing import Final
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import capfirst
+from django.utils.dateformat import format as format_date
 from django.utils.timesince import timesince
+from django.utils.translation import get_language
 
-from accounts.zones import day_and_time
+from common.readers_language import say
+from common.say import N_
 from games import rules
-from games.models import Game
+from games.bots import BOTS
 from games.models.paces import DAY, HOUR, MINUTE
 from games.queries import GameView, SeatView
 
 WEEK: Final = 7
+TODAY: Final = N_("H:i")
+THIS_WEEK: Final = N_("D H:i")
+ANOTHER_DAY: Final = N_("j M H:i")
+"""How `short_time` writes a time, in the letters of Django's filter `date`."""
+
+COLORS_IN_SENTENCES: Final = {
+    "r": N_("red"),
+    "y": N_("yellow"),
+    "g": N_("green"),
+    "b": N_("blue"),
+    "o": N_("orange"),
+    "p": N_("pink"),
+    "u": N_("purple"),
+    "t": N_("teal"),
+}
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return `1 game` or `3 games`. Give `many` where the plural is not `one` with an s."""
+    """Return `1 game` or `3 games` in English, for staff. Give `many` where the plural is not `one` with an s."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
@@ -35,32 +52,43 @@ def points_unit(options: rules.Options) -> str:
 def of_bot(names: Sequence[str], seat: int, reader: int | None) -> tuple[list[str], int | None]:
     """Return the names for a sentence about a move that a bot made for the owner of `seat`, and whom it calls "you"."""
     named = list(names)
-    named[seat] = "your bot" if seat == reader else f"{possessive(names[seat])} bot"
+    named[seat] = say.text("name", "your bot") if seat == reader else say.text("name", "{name}’s bot", name=names[seat])
     return named, None if seat == reader else reader
 
 
 def who_wins(names: Sequence[str], seat: int, reader: int | None, *, bot: bool) -> str:
     """Return the beginning of `You win the game`. `bot`: a bot made the win for the owner of the seat."""
     if seat == reader:
-        return "Your bot wins" if bot else "You win"
-    return f"{possessive(names[seat])} bot wins" if bot else f"{names[seat]} wins"
+        return say.text("result", N_("Your bot wins") if bot else N_("You win"))
+    return say.text("result", N_("{name}’s bot wins") if bot else N_("{name} wins"), name=names[seat])
 
 
 def cards(count: int) -> str:
     """Return `1 card` or `4 cards`."""
-    return counted(count, "card")
+    return say.plural("cards", "{n} card", "{n} cards", count)
+
+
+def card_name(card: rules.Card) -> str:
+    """Return the name of a face."""
+    return say.text("card", rules.card_name(card))
 
 
 def color(letter: str | None) -> str:
-    """Return the name of a colour given by its letter, or an empty string for None."""
-    return rules.color_name(letter) if letter else ""
+    """Return the name of a colour given by its letter, as a text of its own. An empty string for None."""
+    return say.text("colour", rules.color_name(letter)) if letter else ""
+
+
+def color_in_sentence(letter: str) -> str:
+    """Return the name of a colour given by its letter, as it is written inside a sentence."""
+    return say.text("colour in a sentence", COLORS_IN_SENTENCES[letter])
 
 
 def listed(words: Sequence[str]) -> str:
     """Join words as in `Ann`, `Ann and Bob`, `Ann, Bob and Chen`."""
     if len(words) < 2:
         return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    *first, last = words
+    return say.text("list", "{first} and {last}", first=", ".join(first), last=last)
 
 
 @lru_cache(maxsize=4096)
@@ -79,13 +107,18 @@ def possessive(name: str) -> str:
     return f"{name}’s"
 
 
+def formatted(at: datetime, pattern: str) -> str:
+    """Return a time in the current time zone. `pattern` is a message in the letters of Django's filter `date`."""
+    return format_date(timezone.localtime(at), say.text("format of a time", pattern))
+
+
 def short_time(at: datetime, now: datetime) -> str:
     """Format a time in the current time zone, as short as its distance from `now` allows.
 
     `14:05` today, `Sat 14:05` within a week, else `3 Dec 14:05`.
     """
     zone = timezone.get_current_timezone()
-    return _short_time(at, _today(now, zone), zone)
+    return _short_time(at, _today(now, zone), zone, get_language())
 
 
 @lru_cache(maxsize=64)  # a page asks for each of its times
@@ -94,25 +127,34 @@ def _today(now: datetime, zone: tzinfo) -> date:
 
 
 @lru_cache(maxsize=8192)  # a page shows mostly the times that the page before it showed
-def _short_time(at: datetime, today: date, zone: tzinfo) -> str:
-    here = timezone.localtime(at, zone)
-    days = abs((here.date() - today).days)
-    day = "" if days == 0 else here.strftime("%a ") if days < WEEK else f"{here.day} {here:%b} "
-    return f"{day}{here:%H:%M}"
+def _short_time(at: datetime, today: date, zone: tzinfo, _language: str | None) -> str:
+    days = abs((timezone.localtime(at, zone).date() - today).days)
+    return formatted(at, TODAY if days == 0 else THIS_WEEK if days < WEEK else ANOTHER_DAY)
 
 
 def due(deadline: datetime, now: datetime) -> str:
     """Format a deadline as `short_time` does. In UTC, which may be a zone that nobody chose, add the zone's name."""
-    zone = " UTC" if timezone.get_current_timezone_name() == "UTC" else ""
-    return f"{short_time(deadline, now)}{zone}"
+    time = short_time(deadline, now)
+    return say.text("time", "{time} UTC", time=time) if timezone.get_current_timezone_name() == "UTC" else time
+
+
+def deadline_of(view: GameView) -> datetime | None:
+    """Return the deadline that a page shows; None if there is none, or if only bots wait for the player on turn.
+
+    A live table shows its deadlines to everybody, because they pass while the reader looks.
+    """
+    if view.turn is None or view.deadline is None:
+        return None
+    waits = any(not (seat.bot or seat.left) or seat.owner for seat in view.seats if seat.seat != view.turn)
+    return view.deadline if waits or view.terms.live else None
 
 
 def time_left(deadline: datetime, now: datetime) -> str:
     """Return `45 s left` or `14 h left`, rounded up to whole seconds. Keep in step with static/js/clock.js."""
     seconds = math.ceil((deadline - now).total_seconds())
     if seconds <= 0:
-        return "time is up"
-    return f"{duration(seconds)} left"
+        return say.text("time", "time is up")
+    return say.text("time", "{duration} left", duration=duration(seconds))
 
 
 def exact(moment: datetime) -> str:
@@ -122,248 +164,379 @@ def exact(moment: datetime) -> str:
 
 def waited(since: datetime, now: datetime, *, depth: int = 2) -> str:
     """Return the time since `since` in at most `depth` units, like `3 days, 4 hours` or `less than a minute`."""
-    return timesince(since, now, depth=depth) if now - since >= timedelta(minutes=1) else "less than a minute"
+    if now - since < timedelta(minutes=1):
+        return say.text("time", "less than a minute")
+    return timesince(since, now, depth=depth)
 
 
 def inside(sentence: str) -> str:
-    """Return a sentence with a small first letter, for use inside another one."""
+    """Return an English sentence with a small first letter, for use inside another one, for staff."""
     return sentence[:1].lower() + sentence[1:]
 
 
 def in_one_unit(minutes: int) -> str:
     """Return an exact time in the largest unit that it has only whole ones of: `2 hours`, `90 minutes` or `3 days`."""
-    for unit, word in ((DAY // MINUTE, "day"), (HOUR // MINUTE, "hour")):
-        if minutes and minutes % unit == 0:
-            return counted(minutes // unit, word)
-    return counted(minutes, "minute")
+    if minutes and minutes % (DAY // MINUTE) == 0:
+        return say.plural("time", "{n} day", "{n} days", minutes // (DAY // MINUTE))
+    if minutes and minutes % (HOUR // MINUTE) == 0:
+        return say.plural("time", "{n} hour", "{n} hours", minutes // (HOUR // MINUTE))
+    return say.plural("time", "{n} minute", "{n} minutes", minutes)
 
 
 def duration(seconds: int) -> str:
     """Return a duration in one unit that suits it, or in two from two days on: `45 s`, `14 h` or `2 days 23 h`."""
-    for limit, unit, word in ((2 * MINUTE, 1, "s"), (2 * HOUR, MINUTE, "min"), (2 * DAY + 1, HOUR, "h")):
-        if seconds < limit:
-            return f"{seconds // unit} {word}"
+    if seconds < 2 * MINUTE:
+        return say.text("time", "{n} s", n=seconds)
+    if seconds < 2 * HOUR:
+        return say.text("time", "{n} min", n=say.number(seconds // MINUTE))
+    if seconds <= 2 * DAY:
+        return say.text("time", "{n} h", n=say.number(seconds // HOUR))
     days, hours = divmod(seconds // HOUR, 24)
-    return f"{days} days {hours} h" if hours else f"{days} days"
+    if not hours:
+        return say.plural("time", "{n} day", "{n} days", days)
+    return say.plural("time", "{n} day {hours} h", "{n} days {hours} h", days, hours=hours)
 
 
 def table_name(view: GameView, *, inside: bool = False) -> str:
     """Return the name of a table, which is that of the player in its first seat. `inside`: inside of a sentence."""
     if not view.seats:  # a table closes when the last player leaves before the start
-        return "a closed table" if inside else "A closed table"
+        return say.text("table", N_("a closed table") if inside else N_("A closed table"))
     if view.you == 0:
-        return "your table" if inside else "Your table"
-    return f"{possessive(view.seats[0].name)} table"
+        return say.text("table", N_("your table") if inside else N_("Your table"))
+    return say.text("table", "{name}’s table", name=view.seats[0].name)
 
 
-ANSWERS: Final = {
-    "off": ("", ""),
-    "same": ("the same draw card", "stack the same draw card"),
-    "family": ("a draw card of the same family, +{value} or higher", "stack the same family, +{value} or higher"),
-    "any": ("a draw card of +{value} or higher", "stack +{value} or higher"),
-}
-"""What answers a draw card, by the option `stacking`, in a sentence and in a note; empty if nothing does."""
+def bot_note(name: str) -> str:
+    """Return what stands beside the name of a bot in `BOTS`: `Careful bot`."""
+    return say.text("seat", "{kind} bot", kind=say.text("bot", BOTS[name].label))
 
 
 def round_cancelled(number: int) -> str:
     """Return what the log, "Since your last move" and notices say of a round that staff voided."""
-    return f"Staff cancelled round {number}; it was dealt again."
+    return say.text("log", "Staff cancelled round {number}; it was dealt again.", number=number)
 
 
-def headline(view: GameView, now: datetime, *, zone: str = "") -> str:
-    """Return one sentence that says who must do what and by when, or how the game ended.
-
-    With the reader's `zone`, the sentence is for a mail, which may be read on another day.
-    """
-    if view.view is None and view.status == "void":
-        return "This table was closed before it started."
+def headline(view: GameView) -> str:
+    """Return in a few words who must do what, or how the game ended. It is a heading, without a full stop."""
     if view.view is None:
-        return f"{table_name(view)}: {free_seats(view.players - len(view.seats))}."
+        return _headline_before_start(view)
     if view.status == "void":
-        return "This game was called off."
+        return say.text("headline", "This game was called off")
     if view.turn is None:
         return _result(view)
+    if view.paused and view.turn == view.you:
+        return say.text("headline", "Paused: your turn")
     if view.paused:
-        return f"Paused: {'your' if view.turn == view.you else possessive(view.names[view.turn])} turn."
-    by = ""
-    if view.deadline is not None and zone:
-        by = f", by {day_and_time(view.deadline, zone)}"
-    elif view.deadline is not None and view.deadline - now > timedelta(seconds=2 * MINUTE):
-        by = f", by {due(view.deadline, now)}"
+        return say.text("headline", "Paused: {name}’s turn", name=view.names[view.turn])
     if view.view.buzz is not None:
-        return f"Buzzer: {_race_task(view, view.view.buzz)}{by}."
+        return _race_task(view, view.view.buzz)
     if view.my_turn:
-        return f"Your turn: {_your_task(view, view.view)}{by}."
-    if view.turn == view.you:
-        return f"Your bot’s turn: {_their_task(view.view)}."
-    return f"{possessive(view.names[view.turn])} turn: {_their_task(view.view)}{by}."
+        return _your_task(view, view.view) or say.text("headline", "Your turn")
+    name = say.text("headline", "Your bot") if view.turn == view.you else view.names[view.turn]
+    return _their_task(view.view, name)
 
 
-def free_seats(count: int) -> str:
-    return f"{counted(count, 'seat is', 'seats are')} free" if count > 0 else "every seat is taken"
+def task(view: GameView) -> str:
+    """Return the headline for a place that says anyway whose turn it is: `Play or draw` in place of `Your turn`."""
+    if _has_task(view) and view.view is not None:
+        return _your_task(view, view.view) or say.text("headline", "Play or draw")
+    return headline(view)
+
+
+def turn_call(view: GameView) -> str:
+    """Return `Your turn.` if the reader is on turn and the headline only says what to do, else an empty text."""
+    if _has_task(view) and view.view is not None and _your_task(view, view.view):
+        return say.text("headline", "Your turn.")
+    return ""
+
+
+def spoken_headline(view: GameView) -> str:
+    """Return the headline as sentences, for the ear: `Your turn. Stack or take 8.`"""
+    shown = headline(view)
+    whole = view.turn is None or (view.view is not None and view.view.buzz is not None)
+    return " ".join(filter(None, (turn_call(view), shown if whole else say.text("headline", "{it}.", it=shown))))
+
+
+def _has_task(view: GameView) -> bool:
+    return view.my_turn and view.view is not None and view.view.buzz is None
+
+
+def _headline_before_start(view: GameView) -> str:
+    if view.status == "void":
+        return say.text("headline", "This table was closed before it started")
+    free = view.players - len(view.seats)
+    if free <= 0:
+        return say.text("headline", "{table}: every seat is taken", table=table_name(view))
+    return say.plural(
+        "headline", "{table}: {n} seat is free", "{table}: {n} seats are free", free, table=table_name(view)
+    )
 
 
 def _result(view: GameView) -> str:
     seen = view.view
     assert seen is not None
     if view.winner is None:
-        winner, what = seen.winner, f"round {view.round}"
+        return _round_result(view, seen)
+    seat, match = view.seats[view.winner], view.options.is_match
+    if view.winner == view.you and not seat.owner:
+        return say.text("headline", N_("You win the match!") if match else N_("You win!"))
+    if view.winner == view.you:
+        return say.text("headline", "Your bot wins")
+    if seat.owner:
+        return say.text("headline", "{name}’s bot wins", name=seat.name)
+    if view.you is None or view.seats[view.you].left or not view.options.mercy_limit:
+        return say.text("headline", N_("{name} wins the match") if match else N_("{name} wins"), name=seat.name)
+    if len(view.seats) == 2:
+        return say.text("headline", "{name} outlasts you", name=seat.name)
+    return say.text("headline", "{name} outlasts you all", name=seat.name)
+
+
+def _round_result(view: GameView, seen: rules.View) -> str:
+    if seen.winner is None:
+        return say.text("headline", "Round {number} is over", number=view.round)
+    seat = view.seats[seen.winner]
+    if seen.winner == view.you:
+        pattern = N_("Your bot wins round {number}") if seat.owner else N_("You win round {number}")
     else:
-        winner, what = view.winner, "the match" if view.options.is_match else "the game"
-    if winner is None:
-        return f"Round {view.round} is over."
-    seat = view.seats[winner]
-    points = f" with {seat.score:,} {points_unit(view.options)}{'' if seat.score == 1 else 's'}" if seat.score else ""
-    return f"{who_wins(view.names, winner, view.you, bot=seat.owner)} {what}{points}."
+        pattern = N_("{name}’s bot wins round {number}") if seat.owner else N_("{name} wins round {number}")
+    return say.text("headline", pattern, name=seat.name, number=view.round)
 
 
 def _race_task(view: GameView, race: rules.Buzz) -> str:
     """Return what the reader does in a race for the buzzer, in which everybody acts at once (BUZZ-2)."""
     if any(move.kind == "buzz" for move in view.legal):
-        return "press it now"
-    return "wait for the others to press it" if view.you in race.pressed else "everybody presses it now"
+        return say.text("headline", "BUZZ!")
+    if view.you in race.pressed:
+        return say.text("headline", "You pressed. Who is slowest?")
+    return say.text("headline", "Who presses the buzzer last?")
+
+
+DEBTS: Final = {
+    (True, True): (N_("Stack, challenge or take {n}"), N_("{name}: stack, challenge or take {n}")),
+    (True, False): (N_("Stack or take {n}"), N_("{name}: stack or take {n}")),
+    (False, True): (N_("Challenge or take {n}"), N_("{name}: challenge or take {n}")),
+    (False, False): (N_("Take {n}"), N_("{name}: take {n}")),
+}
+"""The headlines of a player who owes cards and of the others, by whether the player can stack and can challenge."""
+DEBTS_BY_COLOR: Final = {
+    True: (N_("Challenge, or draw until {color} shows"), N_("{name}: challenge, or draw until {color} shows")),
+    False: (N_("Draw until {color} shows"), N_("{name}: draw until {color} shows")),
+}
+"""The same for a debt that ends with a colour (BLUFF-5), by whether the player can challenge."""
 
 
 def _your_task(view: GameView, seen: rules.View) -> str:
+    """Return what the reader, who is on turn, has to do. Empty if they can simply play."""
     if seen.phase == "choose_color":
-        return "choose a colour for the roulette"
-    if seen.phase == "drawn" and seen.drawn is not None:
-        name = rules.card_name(seen.drawn)
-        return f"play the {name} you drew" + ("" if view.options.drawn_must_play else ", or keep it")
+        return say.text("headline", "Pick the roulette’s colour")
+    if seen.phase == "drawn":
+        return _drawn_task(view, seen)
+    challenges = seen.challenge is not None
+    if seen.pending is not None and not seen.pending.value:
+        return say.text("headline", DEBTS_BY_COLOR[challenges][0], color=color_in_sentence(seen.color or ""))
     if seen.pending is not None:
-        if not seen.pending.value:
-            return _either(_challenge(view, seen), until_the_color(seen))
-        return ", and can ".join([f"you owe {cards(seen.pending.total)}", *_challenge(view, seen)])
-    kinds = {move.kind for move in view.legal}
-    if "play" not in kinds:
-        return "draw (no playable card)"
-    return "play a card or draw" if "draw" in kinds else "play a card"
+        return say.text("headline", DEBTS[view.playable_cards > 0, challenges][0], n=say.number(seen.pending.total))
+    return "" if any(move.kind == "play" for move in view.legal) else say.text("headline", "Nothing fits: draw")
 
 
-def _their_task(seen: rules.View) -> str:
+def _drawn_task(view: GameView, seen: rules.View) -> str:
+    must = view.options.drawn_must_play
+    if seen.drawn is None:  # a mail names no card
+        return say.text("headline", N_("You drew a card: play it") if must else N_("You drew a card: play or keep?"))
+    pattern = N_("You drew {card}: play it") if must else N_("You drew {card}: play or keep?")
+    return say.text("headline", pattern, card=card_name(seen.drawn))
+
+
+def _their_task(seen: rules.View, name: str) -> str:
+    challenges = seen.challenge is not None
     if seen.phase == "choose_color":
-        return "choose a colour for the roulette"
+        return say.text("headline", "{name}: pick the roulette’s colour", name=name)
+    if seen.pending is not None and not seen.pending.value:
+        return say.text("headline", DEBTS_BY_COLOR[challenges][1], name=name, color=color_in_sentence(seen.color or ""))
     if seen.pending is not None:
-        ways = ["answer"] if seen.options.stacking != "off" and seen.pending.value else []
-        ways += ["challenge"] if seen.challenge is not None else []
-        payment = f"take {cards(seen.pending.total)}" if seen.pending.value else until_the_color(seen)
-        return f"{', '.join(ways)} or {payment}" if ways else payment
-    return "play the drawn card" if seen.phase == "drawn" else "play or draw"
+        stacks = seen.options.stacking != "off"
+        return say.text("headline", DEBTS[stacks, challenges][1], name=name, n=say.number(seen.pending.total))
+    if seen.phase == "drawn":
+        return say.text("headline", "{name}: play the drawn card", name=name)
+    return say.text("headline", "{name}’s turn", name=name)
 
 
 def detail(view: GameView) -> str:
-    """Return the sentence below the headline: what the reader can play, or why they only watch. May be empty."""
+    """Return the sentences below the headline: what the reader can play, why they only watch, or how the winner won.
+
+    May be empty.
+    """
     seen = view.view
-    if seen is None or view.status != "playing":
+    if seen is None or view.status == "void":
         return ""
+    if view.status != "playing":
+        return _winning_points(view)
     if view.you is None:
-        return "You are watching."
+        return say.text("detail", "You are watching.")
     if view.seats[view.you].left:
-        return "You have left this game."
+        return say.text("detail", "You have left this game.")
+    if view.you in seen.out and view.options.is_match:
+        return say.text("detail", "You’re out this round. Next deal soon.")
     if view.you in seen.out:
-        return "You are out until the next deal." if view.options.is_match else "You are out of this round."
+        return say.text("detail", "You’re out of this round.")
     if seen.phase == "buzz":
-        pressed = listed([view.names[seat] for seat in seen.buzz.pressed]) if seen.buzz else ""
-        return "The slowest to press draws two cards." + (f" Pressed: {pressed}." if pressed else "")
+        return _what_slowness_costs(view, seen)
     if view.my_turn:
         return _what_is_playable(view, seen)
     return _what_fits_out_of_turn(view, seen, view.seats[view.you])
 
 
+def _winning_points(view: GameView) -> str:
+    score = 0 if view.winner is None else view.seats[view.winner].score
+    if not score:
+        return ""
+    if view.options.scoring == "winner":
+        return say.plural("detail", "{n} point.", "{n} points.", score)
+    return say.plural("detail", "{n} penalty point.", "{n} penalty points.", score)
+
+
+def _what_slowness_costs(view: GameView, seen: rules.View) -> str:
+    told = [say.text("detail", "The slowest to press draws two cards.")]
+    if seen.buzz and seen.buzz.pressed:
+        names = listed([view.names[seat] for seat in seen.buzz.pressed])
+        told.append(say.text("detail", "Pressed: {names}.", names=names))
+    return " ".join(told)
+
+
 def _what_fits_out_of_turn(view: GameView, seen: rules.View, mine: SeatView) -> str:
-    """Return which cards the reader can play out of turn, and why no others can be chosen (INT-4)."""
-    fits = ""
-    if any(move.kind == "play" for move in view.legal):
-        in_straight = seen.run is not None and seen.run.seat == view.you
-        fits = "You can continue your straight." if in_straight else "You can intercept the top card."
-    if not view.cost_of_miss or not mine.cards or mine.bot or view.paused:
-        return fits
-    points = counted(view.cost_of_miss, "point")
+    """Return which cards the reader can play out of turn, or that none fits where a miss costs points (INT-4)."""
+    fits = [card_name(card) for card in view.plays]
+    if fits and seen.run is not None and seen.run.seat == view.you:
+        return say.text("detail", "You can continue your straight.")
+    if len(fits) == 1:
+        return say.text("detail", "Jump in with {card}!", card=fits[0])
     if fits:
-        return f"{fits} Your other cards are locked: a miss costs {points}."
-    return f"Your cards are locked: none fits out of turn, and a miss costs {points}."
+        return say.text("detail", "You can jump in with {cards}.", cards=listed(fits))
+    if not view.cost_of_miss or not mine.cards or mine.bot or view.paused:
+        return ""
+    return say.text("detail", "Nothing to jump in with.")
 
 
 def locked(view: GameView) -> str:
     """Return why a click on a card that does not fit does nothing out of turn, or an empty text if it would (INT-4)."""
-    cost = view.cost_of_miss
-    return f"Locked: this card does not fit. Out of turn, a miss costs {counted(cost, 'point')}." if cost else ""
+    if not view.cost_of_miss:
+        return ""
+    return say.plural(
+        "detail",
+        "Locked: this card does not fit. Out of turn, a miss costs {n} point.",
+        "Locked: this card does not fit. Out of turn, a miss costs {n} points.",
+        view.cost_of_miss,
+    )
 
 
 def _what_is_playable(view: GameView, seen: rules.View) -> str:
     if seen.phase == "choose_color":
-        return "You turn over cards until that colour shows, and keep them all."
+        return say.text("detail", "You turn over cards until that colour shows, and keep them all.")
     if seen.pending is not None:
-        return _what_answers(view, seen, seen.pending)
+        return what_answers(view, seen, seen.pending)
     if seen.phase == "drawn":
         return ""
     face = rules.face_of(seen.top)
-    hue = color(seen.color)
-    wild = "any wild" if view.options.buzzers == "off" else "any wild or buzzer"
-    if not face.color:
-        return f"You can play {hue.lower()} or {wild}." if hue else "You can play any card."
-    symbol = face.name.removeprefix(f"{hue} ") if face.number is None else face.number
-    return f"You can play {hue.lower()}, any {symbol} or {wild}."
+    buzzers = view.options.buzzers != "off"
+    if not seen.color:
+        return say.text("detail", "You can play any card.")
+    if face.color:
+        plain = N_("You can play {color}, any {symbol} or any wild.")
+        more = N_("You can play {color}, any {symbol} or any wild or buzzer.")
+    else:
+        plain, more = N_("You can play {color} or any wild."), N_("You can play {color} or any wild or buzzer.")
+    symbol = say.text("card", rules.symbol_name(face.symbol))
+    return say.text("detail", more if buzzers else plain, color=color_in_sentence(seen.color), symbol=symbol)
 
 
-def until_the_color(seen: rules.View) -> str:
-    """Return how a debt without a number is paid: `draw until pink shows` (BLUFF-5)."""
-    return f"draw until {color(seen.color).lower()} shows"
+ANSWERS: Final = {
+    ("same", False): (
+        N_("{n} card can answer: the same draw card."),
+        N_("{n} cards can answer: the same draw card."),
+    ),
+    ("same", True): (
+        N_("{n} card can answer: the same draw card, or a Skip, Reverse or Wild to pass it on."),
+        N_("{n} cards can answer: the same draw card, or a Skip, Reverse or Wild to pass it on."),
+    ),
+    ("family", False): (
+        N_("{n} card can answer: +{value} or higher of this family."),
+        N_("{n} cards can answer: +{value} or higher of this family."),
+    ),
+    ("family", True): (
+        N_("{n} card can answer: +{value} or higher of this family, or a Skip, Reverse or Wild to pass it on."),
+        N_("{n} cards can answer: +{value} or higher of this family, or a Skip, Reverse or Wild to pass it on."),
+    ),
+    ("any", False): (
+        N_("{n} card can answer: +{value} or higher."),
+        N_("{n} cards can answer: +{value} or higher."),
+    ),
+    ("any", True): (
+        N_("{n} card can answer: +{value} or higher, or a Skip, Reverse or Wild to pass it on."),
+        N_("{n} cards can answer: +{value} or higher, or a Skip, Reverse or Wild to pass it on."),
+    ),
+}
+"""What answers a draw card, by the options `stacking` and `advanced_stacking` (RESP-1, RESP-3)."""
 
 
-def owed_and_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> tuple[str, str]:
-    """Return what a debt owes, and a note on how to respond to it (RESP-1, RESP-6, BLUFF-1)."""
-    if not pending.value:
-        return "Cards", _either(_challenge(view, seen), until_the_color(seen))
-    how = ANSWERS[view.options.stacking][1].format(value=pending.value)
-    ways = [*([how] if how else []), *_challenge(view, seen)]
-    return str(pending.total), _either(ways, f"take {pending.total}")
+def what_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> str:
+    """Return in sentences how the reader, who owes cards, can respond (RESP-1, RESP-3, RESP-6, BLUFF-1)."""
+    told = []
+    if pending.value and view.options.stacking != "off":
+        if fits := view.playable_cards:
+            one, many = ANSWERS[view.options.stacking, view.options.advanced_stacking]
+            told.append(say.plural("detail", one, many, fits, value=pending.value))
+        else:
+            told.append(say.text("detail", "None of your cards can answer."))
+    elif seen.challenge is None:
+        told.append(say.text("detail", "Nothing answers these cards."))
+    if seen.challenge is not None:
+        told.append(say.text("detail", "You can challenge {name}.", name=view.names[seen.challenge]))
+    return " ".join(told)
 
 
-def _what_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> str:
-    """Return in words what the player who owes can do (RESP-1, RESP-3, RESP-6, BLUFF-1)."""
-    how = ANSWERS[view.options.stacking][0].format(value=pending.value) if pending.value else ""
-    held, fits = len(seen.hand or ()), view.playable_cards
-    answers = [f"stack {how}"] if how and fits else []
-    if answers and view.options.advanced_stacking:
-        answers.append("pass them on with a Skip, Reverse or Wild")
-    ways = [*answers, *_challenge(view, seen)]
-    count = f"{fits or 'None'} of your {cards(held)} can answer" if how else ""
-    if not ways:
-        payment = f"take {pending.total}" if pending.value else until_the_color(seen)
-        return f"{count or 'Nothing answers these cards'}. {capfirst(payment)}."
-    text = _either(ways, "take them all")
-    return ". ".join(filter(None, (count, f"{capfirst(text)}.")))
-
-
-def _challenge(view: GameView, seen: rules.View) -> list[str]:
-    """Return that the play can be challenged, as a list of one; an empty list if it cannot (BLUFF-1)."""
-    if seen.challenge is None:
-        return []
-    return [f"challenge {'you' if seen.challenge == view.you else view.names[seen.challenge]}"]
-
-
-def _either(ways: Sequence[str], last: str) -> str:
-    """Join alternatives as in `stack, challenge Ann, or take 4`."""
-    return ", or ".join(filter(None, (", ".join(ways), last)))
+def stack_in_words(view: GameView, seen: rules.View) -> str:
+    """Return who owes what, and how they can respond, for the ear."""
+    if seen.pending is None:
+        return say.text("stack", "There is no stack.")
+    yours, name, total = seen.turn == view.you, view.names[seen.turn], seen.pending.total
+    if not seen.pending.value:
+        pattern = N_("You draw until {color} shows.") if yours else N_("{name} draws until {color} shows.")
+        told = [say.text("stack", pattern, name=name, color=color_in_sentence(seen.color or ""))]
+    elif yours:
+        told = [say.plural("stack", "You owe {n} card.", "You owe {n} cards.", total)]
+    else:
+        told = [say.plural("stack", "{name} owes {n} card.", "{name} owes {n} cards.", total, name=name)]
+    if yours:
+        told.append(what_answers(view, seen, seen.pending))
+    elif seen.challenge is not None and seen.challenge == view.you:
+        told.append(say.text("stack", "{name} can challenge you.", name=name))
+    elif seen.challenge is not None:
+        told.append(say.text("stack", "{name} can challenge {other}.", name=name, other=view.names[seen.challenge]))
+    return " ".join(told)
 
 
 def what_leaving_does(view: GameView) -> str:
     """Return what happens to the reader and the others if the reader resigns now (LEAVE-1, END-3, END-4, SCORE-2)."""
     staying = [seat for seat in view.seats if seat.seat != view.you and not seat.left]
+    match, never = view.options.is_match, say.text("leaving", "You can’t come back.")
     # In a match, players who are out of this round play in the next.
-    others = listed([seat.name for seat in staying if view.options.is_match or not seat.out])
-    winner = _winner_by_leaving(view)
-    until = "the match" if view.options.is_match else "the round"
+    others = [seat.name for seat in staying if match or not seat.out]
     if name := winner_of_all_by_leaving(view):
-        return f"{name} wins {'the match' if view.options.is_match else 'the game'}. You can’t come back."
-    aside = f"Your cards are set aside, and you are out for the rest of {until}."
-    if winner:
-        return (
-            f"{winner} wins this round. {aside} {others} continue the match unless this round decides it."
-            " You can’t come back."
-        )
-    return f"{aside} {others} play on. You can’t come back."
+        won = N_("{name} wins the match.") if match else N_("{name} wins the game.")
+        return " ".join((say.text("leaving", won, name=name), never))
+    aside = say.text(
+        "leaving",
+        N_("Your cards are set aside, and you are out for the rest of the match.")
+        if match
+        else N_("Your cards are set aside, and you are out for the rest of the round."),
+    )
+    if winner := _winner_by_leaving(view):
+        one = N_("{names} continues the match unless this round decides it.")
+        many = N_("{names} continue the match unless this round decides it.")
+        won = say.text("leaving", "{name} wins this round.", name=winner)
+        return " ".join((won, aside, say.plural("leaving", one, many, len(others), names=listed(others)), never))
+    on = say.plural("leaving", "{names} plays on.", "{names} play on.", len(others), names=listed(others))
+    return f"{aside} {on} {never}"
 
 
 def winner_of_all_by_leaving(view: GameView) -> str:
@@ -391,23 +564,33 @@ def length(view: GameView) -> str:
 
     A match that a number of rounds may end is `round 2 of 3` or `round 2 of 3, to 500`.
     """
+    rounds, target = view.options.rounds, say.number(view.target)
     if not view.options.is_match:
-        return "a single round"
-    # A void round keeps its number, so the match has one more.
-    rounds, deals = view.options.rounds, view.options.rounds + len(view.cancelled)
-    of = f" of {deals}" if rounds else ""
-    now = f"round {view.round}{of}" if view.round else counted(rounds, "round") if rounds else ""
-    return ", ".join(filter(None, (now, f"to {view.target:,}" if view.target else "")))
+        return say.text("length", "a single round")
+    if not view.round and not rounds:
+        return say.text("length", "to {target}", target=target)
+    if not view.round and view.target:
+        return say.plural("length", "{n} round, to {target}", "{n} rounds, to {target}", rounds, target=target)
+    if not view.round:
+        return say.plural("length", "{n} round", "{n} rounds", rounds)
+    if not rounds:
+        return say.text("length", "round {number}, to {target}", number=view.round, target=target)
+    deals = rounds + len(view.cancelled)  # a void round keeps its number, so the match has one more
+    pattern = N_("round {number} of {rounds}, to {target}") if view.target else N_("round {number} of {rounds}")
+    return say.text("length", pattern, number=view.round, rounds=deals, target=target)
 
 
 def match_length(view: GameView) -> str:
-    """Return how long a game is, in a sentence: `a single round`, `a match to 500 points or of 3 rounds`."""
+    """Return how long a game is, as a sentence: `A single round.` or `A match to 500 points or of 3 rounds.`"""
+    rounds = view.options.rounds
     if not view.options.is_match:
-        return "a single round"
-    ends = [f"to {view.target:,} points"] if view.target else []
-    if view.options.rounds:
-        ends.append(f"of {counted(view.options.rounds, 'round')}")
-    return f"a match {' or '.join(ends)}"
+        return say.text("length", "A single round.")
+    if not rounds:
+        return say.text("length", "A match to {target} points.", target=say.number(view.target))
+    if not view.target:
+        return say.plural("length", "A match of {n} round.", "A match of {n} rounds.", rounds)
+    one, many = N_("A match to {target} points or of {n} round."), N_("A match to {target} points or of {n} rounds.")
+    return say.plural("length", one, many, rounds, target=say.number(view.target))
 
 
 def differences(view: GameView) -> str:
@@ -415,35 +598,55 @@ def differences(view: GameView) -> str:
 
     The length of the game makes no difference.
     """
-    return _differences(view.preset, view.options)
+    return _differences(view.preset, view.options, get_language())
 
 
 @lru_cache(maxsize=256)
-def _differences(preset: str, options: rules.Options) -> str:
+def _differences(preset: str, options: rules.Options, _language: str | None) -> str:
     changed = rules.options_diff(preset, options)
-    said = [
+    told = [
         spec.sentence(changed[spec.name])
         for spec in rules.OPTIONS
         if spec.name in changed and spec.name not in ("target", "rounds")
     ]
-    return f"Different from the {rules.PRESET_TITLES[preset]} rules: {' '.join(said)}" if said else ""
+    if not told:
+        return ""
+    return " ".join(
+        (say.text("table", "Different from the {preset} rules:", preset=rules.PRESET_TITLES[preset]), *told)
+    )
+
+
+AFTER_MISSES: Final = {
+    "bot": (
+        N_("After a missed turn, a bot takes the seat until its owner is back."),
+        N_("After {n} missed turns in a row, a bot takes the seat until its owner is back."),
+    ),
+    "leave": (
+        N_("After a missed turn, the player leaves the game."),
+        N_("After {n} missed turns in a row, the player leaves the game."),
+    ),
+}
+"""What happens to a player who misses turns, by `Game.after_misses` (CLOCK-3)."""
 
 
 def options_prose(view: GameView) -> str:
     """Return a table's options as sentences. Rule options are named only if they differ from the preset."""
-    pace = view.terms
-    deck = view.options.rules.deck
+    pace, deck = view.terms, view.options.rules.deck
     parts = [
-        f"{rules.PRESET_TITLES[view.preset]} rules, {deck.size} cards, {match_length(view)}.",
-        f"{pace.label} pace: {pace.help}.",
-        "Anyone can watch." if view.public else "Only people with the link can see it.",
+        say.text("table", "{preset} rules, {n} cards.", preset=rules.PRESET_TITLES[view.preset], n=deck.size),
+        match_length(view),
+        say.text("table", "{pace} pace: {help}.", pace=pace.label, help=pace.help),
     ]
+    if view.public:
+        parts.append(say.text("table", "Anyone can watch."))
+    else:
+        parts.append(say.text("table", "Only people with the link can see it."))
     if not view.programs:
-        parts.append("No programs play here, except the site’s own bots.")
-    many = f"{view.misses_allowed} missed turns in a row" if view.misses_allowed > 1 else "one missed turn"
-    then = Game.AfterMisses(view.after_misses).label
-    parts.append(f"After {many}, {inside(then)}.")
-    if any(seat.bot for seat in view.seats):
-        parts.append(f"Bots wait {view.bot_pause:g} s before they move." if view.bot_pause else "Bots move at once.")
-    parts += [differences(view), rules.warning(view.options)]
-    return " ".join(filter(None, parts))
+        parts.append(say.text("table", "No programs play here, except the site’s own bots."))
+    one, many = AFTER_MISSES[view.after_misses]
+    parts.append(say.plural("table", one, many, view.misses_allowed))
+    if any(seat.bot for seat in view.seats) and view.bot_pause:
+        parts.append(say.text("table", "Bots wait {seconds} s before they move.", seconds=format(view.bot_pause, "g")))
+    elif any(seat.bot for seat in view.seats):
+        parts.append(say.text("table", "Bots move at once."))
+    return " ".join(filter(None, (*parts, differences(view), rules.warning(view.options))))

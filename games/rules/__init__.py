@@ -5,7 +5,20 @@ The types are cards, options, positions, moves, events and views. The main funct
 """
 
 from games.rules.apply import apply, ends_turn, push
-from games.rules.cards import COLORS, DECKS, FACES, Card, Deck, Effect, Face, card_name, color_name, face_of, pair_text
+from games.rules.cards import (
+    COLORS,
+    DECKS,
+    FACES,
+    Card,
+    Deck,
+    Effect,
+    Face,
+    card_name,
+    color_name,
+    face_of,
+    pair_text,
+    symbol_name,
+)
 from games.rules.clock import fewest_cards, most_held
 from games.rules.deal import deal, deal_cards, is_deck, shuffled_cards
 from games.rules.effects import is_bluff, more_cards_by_challenge
@@ -148,6 +161,7 @@ __all__ = [
     "rules_that_apply",
     "sentence",
     "shuffled_cards",
+    "symbol_name",
     "view_for",
     "warning",
     "why_not",

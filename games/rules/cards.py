@@ -377,3 +377,12 @@ def color_name(color: str) -> str:
     'Red'
     """
     return _COLOR_NAMES[color]
+
+
+def symbol_name(symbol: str) -> str:
+    """Return the name of a symbol in every colour, by its text in the notation.
+
+    >>> symbol_name("S")
+    'Skip'
+    """
+    return _SYMBOLS[symbol].name

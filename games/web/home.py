@@ -128,6 +128,6 @@ def next_game(request: HttpRequest) -> HttpResponse:
     after = request.GET.get("after", "")
     game = lists.next_game_for(user, after=after if A_CODE.fullmatch(after) else None)
     if game is None:
-        messages.info(request, "No games are waiting for you.")
+        messages.info(request, "No game needs you. Start one?")
         return redirect("home")
     return redirect(game)

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
@@ -108,7 +107,6 @@ def lobby_page(
         table,
         view,
         asked=asked,
-        now=timezone.now(),
         usual_bot=TableChoices().bot,
         reportable=bool(others_of(table, user)),
         barred=TAKEN_OFF if barred else "",

@@ -268,14 +268,14 @@ def _bot_plays(page: Page, cast: Cast) -> None:
 def _orders(page: Page, cast: Cast) -> None:
     table = cast.table({**MANY, "turn": 1}, options={"interceptions": "super"})
     page.goto(f"/games/{table.game.code}/")
-    page.get_by_text("Standing orders").click()
+    page.locator("#orders > summary").click()
 
 
 def _orders_before_the_start(page: Page, cast: Cast) -> None:
     options = lobby.TableChoices(preset="house-party", players=5, bots=1)
     table = lobby.create_table(user=cast.alice, choices=options, now=timezone.now())
     page.goto(f"/games/{table.game.code}/")
-    page.get_by_text("Standing orders").click()
+    page.locator("#orders > summary").click()
 
 
 def _notices(page: Page, cast: Cast) -> None:

@@ -88,7 +88,7 @@ def test_a_name_being_typed_stays_when_somebody_else_sits_down(new_page: NewPage
     field.press_sequentially("Ann")
     lobby.join(code=game.code, viewer=Viewer(bob, [game.invite_key]), now=timezone.now())
     page.evaluate("() => htmx.trigger('#main', 'refetch')")  # a visitor has no socket of a private table, and polls
-    expect(page.get_by_role("heading", level=1)).to_have_text("alice’s table: 2 seats are free.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("alice’s table: 2 seats are free")
     expect(field).to_have_value("Ann")
     expect(field).to_be_focused()
     field.press_sequentially("a")

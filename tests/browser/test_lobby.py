@@ -27,15 +27,15 @@ def test_a_table_fills_and_starts_without_a_reload(new_page: NewPage, alice: Use
     host.locator("summary", has_text="Seats").click()
     host.get_by_role("group", name="Players").get_by_label("3").check()
     host.get_by_role("button", name="Create table").click()
-    expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free.")
+    expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free")
     link = host.locator("#invite-link").text_content() or ""
 
     friend = new_page(java_script_enabled=False)
     friend.goto(link)
     friend.get_by_label("Your name").fill("Fern")
     friend.get_by_role("button", name="Sit down").click()
-    expect(friend.get_by_role("heading", level=1)).to_have_text("alice’s table: 1 seat is free.")
-    expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 1 seat is free.")
+    expect(friend.get_by_role("heading", level=1)).to_have_text("alice’s table: 1 seat is free")
+    expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 1 seat is free")
 
     host.get_by_role("button", name="Add a bot").click()
     host.locator("#hand").wait_for()
@@ -74,7 +74,7 @@ def test_an_error_does_not_take_the_place_of_a_lobby(visitors: Visitors, site: s
         page.evaluate("window.dispatchEvent(new Event('online'))")
     page.unroute("**/games/**lobby=**")
     lobby.add_bot(code=game.code, viewer=Viewer(alice), bot="careful", now=timezone.now())
-    expect(page.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free")
     assert [line for line in visitors.leave() if "429" not in line] == []
 
 

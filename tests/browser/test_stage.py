@@ -114,7 +114,7 @@ def test_seats_are_on_an_arc_and_piles_show_their_size(new_page: NewPage, cast: 
     assert left[1] == pytest.approx(right[1], abs=2)
     names = page.locator(".player .name")
     assert names.all_inner_texts() == ["alice", "bob", "charlie", "mo"]
-    expect(page.locator(".flow")).to_contain_text(" clockwise")
+    expect(page.locator(".flow")).to_contain_text("Clockwise")
     ring = page.locator("#seat-2 .ring .fill")
     assert (ring.get_attribute("stroke-dasharray"), ring.get_attribute("pathLength")) == ("20 25", "25")
     expect(page.locator("#seat-1 .held i")).to_have_count(3)
@@ -129,7 +129,7 @@ def test_seats_are_on_an_arc_and_piles_show_their_size(new_page: NewPage, cast: 
     assert [seat.middle for seat in opponents(page)] == [left, top, right]
     assert names.all_inner_texts() == ["alice", "mo", "charlie", "bob"]
     assert page.locator(".player.n-1 .name").inner_text() == "bob"
-    expect(page.locator(".flow")).to_contain_text("counter-clockwise")
+    expect(page.locator(".flow")).to_contain_text("Counter-clockwise")
     expect(page.locator(".ring")).to_have_count(0)
     assert page.locator(".lower").count() == 0
     expect(page.locator(".layers i")).to_have_count(1)

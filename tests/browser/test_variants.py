@@ -40,7 +40,7 @@ def test_a_wild_draw_four_is_challenged(open_table: TableForTwo) -> None:
     expect(one.locator("#choose-y")).to_be_visible()
     pause(one)
     one.locator("#choose-y").click()
-    expect(other.locator("#headline")).to_contain_text("Your turn: you owe 4 cards, and can challenge alice")
+    expect(other.locator("#headline")).to_contain_text("Your turn. Challenge or take 4")
     expect(one.locator("#challenge")).to_have_count(0)
     expect(other.get_by_role("button", name="Challenge alice")).to_be_visible()
     after(other, lambda: other.keyboard.press("f"))
@@ -117,7 +117,7 @@ def test_a_locked_card_says_why_and_costs_nothing(open_table: TableForTwo) -> No
     for name in ("Red 1", "Wild"):
         pause(page)
         page.get_by_role("button", name=name, exact=True).click(force=True)
-    expect(page.locator(".due")).to_contain_text("Your cards are locked: none fits out of turn")
+    expect(page.locator(".due")).to_contain_text("Nothing to jump in with.")
     page.reload()  # after every request that a click could have sent
     assert (log_of(table), now_of(table).started.position.extra.fines) == ([], ())
 

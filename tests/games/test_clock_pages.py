@@ -62,14 +62,14 @@ def test_two_players_pause_and_resume_with_buttons(table: Table, as_alice: Clien
     assert press(as_bob, table, "pause") == 303
     paused = Page(as_alice.get(table.game.get_absolute_url()))
     assert "The players have agreed to pause the game. You will have 47 h left when it resumes." in paused.text
-    assert words_of(paused.one("h1")) == "Paused: your turn."
+    assert words_of(paused.one("h1")) == "Paused: your turn"
     assert not paused.has(id="draw")
     home = Page(as_alice.get("/")).text
-    assert "No games are waiting for you." in home
+    assert "No game needs you." in home
     assert "Paused: your turn" in home
     assert press(as_bob, table, "go-on") == 303
     assert now_of(table).game.deadline is not None
-    assert "Your turn: " in page(as_alice, table)
+    assert "Your turn" in page(as_alice, table)
 
 
 def test_a_vote_for_a_pause_can_be_withdrawn_and_one_person_among_bots_pauses_alone(
@@ -102,20 +102,20 @@ def test_a_pause_by_staff_is_seen_by_all_and_ended_by_no_player(table: Table, ch
 def test_an_owner_takes_a_seat_back_with_one_button(table: Table, as_alice: Client, as_bob: Client) -> None:
     by_staff(table, seat=0)
     mine, other, home = page(as_alice, table), page(as_bob, table), text_of(as_alice.get("/"))
-    assert ("A bot plays for you." in mine, "Take your seat back" in mine) == (True, True)
+    assert ("A bot is keeping your seat warm." in mine, "Take your seat back" in mine) == (True, True)
     assert ("bot plays for alice" in other, "Take your seat back" in other) == (True, False)
-    assert ("No games are waiting for you." in home, "A bot plays for you" in home) == (True, True)
+    assert ("No game needs you." in home, "A bot plays for you" in home) == (True, True)
     assert press(as_alice, table, "take-back") == 303
-    assert "Your turn: " in page(as_alice, table)
+    assert "Your turn" in page(as_alice, table)
     assert Seat.objects.get(game=table.game, index=0).bot == ""
 
 
 def test_a_seat_that_is_out_of_the_only_round_cannot_be_taken_back(alice: User, bob: User, as_alice: Client) -> None:
     here = table_at({**TWO_HANDS, "hands": [[], *TWO_HANDS["hands"]], "turn": 1, "out": [0]}, [alice, bob, "careful"])
     Seat.objects.filter(game=here.game, index=0).update(bot="careful")
-    assert "A bot plays for you." not in page(as_alice, here)
+    assert "A bot is keeping your seat warm." not in page(as_alice, here)
     Game.objects.filter(pk=here.game.pk).update(target=500)
-    assert "A bot plays for you." in page(as_alice, here)
+    assert "A bot is keeping your seat warm." in page(as_alice, here)
 
 
 def test_a_stack_that_the_clock_took_is_marked_in_the_log(alice: User, bob: User, as_bob: Client) -> None:

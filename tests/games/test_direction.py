@@ -48,7 +48,7 @@ def test_game_pages_isolate_right_to_left_names(alice: User, bob: User) -> None:
     actions.update_profile(user=bob, display_name=MUHAMMAD, time_zone="UTC", now=NOW)
     table = lobby.create_table(user=bob, choices=lobby.TableChoices(players=2), now=NOW)
     page = logged_in(alice).get(f"/games/{table.game.code}/").content.decode()
-    assert f"<bdi>{MUHAMMAD}</bdi>\u2019s table: 1 seat is free." in page
+    assert f"<bdi>{MUHAMMAD}</bdi>\u2019s table: 1 seat is free" in page
     playing = table_at(TWO_HANDS, [bob, alice])
     play_move(code=playing.game.code, viewer=Viewer(bob), text="play r5", version=0, now=NOW)
     for path in ("", "log/"):

@@ -73,7 +73,7 @@ def test_the_drawn_card_is_in_the_page_heading_but_in_no_mail(alice: User, bob: 
     view = queries.view_of(table_at(position, [alice, bob], deadline=NOON + DAY), alice)
     mail = emails.turn_mail(reader(alice), KINDS[TURN], [view], now=NOON, unique="1")
 
-    assert mail.subject == "Your turn: play a card, by Sunday 22 November, 12:00 (UTC)."
+    assert mail.subject == "Your turn. You drew a card: play it. You have until Sunday 22 November, 12:00 (UTC)."
     assert cards_in(everything_in(mail)) == []
 
 
@@ -90,7 +90,7 @@ def test_times_have_the_day_and_the_reader_s_time_zone(alice: User, bob: User, z
     view = queries.view_of(table_at(TWO_HANDS, [alice, bob], deadline=NOON + DAY), alice)
     mail = emails.turn_mail(reader(alice, zone), KINDS[TURN], [view], now=NOON, unique="1")
 
-    assert mail.subject == f"Your turn: play a card or draw, by {when}."
+    assert mail.subject == f"Your turn. You have until {when}."
     reminder = emails.turn_mail(reader(alice, zone), KINDS[DEADLINE], [view], now=NOON, unique="1")
     assert reminder.subject == f"Reminder. {mail.subject}"
     assert timezone.get_current_timezone_name() == "UTC"

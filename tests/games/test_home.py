@@ -174,7 +174,7 @@ def test_an_equal_list_is_not_sent_again(
 def test_fetching_the_list_leaves_messages_to_the_next_page(as_alice: Client) -> None:
     as_alice.get("/next/")  # no game waits
     assert not Page(fetched(as_alice)).has("li", class_="note info")
-    assert words_of(Page(as_alice.get("/")).one("li", class_="note info")).startswith("No games are waiting")
+    assert words_of(Page(as_alice.get("/")).one("li", class_="note info")).startswith("No game needs you.")
 
 
 def test_an_open_list_reloads_when_its_reader_has_logged_out(client: Client) -> None:
@@ -215,7 +215,7 @@ def test_my_games_are_listed_in_pages(
         False,
         True,
     ]
-    assert [said in text_of(last) for said in ("Games 5 to 5", "No games are waiting for you.")] == [True, False]
+    assert [said in text_of(last) for said in ("Games 5 to 5", "No game needs you.")] == [True, False]
 
 
 @pytest.mark.usefixtures("pages_of_two")
@@ -290,7 +290,7 @@ def test_the_only_waiting_game_is_its_own_next_game(as_alice: Client, table: Tab
 
 
 def test_without_a_next_game_the_front_page_says_so(as_alice: Client, client: Client) -> None:
-    assert "No games are waiting for you." in text_of(as_alice.get("/next/", follow=True))
+    assert "No game needs you." in text_of(as_alice.get("/next/", follow=True))
     assert client.get("/next/").headers["Location"] == "/"
 
 
@@ -417,7 +417,7 @@ def test_a_row_shows_what_to_do_the_hands_and_the_time_left(
     deadline = timezone.now() + timedelta(minutes=47, seconds=30)
     people: list[User | str] = [alice, bob, charlie, "careful"]
     game = table_at({**TWO_HANDS, "hands": hands, "out": [3]}, people, deadline=deadline).game
-    text, asked = row(as_alice, game), "Play a card or draw with bob, charlie and Bot 3"
+    text, asked = row(as_alice, game), "Play or draw with bob, charlie and Bot 3"
     assert f"{asked} No Mercy · Standard pace bob: 21 of 25 cards charlie: 16 of 25 cards" in text
     assert ("Bot 3: out" in text, "47 min left" in text) == (True, True)
 
@@ -428,7 +428,7 @@ def test_a_row_of_a_game_that_waits_for_others_says_for_whom_and_a_paused_one_ha
     deadline = timezone.now() + timedelta(minutes=10)
     game = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=deadline, options={"mercy_limit": 0}).game
     text = row(as_alice, game)
-    assert "bob’s turn: play or draw with bob" in text  # a name keeps its case
+    assert "bob’s turn with bob" in text  # a name keeps its case
     assert ("10 min left" in text, "of 25 cards" in text) == (True, False)
     for player in (alice, bob):
         pauses.ask_pause(code=game.code, viewer=Viewer(player), now=timezone.now())

@@ -63,7 +63,7 @@ def test_a_turn_notice_is_sent_once_when_its_wait_is_over(table: Table) -> None:
     assert states() == {"site": ("waiting", ""), "email": ("waiting", "")}
     (sent,) = deliver()
     assert sent["To"] == "alice@example.org"
-    assert sent["Subject"] == "Your turn: play a card or draw, by Sunday 22 November, 12:00 (UTC)."
+    assert sent["Subject"] == "Your turn. You have until Sunday 22 November, 12:00 (UTC)."
     assert states() == {"site": ("sent", ""), "email": ("sent", "")}
     assert deliver(DUE + HOUR) == []
 
@@ -219,7 +219,7 @@ def remind(table: Table) -> None:
 def test_a_reminder_replaces_the_turn_mail(table: Table) -> None:
     remind(table)
     (sent,) = deliver(NOON + 20 * HOUR)
-    assert sent["Subject"] == "Reminder. Your turn: play a card or draw, by Sunday 22 November, 12:00 (UTC)."
+    assert sent["Subject"] == "Reminder. Your turn. You have until Sunday 22 November, 12:00 (UTC)."
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
@@ -350,7 +350,7 @@ def test_a_summary_is_sent_once_a_day_at_its_hour(table: Table, alice: User) -> 
     assert preferences.write_digests(now=NOON + 4 * HOUR) == 0
     (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waiting" in found["Subject"]]
     assert sent["Subject"] == "1 game is waiting for you."
-    assert "by Sunday 22 November, 14:00 (Europe/Helsinki)" in text_of(sent)
+    assert "until Sunday 22 November, 14:00 (Europe/Helsinki)" in text_of(sent)
     assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 28 * HOUR
 
 

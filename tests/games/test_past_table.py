@@ -167,7 +167,7 @@ def test_a_turn_that_waits_is_said_and_ends_the_watching_in_time(match: tuple[Ta
     Round.objects.filter(pk=table.started.round.pk).update(turn=seat)
     page = watch(table, owner(table, seat), knocked_out(table)[seat])
     assert page.has(data_deal="2") == (seconds == 30)
-    assert ("Skip to the end: it’s your turn" in page.text) == (seconds != 30)
+    assert ("Skip to my next turn" in page.text) == (seconds != 30)
 
 
 def test_a_long_round_and_a_faulty_log_show_the_present(

@@ -94,46 +94,87 @@ KNOCKED_OUT = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
 
 
 @pytest.mark.parametrize(
-    ("position", "you", "game", "sentence"),
+    ("position", "you", "game", "told"),
     [
-        (PLAIN, 0, {}, "Your turn: play a card or draw."),
-        (NOTHING_FITS, 0, {}, "Your turn: draw (no playable card)."),
-        (OWED, 0, {}, "Your turn: you owe 6 cards."),
-        (ROULETTE, 0, {}, "Your turn: choose a colour for the roulette."),
-        (DRAWN, 0, {}, "Your turn: play the Red 5 you drew."),
-        (DRAWN_IN_CLASSIC, 0, {"preset": "classic"}, "Your turn: play the Red 5 you drew, or keep it."),
-        (PLAIN, 1, {}, "Ann’s turn: play or draw."),
-        (OWED, 1, {}, "Ann’s turn: answer or take 6 cards."),
-        (ROULETTE, None, {}, "Ann’s turn: choose a colour for the roulette."),
-        (DRAWN, 1, {}, "Ann’s turn: play the drawn card."),
-        (CHALLENGED, 0, {"preset": "classic"}, "Your turn: you owe 4 cards, and can challenge Chen."),
-        (CHALLENGED, 1, {"preset": "classic"}, "Ann’s turn: challenge or take 4 cards."),
-        (CHALLENGED, None, {"preset": "house-party"}, "Ann’s turn: answer, challenge or take 4 cards."),
-        (RACE, 0, RACING, "Buzzer: press it now."),
-        (RACE, 1, RACING, "Buzzer: wait for the others to press it."),
-        (RACE, 2, RACING, "Buzzer: press it now."),
-        (RACE, None, RACING, "Buzzer: everybody presses it now."),
-        (PLAIN, 0, {"deadline": NOW + timedelta(seconds=60)}, "Your turn: play a card or draw."),
-        (PLAIN, 0, {"deadline": NOW + timedelta(hours=2)}, "Your turn: play a card or draw, by 14:00 UTC."),
-        (PLAIN, 0, {"deadline": NOW + timedelta(hours=20)}, "Your turn: play a card or draw, by Sun 08:00 UTC."),
-        (PLAIN, 0, {"deadline": NOW + timedelta(days=10)}, "Your turn: play a card or draw, by 1 Dec 12:00 UTC."),
-        (OVER, 0, {"status": "over", "winner": 0}, "You win the game."),
-        (OVER, 1, {"status": "over", "winner": 0, "target": 500}, "Ann wins the match."),
-        (OVER, 1, {"target": 500}, "Ann wins round 1."),
-        (PLAIN, 1, {"status": "void"}, "This game was called off."),
+        (PLAIN, 0, {}, "Your turn"),
+        (NOTHING_FITS, 0, {}, "Nothing fits: draw"),
+        (OWED, 0, {}, "Stack or take 6"),
+        ({**OWED, "hands": [["b1"], ["r4"]], "declared": [0, 1]}, 0, {}, "Take 6"),
+        (ROULETTE, 0, {}, "Pick the roulette’s colour"),
+        (DRAWN, 0, {}, "You drew Red 5: play it"),
+        (DRAWN_IN_CLASSIC, 0, {"preset": "classic"}, "You drew Red 5: play or keep?"),
+        (PLAIN, 1, {}, "Ann’s turn"),
+        (OWED, 1, {}, "Ann: stack or take 6"),
+        (ROULETTE, None, {}, "Ann: pick the roulette’s colour"),
+        (DRAWN, 1, {}, "Ann: play the drawn card"),
+        (CHALLENGED, 0, {"preset": "classic"}, "Challenge or take 4"),
+        (CHALLENGED, 0, {"preset": "house-party"}, "Stack, challenge or take 4"),
+        (CHALLENGED, 1, {"preset": "classic"}, "Ann: challenge or take 4"),
+        (CHALLENGED, None, {"preset": "house-party"}, "Ann: stack, challenge or take 4"),
+        (RACE, 0, RACING, "BUZZ!"),
+        (RACE, 1, RACING, "You pressed. Who is slowest?"),
+        (RACE, 2, RACING, "BUZZ!"),
+        (RACE, None, RACING, "Who presses the buzzer last?"),
+        (OVER, 0, {"status": "over", "winner": 0}, "You win!"),
+        (OVER, 0, {"status": "over", "winner": 0, "target": 500}, "You win the match!"),
+        (OVER, 1, {"status": "over", "winner": 0, "target": 500}, "Ann outlasts you all"),
+        (OVER, 1, {"status": "over", "winner": 0, "preset": "classic", "target": 500}, "Ann wins the match"),
+        (OVER, None, {"status": "over", "winner": 0}, "Ann wins"),
+        (OVER, 1, {"target": 500}, "Ann wins round 1"),
+        (PLAIN, 1, {"status": "void"}, "This game was called off"),
+        (PLAIN, 0, {"paused_at": NOW, "paused_reasons": ["staff"]}, "Paused: your turn"),
+        (PLAIN, 1, {"paused_at": NOW, "paused_reasons": ["staff"]}, "Paused: Ann’s turn"),
     ],
 )
-def test_the_headline_says_who_must_do_what_by_when_or_who_won(
-    position: Mapping[str, Any], you: int | None, game: dict[str, Any], sentence: str
+def test_the_headline_says_who_must_do_what_or_who_won(
+    position: Mapping[str, Any], you: int | None, game: dict[str, Any], told: str
 ) -> None:
-    assert words.headline(seen(position, you, **game), NOW) == sentence
+    assert words.headline(seen(position, you, **game)) == told
 
 
-LOCKED = "Your other cards are locked: a miss costs 3 points."
+@pytest.mark.parametrize(
+    ("position", "task", "spoken"),
+    [
+        (PLAIN, "Play or draw", "Your turn."),
+        (OWED, "Stack or take 6", "Your turn. Stack or take 6."),
+        (ROULETTE, "Pick the roulette’s colour", "Your turn. Pick the roulette’s colour."),
+    ],
+)
+def test_whoever_hears_a_headline_hears_whose_turn_it_is(position: Mapping[str, Any], task: str, spoken: str) -> None:
+    view = seen(position)
+    assert (words.task(view), words.spoken_headline(view)) == (task, spoken)
+    html = loader.render_to_string("games/_say.html", {"page": page(view)})
+    heading = " ".join(re.sub("<.*?>", "", html.partition("<h1")[2].partition("</h1>")[0]).partition(">")[2].split())
+    assert heading == spoken.removesuffix(".")
+    assert words.turn_call(seen(position, 1)) == ""
+
+
+@pytest.mark.parametrize(
+    ("left", "note"),
+    [
+        (timedelta(seconds=60), ""),
+        (timedelta(hours=2), "until 14:00 UTC"),
+        (timedelta(hours=20), "until Sun 08:00 UTC"),
+        (timedelta(days=10), "until 1 Dec 12:00 UTC"),
+    ],
+)
+def test_a_deadline_that_is_not_near_is_also_told_as_a_time(left: timedelta, note: str) -> None:
+    assert there(page(seen(PLAIN, deadline=NOW + left)).due).note == note
+
+
+def test_no_deadline_is_shown_where_only_bots_wait() -> None:
+    view = seen(PLAIN, deadline=NOW + timedelta(hours=2))
+    bots = replace(view, seats=(view.seats[0], *(replace(seat, bot="careful") for seat in view.seats[1:])))
+    assert page(bots).due is None
+    assert "{left}" not in next(item.text for item in page(bots).spoken_keys if item.key == "t")
+    owned = replace(bots, seats=(*bots.seats[:2], replace(bots.seats[2], owner=True)))
+    for waited_for in (view, owned, replace(bots, terms=PACES["live"])):
+        assert page(waited_for).due is not None
+
+
 RUN = {**PLAIN, "hands": [["r5", "b1", "W"], ["r4", "g3"], ["y3", "y2"]], "run": {"seat": 1, "card": "r3"}}
 ANSWERED_IN_A_HOUSE_PARTY = (
-    "1 of your 3 cards can answer. Stack the same draw card, pass them on with a Skip, Reverse or Wild, challenge Chen,"
-    " or take them all."
+    "1 card can answer: the same draw card, or a Skip, Reverse or Wild to pass it on. You can challenge Chen."
 )
 
 
@@ -143,17 +184,17 @@ ANSWERED_IN_A_HOUSE_PARTY = (
         (PLAIN, 0, {}, "You can play red, any 3 or any wild."),
         ({**PLAIN, "discard_pile": ["rS"]}, 0, {}, "You can play red, any Skip or any wild."),
         ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, 0, {}, "You can play blue or any wild."),
-        (OWED, 0, {}, "1 of your 3 cards can answer. Stack a draw card of +2 or higher, or take them all."),
-        ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, 0, {}, "None of your 2 cards can answer. Take 6."),
-        (CHALLENGED, 0, {"preset": "classic"}, "Challenge Chen, or take them all."),
+        (OWED, 0, {}, "1 card can answer: +2 or higher."),
+        ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, 0, {}, "None of your cards can answer."),
+        (CHALLENGED, 0, {"preset": "classic"}, "You can challenge Chen."),
         (CHALLENGED, 0, {"preset": "house-party"}, ANSWERED_IN_A_HOUSE_PARTY),
         (CHALLENGED, 2, {"preset": "classic"}, ""),
         (CHALLENGED, None, {"preset": "classic"}, "You are watching."),
         (PLAIN, None, {}, "You are watching."),
-        (KNOCKED_OUT, 1, {}, "You are out of this round."),
-        (KNOCKED_OUT, 1, {"target": 500}, "You are out until the next deal."),
-        (RUN, 1, LIVE, f"You can continue your straight. {LOCKED}"),
-        (RUN, 2, LIVE, f"You can intercept the top card. {LOCKED}"),
+        (KNOCKED_OUT, 1, {}, "You’re out of this round."),
+        (KNOCKED_OUT, 1, {"target": 500}, "You’re out this round. Next deal soon."),
+        (RUN, 1, LIVE, "You can continue your straight."),
+        (RUN, 2, LIVE, "Jump in with Yellow 3!"),
         (RUN, 2, {"preset": "house-party", "pace": "standard"}, ""),
         (RACE, 0, RACING, "The slowest to press draws two cards. Pressed: Bob."),
         (RACE, 2, RACING, "The slowest to press draws two cards. Pressed: Bob."),
@@ -168,7 +209,7 @@ def test_the_detail_says_what_the_reader_can_do_or_why_they_only_watch(
 
 def test_a_fine_stands_beside_its_player() -> None:
     shown = page(seen({**PLAIN, "hands": HANDS_WITH_A_WILD, "fines": [0, 3, 1]}, **LIVE))
-    fined = {player.name: [tag.short + tag.rest for tag in player.tags] for player in shown.players}
+    fined = {player.name: [tag.text for tag in player.tags] for player in shown.players}
     assert fined == {"Ann": [], "Bob": ["fined 3 points"], "Chen": ["fined 1 point"]}
 
 
@@ -189,15 +230,15 @@ def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
     assert buttons(2, **LIVE) == {"Yellow 3": "submit", "Yellow 2": "button"}
     assert set(buttons(1, **LIVE).values()) == {"button"}
     assert set(buttons(0, **LIVE).values()) == {"submit"}
-    none_fits = "Your cards are locked: none fits out of turn, and a miss costs 3 points."
-    assert words.detail(seen(position, 1, **LIVE)) == none_fits
+    assert words.detail(seen(position, 1, **LIVE)) == "Nothing to jump in with."
+    assert words.locked(seen(position, 1, **LIVE)).endswith("Out of turn, a miss costs 3 points.")
     for free in (
         {"preset": "house-party", "pace": "standard"},
         {**LIVE, "options": {"interception_penalty": 0}},
         {"preset": "classic", "pace": "live"},
     ):
         assert set(buttons(1, **free).values()) == {"submit"}
-        assert "locked" not in words.detail(seen(position, 1, **free))
+        assert words.detail(seen(position, 1, **free)) == ""
 
 
 def test_times_are_in_the_readers_zone() -> None:
@@ -255,7 +296,7 @@ def with_seats(view: GameView, **changes: Any) -> GameView:
 @pytest.mark.parametrize(("you", "who"), [(0, "Your bot"), (1, "Ann’s bot")])
 def test_a_win_that_a_bot_made_for_the_owner_of_its_seat_says_so(you: int, who: str) -> None:
     view = with_seats(seen(OVER, you, status="over", winner=0, target=5), bot="careful", owner=True)
-    assert words.headline(view, NOW) == f"{who} wins the match."
+    assert words.headline(view) == f"{who} wins"
     ended = there(page(view).ended)
     assert ended.title == f"{who} wins round 1"
     assert ended.result == f"Round 1: {who} wins the round and scores 10 points."
@@ -265,7 +306,7 @@ def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
     fewest: dict[str, Any] = {"preset": "house-party", "target": 500}
     over = {**OVER, "points": [0, 7, 3]}
     view = with_seats(seen(over, 0, status="over", winner=0, **fewest), score=12)
-    assert words.headline(view, NOW) == "You win the match with 12 penalty points."
+    assert (words.headline(view), page(view).detail) == ("You win the match!", "12 penalty points.")
     assert page(view).about_points == "Penalty points: the fewest win."
     assert page(seen(OVER, target=500)).about_points == ""
     ended = there(page(view).ended)
@@ -424,10 +465,10 @@ def test_the_uno_toggle_appears_when_a_play_can_leave_one_card(
 
 def test_the_table_says_stack_colour_and_direction_and_keeps_the_tilt_of_its_cards() -> None:
     table = page(seen({**OWED, "direction": -1})).table
-    assert (table.owed, table.owed_by, table.owed_note) == ("6", "you", "stack +2 or higher, or take 6")
-    assert table.direction == "counter-clockwise, Chen next"
+    assert (table.owed, table.owed_by, table.owed_by_you) == ("6", "on you", True)
+    assert (table.direction, table.following) == ("Counter-clockwise", "Chen is next")
     assert table.color_name == "Red"
-    assert page(seen(PLAIN, 1)).table.direction == "clockwise, you next"
+    assert page(seen(PLAIN, 1)).table.following == "You are next"
 
     def lower(pile: list[str]) -> list[tuple[str, int]]:
         return [(card.text, card.tilt) for card in page(seen({**PLAIN, "discard_pile": pile})).table.lower]
@@ -439,25 +480,27 @@ def test_the_table_says_stack_colour_and_direction_and_keeps_the_tilt_of_its_car
 
 
 @pytest.mark.parametrize(
-    ("preset", "you", "note"),
+    ("preset", "you", "told"),
     [
-        ("classic", 0, "challenge Chen, or take 4"),
-        ("classic", 2, "challenge you, or take 4"),
-        ("classic", None, "challenge Chen, or take 4"),
-        ("house-party", 0, "stack the same draw card, challenge Chen, or take 4"),
+        ("classic", 0, "You owe 4 cards. You can challenge Chen."),
+        ("classic", 2, "Ann owes 4 cards. Ann can challenge you."),
+        ("classic", None, "Ann owes 4 cards. Ann can challenge Chen."),
+        ("house-party", 0, f"You owe 4 cards. {ANSWERED_IN_A_HOUSE_PARTY}"),
     ],
 )
-def test_the_table_says_that_a_debt_can_be_challenged(preset: str, you: int | None, note: str) -> None:
-    shown = page(seen(CHALLENGED, you, preset=preset)).table
-    assert (shown.owed, shown.owed_note) == ("4", note)
+def test_the_key_for_the_stack_says_that_a_debt_can_be_challenged(preset: str, you: int | None, told: str) -> None:
+    def stack(page: GamePage) -> str:
+        return next(item.text for item in page.spoken_keys if item.key == "g")
+
+    assert stack(page(seen(CHALLENGED, you, preset=preset))) == told
     lapsed = page(seen({**CHALLENGED, "challenge": None}, you, preset=preset))
-    assert "challenge" not in f"{lapsed.table.owed_note} {lapsed.detail}".lower()
+    assert "challenge" not in f"{stack(lapsed)} {lapsed.headline} {lapsed.detail}".lower()
 
 
 @pytest.mark.parametrize(("total", "tension"), [(2, 0), (5, 0), (6, 1), (10, 2), (19, 2), (20, 3), (40, 3)])
 def test_the_number_of_a_stack_grows_in_steps(total: int, tension: int) -> None:
     shown = page(seen({**OWED, "pending": {"total": total, "value": 2}}, 1)).table
-    assert (shown.owed_by, shown.tension) == ("Ann", tension)
+    assert (shown.owed_by, shown.tension) == ("on Ann", tension)
 
 
 def test_the_hand_is_read_with_new_cards_first() -> None:
@@ -514,12 +557,6 @@ def test_players_are_listed_in_turn_order_and_placed_in_seat_order_from_the_read
     players = page(seen({**PLAIN, "direction": direction}, you)).players
     assert [(player.name, player.place) for player in players] == listed
     assert {player.places for player in players} == {3 if you is None else 2}
-
-
-def test_the_deadline_is_shown_at_the_seat_of_another_player_on_turn() -> None:
-    for you, due in ((1, [False, False, True]), (0, [False] * 3)):
-        players = page(seen(PLAIN, you, deadline=NOW + timedelta(hours=2))).players
-        assert [player.due is not None for player in players] == due
 
 
 @pytest.mark.parametrize(("cards", "layers"), [(0, 0), (1, 1), (20, 1), (21, 2), (41, 3)])
@@ -601,7 +638,7 @@ def test_moves_of_a_substitute_bot_name_the_bot(you: int | None, who: str) -> No
 
 def test_options_are_described_in_sentences_with_a_warning() -> None:
     text = words.options_prose(seen(PLAIN, target=500, options={"mercy_limit": 30, "stacking": False}))
-    assert text.startswith("No Mercy rules, 168 cards, a match to 500 points. Standard pace: ")
+    assert text.startswith("No Mercy rules, 168 cards. A match to 500 points. Standard pace: ")
     assert text.endswith(
         "Different from the No Mercy rules: Draw cards cannot be stacked."
         " A player who holds 30 cards is out of the round."
@@ -639,11 +676,11 @@ def test_every_difference_from_a_preset_is_one_sentence() -> None:
 @pytest.mark.parametrize(
     ("target", "rounds", "in_prose", "in_crumb"),
     [
-        (0, 0, "168 cards, a single round.", "a single round"),
-        (0, 1, "168 cards, a single round.", "a single round"),
-        (500, 0, "168 cards, a match to 500 points.", "round 1, to 500"),
-        (0, 3, "168 cards, a match of 3 rounds.", "round 1 of 3"),
-        (500, 3, "168 cards, a match to 500 points or of 3 rounds.", "round 1 of 3, to 500"),
+        (0, 0, "168 cards. A single round.", "a single round"),
+        (0, 1, "168 cards. A single round.", "a single round"),
+        (500, 0, "168 cards. A match to 500 points.", "round 1, to 500"),
+        (0, 3, "168 cards. A match of 3 rounds.", "round 1 of 3"),
+        (500, 3, "168 cards. A match to 500 points or of 3 rounds.", "round 1 of 3, to 500"),
     ],
 )
 def test_the_length_of_a_game_is_told(target: int, rounds: int, in_prose: str, in_crumb: str) -> None:
@@ -655,13 +692,13 @@ def test_the_length_of_a_game_is_told(target: int, rounds: int, in_prose: str, i
 def test_each_key_announces_its_part_of_the_page_or_why_it_does_nothing() -> None:
     says = {item.key: item.text for item in page(seen(OWED)).spoken_keys}
     assert says["c"] == "Red Draw Two."
-    assert says["g"] == "6 owed: stack +2 or higher, or take 6."
-    assert says["e"] == "Ann 3 cards, Bob 2 cards, Chen 2 cards."
+    assert says["g"] == "You owe 6 cards. 1 card can answer: +2 or higher."
+    assert says["e"] == "Ann: 3 cards. Bob: 2 cards. Chen: 2 cards."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
     assert set(reasons(PLAIN)) == {*"xufhrygb", "space", "shift+c", "shift+n"}
-    assert reasons(PLAIN, 1)["x"] == "There is nothing to draw now. Ann’s turn: play or draw."
-    assert reasons(DRAWN)["space"] == "There is nothing to draw now. Your turn: play the Red 5 you drew."
+    assert reasons(PLAIN, 1)["x"] == "There is nothing to draw now. Ann’s turn."
+    assert reasons(DRAWN)["space"] == "There is nothing to draw now. Your turn. You drew Red 5: play it."
     assert reasons(PLAIN, choose="W6")["x"].endswith("Which colour for Wild Draw Six?")
     assert "escape" not in reasons(PLAIN, choose="W6")
     assert reasons(ROULETTE)["escape"].startswith("You cannot choose another card.")

@@ -168,13 +168,13 @@ def test_orders_can_be_set_before_the_start(waiting: Table, alice: User, bob: Us
 def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table, alice: User, bob: User) -> None:
     browser, url = logged_in(alice), waiting.game.get_absolute_url()
     page = text_of(browser.get(url))
-    assert "Standing orders: none" in page
+    assert "No standing order set" in page
     assert "Once the cards are dealt, you can also choose cards here" in page
     assert "Others can play out of turn here. Leave orders, and you do so too." in page
     answer = browser.post(f"{url}orders/", {"intercept": "face", "call_uno": "1"})
     assert (answer.status_code, answer["Location"]) == (303, url)
     assert get(alice, waiting).json() == {**UNSET, "intercept": "face"}
-    assert "Standing orders: play the same face in any colour" in text_of(browser.get(url))
+    assert "Standing order: play the same face in any colour" in text_of(browser.get(url))
     refusal = browser.post(f"{url}orders/", {"intercept": "all"})
     assert (refusal.status_code, "Set intercept to never, card or face." in text_of(refusal)) == (400, True)
     for reader in (bob, None):
@@ -193,7 +193,7 @@ def test_a_table_that_waits_has_no_form_where_orders_do_nothing(alice: User, fie
 def test_the_form_stays_until_the_next_deal(alice: User, bob: User) -> None:
     over = {**POSITION, "hands": [[], ["r4", "g3"]], "phase": "over", "winner": 0, "points": [0, 7]}
     table = table_at(over, [alice, bob], preset="house-party", target=500)
-    assert "Standing orders: none" in page_of(table, bob).text
+    assert "No standing order set" in page_of(table, bob).text
     logged_in(bob).post(f"{table.game.get_absolute_url()}orders/", {"intercept": "card"})
     assert get(bob, table).json()["intercept"] == "card"
 
@@ -251,7 +251,7 @@ def test_no_answer_to_others_depends_on_a_player_s_orders(table: Table, alice: U
 def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> None:
     browser = logged_in(alice)
     page = GamePage.of(browser, table.game)
-    assert "Standing orders: none" in page.text
+    assert "No standing order set" in page.text
     assert ("never", True) in boxes(page, "intercept")
     assert boxes(page, "keep") == [("r5", False), ("b1", False), ("b2", False)]
     fields = {"intercept": "face", "keep": ["r5", "b2"], "call_uno": "1"}
@@ -260,7 +260,7 @@ def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> 
         assert (answer.status_code, answer["Location"]) == (303, table.game.get_absolute_url())
     assert get(alice, table).json() == {"intercept": "face", "keep": ["r5", "b2"], "call_uno": True}
     shown = GamePage.of(browser, table.game)
-    assert "Standing orders: play the same face in any colour" in shown.text
+    assert "Standing order: play the same face in any colour" in shown.text
     assert [shown.chosen(name) for name in fields] == [["face"], ["r5", "b2"], ["1"]]
 
 
@@ -270,13 +270,13 @@ def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User
         assert page.has(id="orders-form") == page.has(id="to-orders")
         return [words_of(link) for link in page.links_to("#orders-form")]
 
-    assert link(table.game) == ["Orders: none."]
+    assert link(table.game) == ["No standing order set"]
     put(alice, table, {"intercept": "face"})
-    assert link(table.game) == ["Orders: play the same face in any colour."]
+    assert link(table.game) == ["Standing order: play the same face in any colour"]
     with_bot = table_at(POSITION, [alice, bob, "careful"], preset="house-party").game
-    assert link(with_bot) == ["Bots intercept: set orders to do so too."]
+    assert link(with_bot) == ["Want to jump in while away? Set a standing order."]
     Game.objects.filter(pk=with_bot.pk).update(version=6)
-    assert link(with_bot) == ["Orders: none."]
+    assert link(with_bot) == ["No standing order set"]
     assert link(table_at(POSITION, [alice, bob, "careful"], preset="house-party", pace="live").game) == []
     assert link(table_at(TWO_HANDS, [alice, bob]).game) == []
 

@@ -115,7 +115,7 @@ def test_the_rules_of_a_table_are_those_of_its_options(as_alice: Client, alice: 
     assert dead_links(as_alice, page.html) == []
     for said in (
         "The rules of your table",
-        "Classic rules, a match to 500 points. Different from the Classic rules: You may play a straight",
+        "Classic rules. A match to 500 points. Different from the Classic rules: You may play a straight",
         "If you are caught without having called UNO, you draw 5 cards.",
         "before you call it, you draw five.",
     ):

@@ -155,12 +155,12 @@ def test_a_game_in_a_list_shows_the_side_in_force() -> None:
 def test_the_table_says_that_a_wild_draw_colour_can_be_challenged() -> None:
     challenge = {"color": "t", "challenge": {"seat": 2, "bluff": True}, "pending": {"total": 0, "value": 0}}
     shown = page(flip({**DARK, "discard_pile": ["r3/t4", "r9/WD"], **challenge}))
-    assert shown.headline == "Your turn: challenge Chen, or draw until teal shows."
-    assert shown.detail == "Challenge Chen, or take them all."
+    assert shown.headline == "Challenge, or draw until teal shows"
+    assert shown.detail == "You can challenge Chen."
     hint = "A bluff: Chen draws until the colour shows. No bluff: you do, and 2 more."
     assert there(shown.move).hint == hint
-    note = "challenge Chen, or draw until teal shows"
-    assert (shown.table.owed, shown.table.owed_note) == ("Cards", note)
+    stack = next(item.text for item in shown.spoken_keys if item.key == "g")
+    assert (shown.table.owed, stack) == ("Cards", "You draw until teal shows. You can challenge Chen.")
 
 
 def test_players_see_the_backs_of_the_other_hands() -> None:
@@ -201,7 +201,7 @@ def test_hands_seen_from_both_sides_are_sorted_by_the_side_in_force_and_hide_wha
 
 def test_the_headline_of_a_drawn_card_names_the_face_in_force() -> None:
     drawn = {**DARK, "phase": "drawn", "drawn": "r5/o2", "discard_pile": ["r3/t2"]}
-    assert words.headline(flip(drawn), NOW) == "Your turn: play the Orange 2 you drew, or keep it."
+    assert words.headline(flip(drawn)) == "You drew Orange 2: play or keep?"
 
 
 @pytest.mark.django_db

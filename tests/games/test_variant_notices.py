@@ -74,7 +74,7 @@ def test_the_mail_about_a_right_to_challenge_says_so(three: list[User]) -> None:
     move(table, three[0], "play W4 color g")
     assert told() == [("bob", TURN, 1, "")]
     deadline = "Monday 23 November, 12:00 (UTC)"
-    assert subject_to(table, three[1]) == f"Your turn: you owe 4 cards, and can challenge alice, by {deadline}."
+    assert subject_to(table, three[1]) == f"Your turn. Challenge or take 4. You have until {deadline}."
     assert news_of(table, three[1]) == ["alice plays Wild Draw Four and chooses green. You owe 4 cards."]
 
 
@@ -124,7 +124,7 @@ def test_a_debt_that_was_passed_on_is_in_the_mail_and_the_news(three: list[User]
     for user, text in zip(three, ("play r+2", "play y+2", "play W color b"), strict=True):
         move(table, user, text)
     assert told() == [("alice", TURN, 3, "")]
-    assert subject_to(table, three[0]).startswith("Your turn: you owe 4 cards, by ")
+    assert subject_to(table, three[0]).startswith("Your turn. Take 4. You have until ")
     assert news_of(table, three[0]) == [
         "bob plays Yellow Draw Two. charlie owes 4 cards.",
         "charlie plays Wild and chooses blue. You owe 4 cards.",
@@ -177,7 +177,7 @@ def test_a_debt_that_a_standing_order_made_is_a_turn_of_its_debtor(three: list[U
     set_orders(code=table.game.code, viewer=Viewer(three[2]), fields={"intercept": "face"})
     move(table, three[0], "play r+2")
     assert told() == [("alice", TURN, 2, "")]
-    assert subject_to(table, three[0]).startswith("Your turn: you owe 4 cards, by ")
+    assert subject_to(table, three[0]).startswith("Your turn. Take 4. You have until ")
     assert news_of(table, three[0]) == [
         "charlie intercepts bob by standing order. charlie plays Green Draw Two. You owe 4 cards."
     ]

@@ -132,9 +132,9 @@ def _headline(patch: pytest.MonkeyPatch) -> None:
     """Make the heading of mails and pages name a card that the reader holds."""
     headline = words.headline
 
-    def leaky(view: GameView, now: Any, **more: Any) -> str:
+    def leaky(view: GameView) -> str:
         held = view.view.hand if view.view and view.view.hand else ()
-        return f"{headline(view, now, **more)} You hold {', '.join(map(card_name, held))}."
+        return f"{headline(view)} You hold {', '.join(map(card_name, held))}."
 
     patch.setattr(words, "headline", leaky)
 
