@@ -22,6 +22,10 @@ def N_(message: str) -> str:  # noqa: N802  # the name that gettext's tools know
     return message
 
 
+Message = str | tuple[str, str]
+"""A message of a row, or its forms for one and for many."""
+
+
 class Say:
     """Say texts in English. A subclass finds the translation of a text before its facts are filled in."""
 
@@ -58,6 +62,17 @@ class Say:
         one, many = sentence
         n = facts.pop("n")
         assert isinstance(n, int)
+        return self.plural(context, one, many, n, **facts)
+
+    def form(self, context: str, message: Message, n: int, **facts: object) -> str:
+        """Return a message of a row, in the form for `n` if it has two.
+
+        >>> ENGLISH.form("log", ("You draw {n} card.", "You draw {n} cards."), 2)
+        'You draw 2 cards.'
+        """
+        if isinstance(message, str):
+            return self.text(context, message, n=self.number(n), **facts)
+        one, many = message
         return self.plural(context, one, many, n, **facts)
 
     def number(self, n: int) -> str:

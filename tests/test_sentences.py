@@ -18,7 +18,7 @@ NOT_FOR_PLAYERS: Final = re.compile(r"(^|/)(management|migrations|admin)(/|\.py)
 LEFT: Final = Path(__file__).with_name("sentences_left.txt")
 """How many texts of each module are still put together. A number may only shrink, and a module may only go."""
 
-SAYS: Final = {"text": 1, "plural": 2}
+SAYS: Final = {"text": 1, "plural": 2, "form": 1}
 """The methods of `Say`, and how many messages follow the context."""
 CUTS: Final = {
     "capitalize", "format", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rpartition",
@@ -42,7 +42,7 @@ QUIET: Final = {
 
 
 def _is_said(node: ast.AST) -> bool:
-    """Return True for a call of `say.text`, `say.plural` or the same of another object that is named so."""
+    """Return True for a call of `say.text`, `say.plural`, `say.form` or the same of another object that is named so."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SAYS):
         return False
     owner = node.func.value
@@ -77,7 +77,7 @@ def glued(code: str) -> Iterator[tuple[int, str]]:
 
 
 def _faults_of(call: ast.Call) -> Iterator[str]:
-    """Yield what is wrong with the arguments of `say.text` or `say.plural`."""
+    """Yield what is wrong with the arguments of `say.text`, `say.plural` or `say.form`."""
     assert isinstance(call.func, ast.Attribute)
     context, *messages = call.args[: 1 + SAYS[call.func.attr]]
     if not _is_constant(context):

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games.models import Game, TableEvent
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE, VOID_GAME
 from games.queries import DoneAct, PastEvent, You
 from games.queries.former_holders import FORMER_PLAYER
 from games.render.log_rows import LogNote, sentence_case
-from games.render.words import counted, in_one_unit, possessive, round_cancelled
+from games.render.words import in_one_unit, round_cancelled
 
 
 class ActNote(NamedTuple):
@@ -35,35 +37,46 @@ class EventNote(NamedTuple):
     to_you: str = ""
 
 
-def _who(name: str | You | None) -> str:
-    if name is You.YOU:
-        return "you"
-    return "a bot" if name is None else name or FORMER_PLAYER
+def _name(name: str | You | None) -> str:
+    """Return a name for a sentence. Sentences about the reader do not show it."""
+    return say.text("player", "a bot") if name is None else str(name) or FORMER_PLAYER
 
 
-def _whose(name: str | You | None) -> str:
-    return "your" if name is You.YOU else possessive(_who(name))
-
-
-def _text(sentence: str) -> Callable[[DoneAct], str]:
-    return lambda done: sentence
+def _text(message: str) -> Callable[[DoneAct], str]:
+    return lambda done: say.text("log", message)
 
 
 def _resumed(done: DoneAct) -> str:
     if done.details.get("pause") == Game.PAUSED_BY_CONSENT:
-        return "Staff ended the agreed pause."
+        return say.text("log", "Staff ended the agreed pause.")
     if done.details.get("still_paused"):
-        return "Staff ended their pause. The game is still paused."
-    return "Staff resumed the game."
+        return say.text("log", "Staff ended their pause. The game is still paused.")
+    return say.text("log", "Staff resumed the game.")
 
 
 def _extended(done: DoneAct) -> str:
-    return f"Staff gave {_who(done.person)} {in_one_unit(done.details['minutes'])} more for the turn."
+    time = in_one_unit(done.details["minutes"])
+    if done.person is You.YOU:
+        return say.text("log", "Staff gave you {time} more for the turn.", time=time)
+    return say.text("log", "Staff gave {name} {time} more for the turn.", name=_name(done.person), time=time)
 
 
 def _forgiven(done: DoneAct) -> str:
-    misses: int = done.details["misses"]
-    return f"Staff removed {counted(misses, 'missed turn')} from {_whose(done.person)} count."
+    message = _FORGIVEN[done.person is You.YOU]
+    return say.form("log", message, done.details["misses"], name=_name(done.person))
+
+
+_FORGIVEN: Final = {
+    True: (
+        N_("Staff removed {n} missed turn from your count."),
+        N_("Staff removed {n} missed turns from your count."),
+    ),
+    False: (
+        N_("Staff removed {n} missed turn from {name}’s count."),
+        N_("Staff removed {n} missed turns from {name}’s count."),
+    ),
+}
+"""By whether it is the reader who missed them."""
 
 
 def _voided(done: DoneAct) -> str:
@@ -71,51 +84,69 @@ def _voided(done: DoneAct) -> str:
 
 
 def _removed(done: DoneAct) -> str:
-    link = "The old link to the table no longer works." if done.details.get("new_link") else ""
-    if done.details.get("bot") is False:  # the next line of the log says that staff took the player out
-        return link
-    then = ", and a bot took over the seat" if done.details.get("bot") else ""
-    return f"Staff removed {_who(done.person)} from the table{then}. {link}".rstrip()
+    said = []
+    bot = done.details.get("bot")
+    if bot is not False:  # else the next line of the log says that staff took the player out
+        message = _REMOVED[done.person is You.YOU, bool(bot)]
+        said.append(say.text("log", message, name=_name(done.person)))
+    if done.details.get("new_link"):
+        said.append(say.text("log", "The old link to the table no longer works."))
+    return " ".join(said)
+
+
+_REMOVED: Final = {
+    (True, True): N_("Staff removed you from the table, and a bot took over the seat."),
+    (True, False): N_("Staff removed you from the table."),
+    (False, True): N_("Staff removed {name} from the table, and a bot took over the seat."),
+    (False, False): N_("Staff removed {name} from the table."),
+}
+"""By whether it is the reader, and whether a bot plays on."""
 
 
 def _moved(done: DoneAct) -> str:
+    if done.person is You.YOU:
+        if done.details.get("back"):
+            return say.text("log", "Staff gave you the seat back.")
+        return say.text("log", "Staff gave you {name}’s seat.", name=_name(done.before))
+    name = _name(done.person)
     if done.details.get("back"):
-        return f"Staff gave {_who(done.person)} the seat back."
-    seat = f"{_whose(done.before)} seat"
-    return f"Staff gave you {seat}." if done.person is You.YOU else f"Staff gave {seat} to {_who(done.person)}."
+        return say.text("log", "Staff gave {name} the seat back.", name=name)
+    if done.before is You.YOU:
+        return say.text("log", "Staff gave your seat to {name}.", name=name)
+    return say.text("log", "Staff gave {before}’s seat to {name}.", before=_name(done.before), name=name)
 
 
-_CLOSED: Final = "Staff closed the table before the game started."
+_CLOSED: Final = N_("Staff closed the table before the game started.")
 
 ACTS: Final = {
-    "pause": ActNote(_text("Staff paused the game."), pauses=True),
-    "say": ActNote(_text("")),  # the note after it has what they said
+    "pause": ActNote(_text(N_("Staff paused the game.")), pauses=True),
+    "say": ActNote(lambda done: ""),  # the note after it has what they said
     "resume": ActNote(_resumed),
     "extend": ActNote(_extended),
     "forgive": ActNote(_forgiven),
     REMOVE: ActNote(_removed),
     MOVE_SEAT: ActNote(_moved),
     "void_round": ActNote(_voided, ends_round=True),
-    VOID_GAME: ActNote(_text("Staff ended the game without a winner.")),
+    VOID_GAME: ActNote(_text(N_("Staff ended the game without a winner."))),
     CLOSE: ActNote(_text(_CLOSED)),
-    LOOK: ActNote(_text("Staff looked at the hands.")),
+    LOOK: ActNote(_text(N_("Staff looked at the hands."))),
 }
 """What the log says of each act at a table, by the name of its row in `games/staff/acts.py`."""
 
 _KIND = TableEvent.Kind
 EVENTS: Final = {
-    _KIND.PAUSE_BEGAN: EventNote("The players agreed on a pause."),
-    _KIND.PAUSE_ENDED: EventNote("{name} ended the agreed pause.", "You ended the agreed pause."),
-    _KIND.PAUSE_RAN_OUT: EventNote(f"The agreed pause ended after {Game.LONGEST_PAUSE.days} days."),
-    _KIND.PAUSE_ABANDONED: EventNote("The agreed pause ended because nobody was left who could end it."),
+    _KIND.PAUSE_BEGAN: EventNote(N_("The players agreed on a pause.")),
+    _KIND.PAUSE_ENDED: EventNote(N_("{name} ended the agreed pause."), N_("You ended the agreed pause.")),
+    _KIND.PAUSE_RAN_OUT: EventNote(N_("The agreed pause ended after {days} days.")),
+    _KIND.PAUSE_ABANDONED: EventNote(N_("The agreed pause ended because nobody was left who could end it.")),
     _KIND.BOT_BEGAN: EventNote(
-        "A bot now plays for {name} after too many missed turns.",
-        "A bot now plays for you after too many missed turns.",
+        N_("A bot now plays for {name} after too many missed turns."),
+        N_("A bot now plays for you after too many missed turns."),
     ),
     _KIND.SEAT_TAKEN_BACK: EventNote(
-        "{name} took the seat back from the bot.", "You took your seat back from the bot."
+        N_("{name} took the seat back from the bot."), N_("You took your seat back from the bot.")
     ),
-    _KIND.ACCOUNT_DELETED: EventNote("{name} has deleted the account. A bot plays the seat from now on."),
+    _KIND.ACCOUNT_DELETED: EventNote(N_("{name} has deleted the account. A bot plays the seat from now on.")),
     _KIND.CLOSED_BY_STAFF: EventNote(_CLOSED),
 }
 """What the log says of each kind of event. `{name}` is the current name of who had the seat then."""
@@ -154,7 +185,7 @@ def _notes_of_act(done: DoneAct) -> list[LogNote]:
     words = LogNote(
         done.version,
         done.at,
-        f"Staff say: “{said}”" if said else "",
+        say.text("log", "Staff say: “{said}”", said=said) if said else "",
         ends_round=row.ends_round,
         in_news=True,
         said=True,
@@ -165,5 +196,6 @@ def _notes_of_act(done: DoneAct) -> list[LogNote]:
 
 def _note_of_event(event: PastEvent) -> LogNote:
     row = EVENTS[TableEvent.Kind(event.kind)]
-    text = row.to_you if event.name is You.YOU else row.sentence.format(name=event.name)
+    message = row.to_you if event.name is You.YOU else row.sentence
+    text = say.text("log", message, name=event.name, days=Game.LONGEST_PAUSE.days)
     return LogNote(event.version, event.at, sentence_case(text))
