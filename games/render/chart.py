@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.queries import GameView
 from games.queries.replays import Counts, ReplayFrame
@@ -20,6 +22,12 @@ MOST_POINTS: Final = 400
 """The most moves that a line has a point for. Longer rounds leave out moves at regular distances."""
 MOST_ROWS: Final = 24
 """About as many rows the table has: moves at regular distances, besides those with key moments."""
+
+BIGGEST_STACK: Final = (
+    N_("The biggest stack has {n} card, after move {move}."),
+    N_("The biggest stack has {n} cards, after move {move}."),
+)
+"""Said of a round in which cards were owed."""
 
 
 class ChartLine(NamedTuple):
@@ -95,9 +103,9 @@ def chart_of(
     near = bool(limit) and most_held >= limit * NEAR_LIMIT
     top = max(most_held, most_owed, LOWEST_TOP, limit if near else 0)
     moments = [moment for moment in step.moments if moment.round == step.round and moment.n in range(first, last + 1)]
-    said: dict[int, str] = {}
+    said: dict[int, list[str]] = {}
     for moment in moments:
-        said[moment.n] = f"{said.get(moment.n, '')} {moment_sentence(view, moment)}".strip()
+        said.setdefault(moment.n, []).append(moment_sentence(view, moment))
     drawn = _thinned(course, MOST_POINTS, keep=said)
     here = course[step.n - first]
 
@@ -131,7 +139,7 @@ def chart_of(
                 url=replay_url(view.id, n=counts.n, round=step.round, seat=seat),
                 cards=counts.cards,
                 stack=counts.stack,
-                text=said.get(counts.n, ""),
+                text=" ".join(said.get(counts.n, ())),
                 here=counts.n == step.n,
             )
             for counts in _thinned(course, MOST_ROWS, keep={*said, step.n})
@@ -165,10 +173,16 @@ def _moment(
 
 def _label(step: ReplayFrame, view: GameView) -> str:
     start, end = step.course[0], step.course[-1]
-    held = ", ".join(
-        f"{name} from {before} to {after}"
+    held = [
+        say.text("chart", "{name} goes from {before} to {after}.", name=name, before=before, after=after)
         for name, before, after in zip(view.names, start.cards, end.cards, strict=True)
-    )
+    ]
     stack = max(step.course, key=lambda counts: counts.stack)
-    owed = f" The biggest stack has {cards(stack.stack)}, after move {stack.n}." if stack.stack else ""
-    return f"Cards held after each move of round {step.round}: {held}.{owed} The table below has the numbers."
+    return " ".join(
+        [
+            say.text("chart", "Cards held after each move of round {number}.", number=step.round),
+            *held,
+            *([say.form("chart", BIGGEST_STACK, stack.stack, move=stack.n)] if stack.stack else []),
+            say.text("chart", "The table below has the numbers."),
+        ]
+    )

@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from common.readers_language import say
+from common.say import N_, Message
 from games import rules
 from games.queries import GameView
-from games.render.words import counted, points_unit
 
 MOST_MOMENTS: Final = 40
 """The most key moments that a page lists. Of more it leaves out small stacks first, then knock-outs."""
@@ -40,20 +41,35 @@ def replay_url(code: str, **query: int | None) -> str:
     return reverse("replay", args=[code]) + (f"?{urlencode(chosen)}" if chosen else "")
 
 
+class Sentences(NamedTuple):
+    """What is said of a key moment: to the player whom it is about, and to everybody else."""
+
+    you: Message
+    others: Message
+
+
+SENTENCES: Final = {
+    "knocked_out": Sentences(N_("No mercy: you are out."), N_("No mercy: {name} is out.")),
+    "took_stack": Sentences(N_("You take a stack of {n}."), N_("{name} takes a stack of {n}.")),
+    "stack": Sentences(N_("A stack of {n} on you."), N_("A stack of {n} on {name}.")),
+    "lead": Sentences(
+        (N_("You take the lead with {n} point."), N_("You take the lead with {n} points.")),
+        (N_("{name} takes the lead with {n} point."), N_("{name} takes the lead with {n} points.")),
+    ),
+    "lead/penalty": Sentences(
+        (N_("You take the lead with {n} penalty point."), N_("You take the lead with {n} penalty points.")),
+        (N_("{name} takes the lead with {n} penalty point."), N_("{name} takes the lead with {n} penalty points.")),
+    ),
+}
+"""What is said of each kind of key moment, and of a lead where the fewest points win (SCORE-4)."""
+
+
 def moment_sentence(view: GameView, moment: rules.KeyMoment) -> str:
     """Return a key moment as a sentence to its reader: `You take a stack of 12.`"""
-    you = moment.seat == view.you
-    name = "You" if you else view.names[moment.seat]
-    match moment.kind:
-        case "knocked_out":
-            return f"{name} {'are' if you else 'is'} out by the mercy rule."
-        case "took_stack":
-            return f"{name} {'take' if you else 'takes'} a stack of {moment.amount}."
-        case "stack":
-            return f"A stack of {moment.amount} on {'you' if you else name}."
-        case "lead":
-            score = counted(moment.amount, points_unit(view.options))
-            return f"{name} {'take' if you else 'takes'} the lead with {score}."
+    penalty = moment.kind == "lead" and view.options.scoring == "penalty"
+    row = SENTENCES["lead/penalty" if penalty else moment.kind]
+    message = row.you if moment.seat == view.you else row.others
+    return say.form("moment", message, moment.amount, name=view.names[moment.seat])
 
 
 def moments_of(
@@ -74,7 +90,8 @@ def moments_of(
         url = replay_url(view.id, n=n, round=number, seat=seat)
         links.append(MomentLink(n, max(same, key=_weight).kind, text, url, at == (n, number)))
     left_out = len(every) - len(kept)
-    return MomentList(links, f"And {counted(left_out, 'more moment')}." if left_out else "")
+    more = say.plural("moment", "And {n} more moment.", "And {n} more moments.", left_out) if left_out else ""
+    return MomentList(links, more)
 
 
 def _weight(moment: rules.KeyMoment) -> tuple[int, int]:

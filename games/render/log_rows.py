@@ -10,7 +10,9 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from django.utils.text import capfirst
+from django.utils.translation import get_language
 
+from common.readers_language import say
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.former_holders import FORMER_PLAYER
@@ -19,37 +21,40 @@ from games.render.words import of_bot, round_cancelled, short_time
 _LOWER_CASE: Final = ("your bot ", FORMER_PLAYER)
 """Beginnings of sentences in lower case, which are no names that people chose."""
 
-TAKEN_OUT: Final = "Staff took {} out of the game."
-
 
 def sentence_case(text: str) -> str:
     """Return a sentence with a capital letter, unless it starts with a name that people chose."""
     return capfirst(text) if text.startswith(_LOWER_CASE) else text
 
 
-# Cached because most lines of a page were on the page before. The arguments decide the sentence.
-_sentence = lru_cache(maxsize=8192)(rules.sentence)
+@lru_cache(maxsize=8192)  # most lines of a page were on the page before
+def _sentence(event: rules.Event, reader: int | None, names: tuple[str, ...], short: bool, language: str | None) -> str:
+    """Return an event in words. The arguments decide them: `language` is the active one."""
+    return sentence_case(rules.sentence(event, reader, names, short=short, say=say))
 
 
 def sentences(view: GameView, line: LogLine, *, short: bool = False) -> list[str]:
-    """Return one sentence for each event of a line of the log, or a short one to be spoken.
+    """Return the words of each event of a line of the log, or short ones to be spoken: a sentence or more.
 
     They name the people who had the seats then. If a bot played for the owner of the seat, or in place of a removed
-    player, they name the bot, for the owner too. Plays of standing orders say so, and so does a removal by staff.
+    player, they name the bot, for the owner too. What the clock or a standing order did says so before it, and a
+    removal by staff says so instead.
     """
     names, reader = told_to(view, line)
-    said = [_sentence(event, reader, tuple(names), short=short) for event in line.events]
-    said = list(map(sentence_case, said))
-    # Events say if the clock caused them, except for a stack that it took.
-    if said and line.text == "clock take":
-        said[0] = f"{said[0].removesuffix('.')} (time ran out)."
+    language = get_language()
+    said = [_sentence(event, reader, tuple(names), short, language) for event in line.events]
     if line.by_staff:
         said = [
-            TAKEN_OUT.format(names[event.seat]) if event.kind == "left" else text
+            say.text("log", "Staff took {name} out of the game.", name=names[event.seat])
+            if event.kind == "left"
+            else text
             for event, text in zip(line.events, said, strict=True)
         ]
-    if said and line.by_order:
-        said[0] = f"{said[0].removesuffix('.')} by standing order."
+    acted = say.text("log", "Time ran out.") if line.by_clock else ""
+    if line.by_order:
+        acted = say.text("log", "A standing order acts.")
+    if said and acted:
+        said[0] = " ".join((acted, said[0]))
     return said
 
 
@@ -106,7 +111,7 @@ def log_of(view: GameView, lines: Sequence[LogLine], now: datetime, notes: Seque
         after: list[LogNote] = []
         while left and left[-1].version >= line.n:
             after.append(left.pop())
-        heading = f"Round {line.round}" if newer != line.round else ""
+        heading = say.text("log", "Round {number}", number=line.round) if newer != line.round else ""
         newer = line.round
         if heading:  # notes up to the one that ended the round belong to that round
             own = next((n for n, note in enumerate(after) if note.ends_round), len(after))

@@ -5,20 +5,19 @@ The fragment of a page has these events for static/js/events.js. A row of `TELLI
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_, Message
 from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
 from games.render.log_rows import lines_since_your_move, sentence_case, sentences, told_to
-from games.render.words import cards, color, color_in_sentence, counted, headline, listed, round_cancelled, time_left
-
-LISTED_CARDS: Final = 3
-"""The most cards that a spoken sentence names one by one. More are counted by colour."""
+from games.render.words import duration, headline, round_cancelled
 
 TURNED_CARDS: Final = 20
 """The most cards of a roulette that are shown one by one: the last ones."""
@@ -29,57 +28,77 @@ class Telling(NamedTuple):
 
     `said` says who hears it: nobody, the players it is about (`seat` and `target` of the event), or all. `kept` says in
     the same way who hears it however much has happened. `at_once`: it interrupts what is being said. `seat`, `target`
-    and `others` are the banners of the two players and of everybody else, empty for none. `sound` is the name of a
-    sound of static/js/sounds.js, empty for none. If `kept` is `involved`, only the players it is about hear the sound.
+    and `others` are the banners of the two players and of everybody else, empty for none, with a form for one and one
+    for many where `{n}` decides. `new_hand`: players got other cards, and the banner says how many. `sound` is the name
+    of a sound of static/js/sounds.js, empty for none. If `kept` is `involved`, only the players it is about hear the
+    sound.
     """
 
     kept: str = ""
     said: str = "all"
     at_once: bool = False
-    seat: str = ""
-    target: str = ""
-    others: str = ""
+    seat: Message = ""
+    target: Message = ""
+    others: Message = ""
+    new_hand: bool = False
     sound: str = ""
 
+
+_LIGHT: Final = N_("Flip: the light side")
+_DARK: Final = N_("Flip: the dark side")
+_HANDS_MOVE: Final = N_("Hands move on.")
 
 TELLINGS: Final[dict[str, Telling]] = {
     "played": Telling(sound="card"),
     "shed": Telling(sound="card"),
     "drew": Telling(sound="draw"),
-    "called_uno": Telling(others="{seat} has UNO", sound="uno"),
+    "called_uno": Telling(others=N_("{seat} has UNO"), sound="uno"),
     "uno_due": Telling(
-        "all", at_once=True, seat="You forgot UNO: call it! (U)", others="{seat} forgot UNO: catch! (U)", sound="uno"
+        "all",
+        at_once=True,
+        seat=N_("You forgot UNO: call it! (U)"),
+        others=N_("{seat} forgot UNO: catch! (U)"),
+        sound="uno",
     ),
+    "window_closed": Telling(said="involved"),
     "caught": Telling(
         "all",
-        seat="{target} caught! +{amount}",
-        target="Caught! +{amount}",
-        others="{target} caught! +{amount}",
+        seat=N_("{target} caught! +{n}"),
+        target=N_("Caught! +{n}"),
+        others=N_("{target} caught! +{n}"),
         sound="hit",
     ),
-    "false_catch": Telling("involved", seat="No UNO call was due: +{amount}"),
-    # What the next player does about a debt is said.
-    "owes": Telling("involved", said="involved", seat="+{amount} on you", sound="hit"),
-    "owes_color": Telling("involved", said="involved", seat="Draw until {color} shows"),
+    "false_catch": Telling("involved", seat=N_("No UNO call was due: +{n}")),
+    # That it is their turn says what they owe, and what they do about it is said.
+    "owes": Telling("involved", said="", seat=N_("+{n} on you"), sound="hit"),
+    "owes_color": Telling("involved", said="", seat=N_("Draw until {color} shows")),
     # A player who has drawn it hears what they can do with it.
     "found": Telling(said=""),
-    "aimed": Telling("involved", target="Color Roulette on you"),
-    "knocked_out": Telling("all", seat="No mercy: you’re out", others="No mercy: {seat} is out", sound="out"),
-    "swapped": Telling("involved", seat="You swapped with {target}{now}", target="{seat} swapped with you{now}"),
-    "passed_hands": Telling("all", seat="All hands are passed on{now}", others="All hands are passed on{now}"),
-    "flipped": Telling("all", seat="Flip: the {reason} side", others="Flip: the {reason} side"),
-    "skipped": Telling(seat="You lose a turn"),
-    "intercepted": Telling("involved", target="{seat} intercepted you"),
-    "challenged": Telling("involved", seat="{verdict}", target="{seat} challenged you: {verdict}"),
-    "missed": Telling("involved", seat="It did not fit: {points} for you"),
-    "slowest": Telling("involved", seat="You were the slowest", others="{seat} was the slowest"),
-    "picked": Telling("involved", seat="Chance picked you", others="Chance picked {seat}"),
-    "won": Telling("all", seat="You win the round", others="{seat} wins the round", sound="won"),
+    "aimed": Telling("involved", said="involved", target=N_("The roulette is on you")),
+    "knocked_out": Telling("all", seat=N_("No mercy: you’re out"), others=N_("No mercy: {seat} is out"), sound="out"),
+    "swapped": Telling(
+        "involved", seat=N_("You took {target}’s hand."), target=N_("{seat} took your hand."), new_hand=True
+    ),
+    "passed_hands": Telling("all", seat=_HANDS_MOVE, others=_HANDS_MOVE, new_hand=True),
+    "flipped/light": Telling("all", seat=_LIGHT, others=_LIGHT),
+    "flipped/dark": Telling("all", seat=_DARK, others=_DARK),
+    "skipped": Telling(seat=N_("You lose a turn")),
+    "intercepted": Telling("involved", target=N_("{seat} intercepted you")),
+    "challenged/right": Telling("involved", seat=N_("{target} was bluffing!"), target=N_("Caught bluffing!")),
+    "challenged/wrong": Telling("involved", seat=N_("It was no bluff"), target=N_("{seat} saw no bluff")),
+    "missed": Telling(
+        "involved", seat=(N_("It did not fit: {n} penalty point"), N_("It did not fit: {n} penalty points"))
+    ),
+    "slowest": Telling("involved", seat=N_("You were slowest: +2"), others=N_("{seat} was slowest: +2")),
+    "slowest/lottery": Telling(
+        "involved", seat=N_("The lot falls on you: +2"), others=N_("The lot falls on {seat}: +2")
+    ),
+    "won": Telling("all", seat=N_("You win the round"), others=N_("{seat} wins the round"), sound="won"),
 }
 """How each kind of event is told.
 
-`picked` stands for `slowest` where a lottery picks the player because nobody presses. Kinds without a row are said,
-unless much else happened, and have no banner and no sound.
+A key is the name of a row of `rules.narration` or the beginning of one, such as `flipped/dark` or `drew`. What has no
+row here is said, unless much else happened, and has no banner and no sound.
 """
 
 PLAIN: Final = Telling()
@@ -147,21 +166,23 @@ def page_events(
     """
     cancelled = [] if deal is None else [number for number in view.cancelled if number >= deal]
     events = [
-        _news(f"void.{number}", round_cancelled(number), banner=f"Staff cancelled round {number}")
+        _news(
+            f"void-{number}",
+            round_cancelled(number),
+            banner=say.text("banner", "Staff cancelled round {number}", number=number),
+        )
         for number in cancelled
     ]
     dealt = ended is not None and view.round > ended
     if dealt:
-        events.append(_news(f"deal.{view.round}", f"Round {view.round} is dealt."))
+        dealt_now = say.text("announcement", "Round {number} is dealt.", number=view.round)
+        events.append(_news(f"deal-{view.round}", dealt_now))
     new = [line for line in lines if line.n > since and line.round not in cancelled]
     for line in new:
         events += _events_of(view, line, newest=line is new[-1], now=now)
-    own = [line.is_of(view.you) for line in new]
-    again = bool(own) and all(own)
-    owed = any(event.kind == "owes" and event.seat == view.you for line in new for event in line.events)
     told = ""
     if events and (view.my_turn or view.turn is None):
-        told = _turn(view, now, again=again, owed=owed) if view.my_turn else headline(view)
+        told = _turn(view, now, new) if view.my_turn else headline(view)
     return PageEvents(events, told, _lead(view))
 
 
@@ -181,15 +202,16 @@ def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) ->
     names, reader = told_to(view, line)
     found = []
     for number, (event, said) in enumerate(zip(line.events, sentences(view, line, short=True), strict=True)):
-        telling = TELLINGS.get("picked" if event.reason == "lottery" else event.kind, PLAIN)
+        telling = _telling(event)
         concerned = ("all", "involved") if reader is not None and reader in (event.seat, event.target) else ("all",)
         seconds = view.terms.callout - int((now - line.at).total_seconds()) if event.kind == "uno_due" else 0
         found.append(
             PageEvent(
                 key=f"{line.n}.{number}",
                 move=line.n,
-                text=_spoken(event, said, reader, names) if telling.said in concerned else "",
-                kept=telling.kept in concerned,
+                text=said if telling.said in concerned else "",
+                # What is said of the reader's turn does not name the top card again.
+                kept=telling.kept in concerned or (newest and view.my_turn and _names_top(view, event)),
                 at_once=telling.at_once and newest,
                 banner=_banner(view, telling, event, reader, names),
                 seconds=max(0, seconds) if newest else 0,
@@ -200,44 +222,36 @@ def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) ->
     return found
 
 
-def _spoken(event: rules.Event, said: str, reader: int | None, names: Sequence[str]) -> str:
-    """Return the sentence of an event as it is said: many cards are counted, by colour if they are the reader's."""
-    held = event.cards or ()
-    if len(held) <= LISTED_CARDS:
-        return said
-    if event.kind == "shed":
-        return said.replace(", ".join(map(rules.card_name, held)), summed_up(held))
-    counted_only = replace(event, cards=None, amount=len(held))
-    text = sentence_case(rules.sentence(counted_only, reader, tuple(names), short=True)).rstrip(".: ")
-    return f"{text}: {summed_up(held)}." if event.seat == reader else f"{text}."
+def _telling(event: rules.Event) -> Telling:
+    name = rules.row_of(event)
+    while name and name not in TELLINGS:
+        name = name.rpartition("/")[0]
+    return TELLINGS.get(name, PLAIN)
 
 
-def summed_up(faces: Sequence[str]) -> str:
-    """Return how many cards of each colour there are: `4 yellow, 3 green, 2 wild`, the most first."""
-    colors = Counter(rules.face_of(card).color for card in faces)
-    return ", ".join(f"{many} {color(letter).lower() if letter else 'wild'}" for letter, many in colors.most_common())
+def _names_top(view: GameView, event: rules.Event) -> bool:
+    """Return True if the sentence of this event names the card that lies on top."""
+    return event.kind in ("played", "flipped") and view.view is not None and event.card == view.view.top
 
 
 def _banner(view: GameView, telling: Telling, event: rules.Event, reader: int | None, names: Sequence[str]) -> str:
-    pattern = telling.others
+    message = telling.others
     if reader is not None and reader == event.seat:
-        pattern = telling.seat
+        message = telling.seat
     elif reader is not None and reader == event.target:
-        pattern = telling.target
-    if not pattern:
+        message = telling.target
+    if not message:
         return ""
-    return sentence_case(
-        pattern.format(
-            seat=names[event.seat],
-            target="" if event.target is None else names[event.target],
-            amount=event.amount,
-            points=counted(event.amount or 0, "point"),
-            color=color(event.color).lower(),
-            reason=event.reason,
-            verdict="it was a bluff" if event.reason == "right" else "it was no bluff",
-            now=f": {cards(view.seats[reader].cards)}" if reader is not None and not view.seats[reader].out else "",
-        )
-    )
+    facts = {
+        "seat": names[event.seat],
+        "target": "" if event.target is None else names[event.target],
+        "color": rules.color_word(event.color, say) if event.color else "",
+    }
+    text = sentence_case(say.form("banner", message, event.amount or 0, **facts))
+    if not telling.new_hand or reader is None or view.seats[reader].out:
+        return text
+    held = view.seats[reader].cards
+    return " ".join((text, say.plural("banner", "You got {n} card.", "You got {n} cards.", held)))
 
 
 def _motion(view: GameView, event: rules.Event, *, newest: bool) -> Motion | None:
@@ -260,40 +274,76 @@ def _motion(view: GameView, event: rules.Event, *, newest: bool) -> Motion | Non
     return None
 
 
-def _turn(view: GameView, now: datetime, *, again: bool, owed: bool) -> str:
-    """Return what a player hears when their turn begins: what lies on the pile and how many of their cards fit.
+def _turn(view: GameView, now: datetime, new: Sequence[LogLine]) -> str:
+    """Return what a player hears when their turn begins: what they can do, and how many of their cards fit.
 
-    `owed`: an event before it says what they owe.
+    `new` are the lines of the log that they hear before it.
     """
     seen = view.view
     assert seen is not None
     if seen.phase == "buzz":
         return headline(view)
-    parts = ["Your turn again." if again else "Your turn."]
-    held, fits = len(seen.hand or ()), view.playable_cards
-    fit = f"{fits or 'none'} of {held}"
+    again = bool(new) and all(line.is_of(view.you) for line in new)
+    parts = [say.text("announcement", "Your turn again.") if again else say.text("announcement", "Your turn.")]
     if seen.phase == "choose_color":
-        parts.append("Choose a colour for the roulette.")
+        parts.append(say.text("announcement", "Pick the roulette’s colour."))
     elif seen.phase == "drawn" and seen.drawn is not None:
-        keep = "" if view.options.drawn_must_play else ", or keep it"
-        parts.append(f"You can play the {rules.card_name(seen.drawn)} you drew{keep}.")
-    elif seen.pending is not None:
-        debt = (
-            f"You owe {cards(seen.pending.total)}."
-            if seen.pending.value
-            else f"You draw until {color_in_sentence(seen.color or '')} shows."
-        )
-        parts += [] if owed else [debt]
-        parts.append(f"{fit.capitalize()} can answer.")
-        if seen.challenge is not None:
-            parts.append(f"You can challenge {view.names[seen.challenge]}.")
+        must = view.options.drawn_must_play
+        choice = N_("You drew {card}: play it.") if must else N_("You drew {card}: play it or keep it.")
+        parts.append(say.text("announcement", choice, card=rules.card_name(seen.drawn, say)))
     else:
-        face = rules.face_of(seen.top)
-        named = "" if face.color or not seen.color else f", {color(seen.color).lower()}"
-        parts.append(f"{rules.card_name(seen.top)}{named}, {fit} {'fits' if fits == 1 else 'fit'}.")
-    if view.deadline is not None and view.deadline - now < timedelta(seconds=HOUR):
-        parts.append(f"{time_left(view.deadline, now)}.")
+        named = bool(new) and any(_names_top(view, event) for event in new[-1].events)
+        parts += [] if named or seen.pending else [_top(seen)]
+        parts += [_debt(view, seen, seen.pending)] if seen.pending else []
+        parts += [_fits(view.playable_cards)] if view.playable_cards or not seen.pending else []
+    seconds = math.ceil((view.deadline - now).total_seconds()) if view.deadline is not None else HOUR
+    if 0 < seconds < HOUR:
+        parts.append(say.text("announcement", "{time} left.", time=duration(seconds)))
     return " ".join(parts)
+
+
+def _top(seen: rules.View) -> str:
+    """Return what cards have to match: the card on top, or the colour of a wild."""
+    if seen.color and not rules.face_of(seen.top).color:
+        return say.text("announcement", "The colour is {color}.", color=rules.color_word(seen.color, say))
+    return say.text("announcement", "{card} is on top.", card=rules.card_name(seen.top, say))
+
+
+def _fits(count: int) -> str:
+    if not count:
+        return say.text("announcement", "Nothing fits.")
+    return say.plural("announcement", "{n} card fits.", "{n} cards fit.", count)
+
+
+_DEBTS: Final = {
+    (True, True, True): N_("Stack, challenge {name} or take {total}."),
+    (True, True, False): N_("Stack or take {total}."),
+    (True, False, True): N_("Challenge {name} or take {total}."),
+    (True, False, False): N_("Take {total}."),
+    (False, False, True): N_("Challenge {name} or draw until {color} shows."),
+    (False, False, False): N_("Draw until {color} shows."),
+}
+"""What a player who owes cards can do: by whether their number is known, whether one of the player's cards answers
+them, and whether the last card can be challenged."""
+
+
+def _debt(view: GameView, seen: rules.View, pending: rules.Pending) -> str:
+    """Return what a player hears who owes cards (RESP-1, BLUFF-1, BLUFF-5)."""
+    counted = pending.value > 0
+    message = _DEBTS[counted, counted and view.playable_cards > 0, seen.challenge is not None]
+    name = "" if seen.challenge is None else view.names[seen.challenge]
+    color = rules.color_word(seen.color, say) if seen.color else ""
+    return say.text("announcement", message, name=name, total=pending.total, color=color)
+
+
+_MANY_LEAD: Final = N_("{players} players lead with {n} card."), N_("{players} players lead with {n} cards.")
+_LEADS: Final = {
+    (True, 0): (N_("You lead with {n} card."), N_("You lead with {n} cards.")),
+    (False, 1): (N_("{a} leads with {n} card."), N_("{a} leads with {n} cards.")),
+    (True, 1): (N_("You and {a} lead with {n} card."), N_("You and {a} lead with {n} cards.")),
+    (False, 2): (N_("{a} and {b} lead with {n} card."), N_("{a} and {b} lead with {n} cards.")),
+}
+"""Who has the fewest cards: by whether the reader is one of them, and how many others."""
 
 
 def _lead(view: GameView) -> str:
@@ -303,9 +353,6 @@ def _lead(view: GameView) -> str:
         return ""
     fewest = min(seat.cards for seat in inside)
     first = [seat for seat in inside if seat.cards == fewest]
-    if len(first) > 2:
-        return f"{counted(len(first), 'player')} lead with {cards(fewest)}."
-    names = ["you" if seat.seat == view.you else seat.name for seat in first]
-    verb = "leads" if len(first) == 1 and names != ["you"] else "lead"
-    text = listed(names)
-    return f"{'You' + text[3:] if names[0] == 'you' else text} {verb} with {cards(fewest)}."
+    names = [seat.name for seat in first if seat.seat != view.you]
+    forms = _LEADS.get((len(first) > len(names), len(names)), _MANY_LEAD)
+    return say.form("announcement", forms, fewest, players=len(first), **dict(zip("ab", names, strict=False)))

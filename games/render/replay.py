@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from common.readers_language import say
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.replays import ReplayFrame
@@ -78,7 +79,7 @@ def replay_of(
     players = players_of(view, now)
     return ReplayPage(
         code=view.id,
-        title=f"Move {step.n} of {step.last}" if lines else f"Round {step.round} is dealt",
+        title=_title(step, lines),
         done=_what_was_done(step, view, lines),
         now=words.headline(view) if view.turn is not None or step.after is None else "",
         crumb=words.crumb(view),
@@ -100,11 +101,19 @@ def replay_of(
     )
 
 
+def _title(step: ReplayFrame, lines: Sequence[LogLine]) -> str:
+    if lines:
+        return say.text("replay", "Move {number} of {last}", number=step.n, last=step.last)
+    return say.text("replay", "Round {number} is dealt", number=step.round)
+
+
 def _what_was_done(step: ReplayFrame, view: GameView, lines: Sequence[LogLine]) -> str:
     if lines:
         return " ".join(sentences(view, lines[-1]))
-    whose = "You begin" if step.position.turn == view.you else f"{view.names[step.position.turn]} begins"
-    return f"Round {step.round} is dealt. {whose}."
+    if step.position.turn == view.you:
+        return say.text("replay", "Round {number} is dealt. You begin.", number=step.round)
+    name = view.names[step.position.turn]
+    return say.text("replay", "Round {number} is dealt. {name} begins.", number=step.round, name=name)
 
 
 def _as_known(line: LogLine, seat: int | None) -> LogLine:
@@ -138,10 +147,10 @@ def _hands(step: ReplayFrame, view: GameView, from_seat: int | None, options: ru
 def _steps(step: ReplayFrame, code: str, seat: int | None) -> list[ReplayLink]:
     first, final = step.spans[0], step.spans[-1]
     places: Sequence[tuple[str, str, tuple[int, int] | None]] = (
-        ("first", "First", (0, first.number) if step.before else None),
-        ("back", "Previous", step.before),
-        ("on", "Next", step.after),
-        ("last", "Last", (step.last, final.number) if step.after else None),
+        ("first", say.text("replay", "First"), (0, first.number) if step.before else None),
+        ("back", say.text("replay", "Previous"), step.before),
+        ("on", say.text("replay", "Next"), step.after),
+        ("last", say.text("replay", "Last"), (step.last, final.number) if step.after else None),
     )
     return [
         ReplayLink(name, label, replay_url(code, n=to[0], round=to[1], seat=seat) if to else "")
@@ -155,7 +164,7 @@ def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[ReplayLink]:
     return [
         ReplayLink(
             f"round-{span.number}",
-            f"Round {span.number}",
+            say.text("replay", "Round {number}", number=span.number),
             replay_url(code, n=span.start, round=span.number, seat=seat),
             span.number == step.round,
         )
@@ -165,9 +174,11 @@ def _rounds(step: ReplayFrame, code: str, seat: int | None) -> list[ReplayLink]:
 
 def _seats(step: ReplayFrame, view: GameView, chosen: int | None) -> list[ReplayLink]:
     here = {"n": step.n, "round": step.round}
-    links = [ReplayLink("seat-all", "Everyone’s hands", replay_url(view.id, **here), chosen is None)]
+    links = [
+        ReplayLink("seat-all", say.text("replay", "Everyone’s hands"), replay_url(view.id, **here), chosen is None)
+    ]
     for seat in view.seats:
-        label = f"{seat.name} (you)" if seat.seat == view.you else seat.name
+        label = say.text("replay", "{name} (you)", name=seat.name) if seat.seat == view.you else seat.name
         links.append(
             ReplayLink(
                 f"seat-from-{seat.seat}", label, replay_url(view.id, **here, seat=seat.seat), seat.seat == chosen

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
-from games.queries import GameView, SeatView
+from games.queries import GameView, LastHand, SeatView
 from games.queries.game_page import LastRound
 from games.render.key_moments import moment_sentence
-from games.render.log_rows import sentence_case
 from games.render.table import Card, shown_cards
-from games.render.words import cards, counted, listed, of_bot, points_unit, profile_url, who_wins
+from games.render.words import cards, listed, profile_url
 
 
 class EndRow(NamedTuple):
@@ -70,31 +71,27 @@ def round_end(view: GameView, ended: LastRound, moments: Sequence[rules.KeyMomen
     """
     outcome, is_match = ended.outcome, view.options.is_match
     winner = outcome.winner if view.winner is None else view.winner
-    seat, bot = outcome.winner, ended.hands[outcome.winner].won_by_bot
-    won = who_wins(view.names, seat, view.you, bot=bot)
-    names, reader = of_bot(view.names, seat, view.you) if bot else (view.names, view.you)
-    said = sentence_case(rules.sentence(rules.Event("won", seat, points=outcome.points), reader, names))
-    high = view.options.scoring == "winner"
-    order = sorted(view.seats, key=lambda seat: (seat.seat != winner, seat.left, -seat.score if high else seat.score))
+    title = _title(view, ended)
+    sign = 1 if _is_penalty(view) else -1
+    order = sorted(view.seats, key=lambda seat: (seat.seat != winner, seat.left, sign * seat.score))
     most = max(view.target, *(seat.score for seat in view.seats), 1)
     return EndedRound(
         number=ended.number,
-        result=f"Round {ended.number}: {said}" if is_match else "Everyone’s cards at the end",
-        title=f"{won} round {ended.number}" if is_match else f"{won}",
+        result=title if is_match else say.text("round end", "What they were holding"),
+        title=title,
         lead=_lead(view, outcome) if is_match else "",
         rows=[_row(view, seat, ended, most, winner) for seat in order],
         happened=_happened(view, moments),
         bars=is_match,
-        go="Continue: it’s your turn" if view.my_turn else "Continue",
-        unit=f"{points_unit(view.options)}s",
+        go=say.text("round end", "Continue: it’s your turn") if view.my_turn else say.text("round end", "Continue"),
+        unit=say.text("points", "penalty points") if _is_penalty(view) else say.text("points", "points"),
     )
 
 
 def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: int) -> EndRow:
     hand, gained = ended.hands[seat.seat], ended.outcome.gained(seat.seat)
     held = shown_cards(hand.cards, view.options, hand.side)
-    points = rules.hand_points(hand.cards, view.options.rules.sides[hand.side])
-    first, unit = -1 if view.you is None else view.you, points_unit(view.options)
+    first = -1 if view.you is None else view.you
     return EndRow(
         name=seat.name,
         avatar=seat.avatar,
@@ -104,12 +101,8 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
         winner=seat.seat == winner,
         out=hand.out,
         cards=held,
-        none="left the game" if hand.left else "out by the mercy rule" if hand.out else "no cards left",
-        note=f"{cards(len(held))}, {counted(points, unit)}"
-        if held
-        else counted(view.options.mercy_points, unit)
-        if hand.out and not hand.left
-        else "",
+        none=_why_none(hand, view.options),
+        note=_note(hand, view, len(held)),
         gained=gained,
         before=seat.score - gained,
         total=seat.score,
@@ -118,22 +111,92 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
     )
 
 
+def _title(view: GameView, ended: LastRound) -> str:
+    """Return who won, or in a match who won the round."""
+    seat = ended.outcome.winner
+    titles = _TITLES[seat == view.you, ended.hands[seat].won_by_bot]
+    message = titles.in_match if view.options.is_match else titles.alone
+    return say.text("round end", message, name=view.names[seat], number=ended.number)
+
+
+class _Titles(NamedTuple):
+    """Say who won a single round, and who won a round of a match."""
+
+    alone: str
+    in_match: str
+
+
+_TITLES: Final = {
+    (True, False): _Titles(N_("You win!"), N_("You win round {number}!")),
+    (True, True): _Titles(N_("Your bot wins"), N_("Your bot wins round {number}")),
+    (False, False): _Titles(N_("{name} wins"), N_("{name} wins round {number}")),
+    (False, True): _Titles(N_("{name}’s bot wins"), N_("{name}’s bot wins round {number}")),
+}
+"""By whether the reader has the seat that won, and whether a bot made the win for the owner of the seat."""
+
+
+def _why_none(hand: LastHand, options: rules.Options) -> str:
+    """Return why a player has no cards at the end."""
+    if hand.left:
+        return say.text("round end", "left the game")
+    if hand.out:
+        return say.plural("round end", "no mercy: {n} card", "no mercy: {n} cards", options.mercy_limit)
+    return say.text("round end", "no cards left")
+
+
+def _note(hand: LastHand, view: GameView, held: int) -> str:
+    """Return how many cards a player held, and what they score."""
+    if held:
+        points = _points(view, rules.hand_points(hand.cards, view.options.rules.sides[hand.side]))
+        return say.text("round end", "{cards}, {points}", cards=cards(held), points=points)
+    return _points(view, view.options.mercy_points) if hand.out and not hand.left else ""
+
+
+def _is_penalty(view: GameView) -> bool:
+    """Return True where the fewest points win (SCORE-4)."""
+    return view.options.scoring == "penalty"
+
+
+def _points(view: GameView, n: int) -> str:
+    if _is_penalty(view):
+        return say.plural("points", "{n} penalty point", "{n} penalty points", n)
+    return say.plural("points", "{n} point", "{n} points", n)
+
+
 def _lead(view: GameView, outcome: rules.Outcome) -> str:
     """Return what the winner has scored and who leads: `+380 points. You lead with 861 of 1,000.`
 
     Where the fewest points win, it says that they are penalty points: `Ann leads with 12 of 500 penalty points.`
     """
-    gained, penalty = outcome.gained(outcome.winner), view.options.scoring == "penalty"
-    scored = "" if penalty else f"+{gained:,} {'point' if gained == 1 else 'points'}. "
+    penalty, gained = _is_penalty(view), outcome.gained(outcome.winner)
     inside = [seat for seat in view.seats if not seat.left]
-    best = (max if view.options.scoring == "winner" else min)(seat.score for seat in inside)
+    best = (min if penalty else max)(seat.score for seat in inside)
     first = [seat for seat in inside if seat.score == best]
-    names = ["you" if seat.seat == view.you else seat.name for seat in first]
-    text = listed(names)
-    verb = "leads" if len(first) == 1 and names != ["you"] else "lead"
-    of = f" of {view.target:,}" if view.target else ""
-    unit = f" {points_unit(view.options)}s" if penalty else ""
-    return f"{scored}{'You' + text[3:] if names[0] == 'you' else text} {verb} with {best:,}{of}{unit}."
+    others = [seat.name for seat in first if seat.seat != view.you]
+    message = _LEADS[len(others) < len(first), min(len(others), 2)]
+    scored = [] if penalty else [say.plural("round end", "+{n} point.", "+{n} points.", gained)]
+    leads = say.text("round end", message, names=listed(others), score=_score(view, best))
+    return " ".join([*scored, leads])
+
+
+_LEADS: Final = {
+    (True, 0): N_("You lead with {score}."),
+    (True, 1): N_("You and {names} lead with {score}."),
+    (True, 2): N_("You, {names} lead with {score}."),
+    (False, 1): N_("{names} leads with {score}."),
+    (False, 2): N_("{names} lead with {score}."),
+}
+"""Who leads a match: by whether the reader does, and by how many others do, 2 for more."""
+
+
+def _score(view: GameView, n: int) -> str:
+    """Return a score, and that which ends the match: `861 of 1,000`."""
+    penalty, score, target = _is_penalty(view), say.number(n), say.number(view.target)
+    if view.target and penalty:
+        return say.text("points", "{score} of {target} penalty points", score=score, target=target)
+    if view.target:
+        return say.text("points", "{score} of {target}", score=score, target=target)
+    return _points(view, n) if penalty else score
 
 
 def _happened(view: GameView, moments: Sequence[rules.KeyMoment]) -> list[str]:

@@ -27,17 +27,6 @@ THIS_WEEK: Final = N_("D H:i")
 ANOTHER_DAY: Final = N_("j M H:i")
 """How `short_time` writes a time, in the letters of Django's filter `date`."""
 
-COLORS_IN_SENTENCES: Final = {
-    "r": N_("red"),
-    "y": N_("yellow"),
-    "g": N_("green"),
-    "b": N_("blue"),
-    "o": N_("orange"),
-    "p": N_("pink"),
-    "u": N_("purple"),
-    "t": N_("teal"),
-}
-
 
 def counted(count: int, one: str, many: str = "") -> str:
     """Return `1 game` or `3 games` in English, for staff. Give `many` where the plural is not `one` with an s."""
@@ -70,17 +59,17 @@ def cards(count: int) -> str:
 
 def card_name(card: rules.Card) -> str:
     """Return the name of a face."""
-    return say.text("card", rules.card_name(card))
+    return rules.card_name(card, say)
 
 
 def color(letter: str | None) -> str:
     """Return the name of a colour given by its letter, as a text of its own. An empty string for None."""
-    return say.text("colour", rules.color_name(letter)) if letter else ""
+    return rules.color_name(letter, say) if letter else ""
 
 
 def color_in_sentence(letter: str) -> str:
     """Return the name of a colour given by its letter, as it is written inside a sentence."""
-    return say.text("colour in a sentence", COLORS_IN_SENTENCES[letter])
+    return rules.color_word(letter, say)
 
 
 def listed(words: Sequence[str]) -> str:
@@ -445,7 +434,7 @@ def _what_is_playable(view: GameView, seen: rules.View) -> str:
         more = N_("You can play {color}, any {symbol} or any wild or buzzer.")
     else:
         plain, more = N_("You can play {color} or any wild."), N_("You can play {color} or any wild or buzzer.")
-    symbol = say.text("card", rules.symbol_name(face.symbol))
+    symbol = rules.symbol_name(face.symbol, say)
     return say.text("detail", more if buzzers else plain, color=color_in_sentence(seen.color), symbol=symbol)
 
 

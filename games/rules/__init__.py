@@ -15,6 +15,7 @@ from games.rules.cards import (
     Face,
     card_name,
     color_name,
+    color_word,
     face_of,
     pair_text,
     symbol_name,
@@ -29,7 +30,7 @@ from games.rules.legal import answers, default_move, legal_moves, refusal, why_n
 from games.rules.lost_hands import lost_hands
 from games.rules.match import Match
 from games.rules.moves import KINDS, MAX_PLAYERS, MIN_PLAYERS, TURN_MOVES, Move, MoveKind
-from games.rules.narration import example, sentence
+from games.rules.narration import example, row_of, sentence
 from games.rules.notation import parse_line, parse_move
 from games.rules.option_checks import changes_needed, check_players, conflicts, warning
 from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
@@ -116,6 +117,7 @@ __all__ = [
     "changes_needed",
     "check_players",
     "color_name",
+    "color_word",
     "commitment",
     "conflicts",
     "cost_of_miss",
@@ -158,6 +160,7 @@ __all__ = [
     "refusal",
     "replay",
     "replay_record",
+    "row_of",
     "rules_that_apply",
     "sentence",
     "shuffled_cards",

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Final, Literal, NamedTuple
 
+from common.say import ENGLISH, N_, Say
+
 Card = str
 
 Effect = Literal[
@@ -41,15 +43,26 @@ Discard All's ``shed_color`` runs before the test for a last card (DISC-1). ``en
 COLORS: Final = ("r", "y", "g", "b")
 DARK_COLORS: Final = ("o", "p", "u", "t")
 _COLOR_NAMES: Final = {
-    "r": "Red",
-    "y": "Yellow",
-    "g": "Green",
-    "b": "Blue",
-    "o": "Orange",
-    "p": "Pink",
-    "u": "Purple",
-    "t": "Teal",
+    "r": N_("Red"),
+    "y": N_("Yellow"),
+    "g": N_("Green"),
+    "b": N_("Blue"),
+    "o": N_("Orange"),
+    "p": N_("Pink"),
+    "u": N_("Purple"),
+    "t": N_("Teal"),
 }
+_COLOR_WORDS: Final = {
+    "r": N_("red"),
+    "y": N_("yellow"),
+    "g": N_("green"),
+    "b": N_("blue"),
+    "o": N_("orange"),
+    "p": N_("pink"),
+    "u": N_("purple"),
+    "t": N_("teal"),
+}
+"""The names of the colours inside of a sentence."""
 
 LIGHT: Final = "light"
 DARK: Final = "dark"
@@ -350,15 +363,15 @@ def face_of(card: Card) -> Face:
     return FACES[card]
 
 
-def card_name(card: Card) -> str:
-    """Return the name of a face in words.
+def card_name(card: Card, say: Say = ENGLISH) -> str:
+    """Return the name of a face in words. ``say`` says it in a language.
 
     :raises KeyError: if no deck has the face. A card with two faces is none, so its hidden face is never told.
 
     >>> card_name("r+4"), card_name("WR4")
     ('Red Draw Four', 'Wild Reverse Draw Four')
     """
-    return FACES[card].name
+    return say.text("card", FACES[card].name)
 
 
 def names_of_both_faces(card: Card) -> str:
@@ -370,19 +383,28 @@ def names_of_both_faces(card: Card) -> str:
     return " / ".join(card_name(face) for face in card.split("/"))
 
 
-def color_name(color: str) -> str:
-    """Return the name of a colour.
+def color_name(color: str, say: Say = ENGLISH) -> str:
+    """Return the name of a colour that stands alone.
 
     >>> color_name("r")
     'Red'
     """
-    return _COLOR_NAMES[color]
+    return say.text("colour", _COLOR_NAMES[color])
 
 
-def symbol_name(symbol: str) -> str:
+def color_word(color: str, say: Say = ENGLISH) -> str:
+    """Return the name of a colour inside of a sentence.
+
+    >>> color_word("r")
+    'red'
+    """
+    return say.text("colour in a sentence", _COLOR_WORDS[color])
+
+
+def symbol_name(symbol: str, say: Say = ENGLISH) -> str:
     """Return the name of a symbol in every colour, by its text in the notation.
 
     >>> symbol_name("S")
     'Skip'
     """
-    return _SYMBOLS[symbol].name
+    return say.text("card", _SYMBOLS[symbol].name)

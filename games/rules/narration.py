@@ -1,98 +1,284 @@
 """Events as sentences: "You draw 4 cards.", "Bob draws 4 cards.", "Bob swaps hands with you."
 
-In a template ``{seat}`` and ``{target}`` are the players, and ``[draw|draws]`` is a verb for you and for anyone else.
-A name keeps its case, also at the start of a sentence. Names are never read as templates.
+``ROWS`` has whole sentences for each kind of event. Each is a row of constants that ``say`` says in a language.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from games.rules.cards import card_name, color_name, face_of
+from common.say import ENGLISH, N_, Message, Say
+from games.rules.cards import Card, card_name, color_word, face_of
 from games.rules.events import EVENTS, Event
 
-_SENTENCES: Final[dict[str, str]] = {
-    "played": "{seat} [play|plays] {card}{color}{clock}.",
-    "shed": "{seat} [shed|sheds] {cards}.",
-    "called_uno": "{seat} [call|calls] UNO.",
-    "uno_due": "{seat} [have|has] one card left and did not call UNO.",
-    "caught": "{seat} [catch|catches] {target} not calling UNO.",
-    "false_catch": "{seat} [try|tries] to catch {target}, but no UNO call is due.",
-    "window_closed": "{seat} can no longer be caught.",
-    "drew": "{seat} [draw|draws] {count}{cards}{clock}.",
-    "found": "{seat} [have|has] drawn a playable card{card}.",
-    "turned_over": "{seat} [turn|turns] over {count}: {cards}.",
-    "reshuffled": "The discard pile is shuffled into a new draw pile of {count}.",
-    "nothing_left": "{seat} [have|has] no cards left to draw.",
-    "passed": "{seat} [draw|draws] no playable card, and the turn passes.",
-    "intercepted": "{seat} [intercept|intercepts] {target}.",
-    "missed": "{seat} [play|plays] {card} out of turn and [get|gets] {points_of_miss}, because it does not fit.",
-    "challenged": "{seat} [challenge|challenges] {target}: {verdict}.",
-    "flipped": "The cards are turned over to the {side} side. {card} is on top{any_card}.",
-    "pressed": "{seat} [press|presses] the buzzer.",
-    "slowest": "{seat} [are|is] the slowest to press.",
-    "shuffled_in": "The hand of {count} is shuffled into the draw pile.",
-    "kept": "{seat} [keep|keeps] the card and [pass|passes].",
-    "skipped": "{seat} [lose|loses] a turn.",
-    "skipped_everyone": "Everyone else is skipped: {seat} [get|gets] another turn.",
-    "turned_round": "Play now runs {way}.",
-    "swapped": "{seat} [swap|swaps] hands with {target}.",
-    "passed_hands": "All hands are passed {way}.",
-    "owes": "{seat} [owe|owes] {count}.",
-    "owes_color": "{seat} [have|has] to draw until {color_name} shows.",
-    "stack_gone": "The {size} is cancelled.",
-    "aimed": "{seat} [play|plays] Color Roulette on {target}.",
-    "named_color": "{seat} [choose|chooses] {color_name}{clock}.",
-    "went_out": "{seat} [have|has] played the last card: waiting on the stack.",
-    "came_back": "{seat} [have|has] to draw and [are|is] back in the round.",
-    "knocked_out": "{seat} [reach|reaches] the mercy limit and [are|is] out of the round.",
-    "left": "{seat} [have|has] left the game.",
-    "won": "{seat} [win|wins] the round{why}{points}.",
+LISTED_CARDS: Final = 3
+"""The most cards that a spoken sentence names one by one. More are counted by colour."""
+
+
+class Row(NamedTuple):
+    """What is said of an event in each voice.
+
+    ``you`` is said to the player ``{seat}`` whom the event is about, ``to_you`` to the player ``{target}``, and
+    ``others`` to everybody else. The first two say the same as ``others`` if they are left out. ``short`` is the row
+    for what is spoken right after the events before it, None if that is no shorter. A message with a number ``{n}`` has
+    a form for one and one for many.
+    """
+
+    others: Message
+    you: Message = ""
+    to_you: Message = ""
+    short: Row | None = None
+
+
+def _any(message: str) -> tuple[str, str]:
+    """Return the forms of a message whose English is the same for one and for many."""
+    return message, message
+
+
+_DRAW: Final = Row(_any(N_("{seat} draws {n}.")), _any(N_("You draw {n}.")))
+_DRAW_CARDS: Final = _DRAW._replace(you=(N_("You draw {cards}."), N_("You draw {n}: {cards}.")))
+
+ROWS: Final[dict[str, Row]] = {
+    "played": Row(N_("{seat} plays {card}."), N_("You play {card}.")),
+    "played/color": Row(
+        N_("{seat} plays {card} and chooses {color}."),
+        N_("You play {card} and choose {color}."),
+        short=Row(N_("{seat} plays {card}, {color}."), N_("You play {card}, {color}.")),
+    ),
+    "shed": Row(
+        N_("{seat} sheds {cards}."),
+        N_("You shed {cards}."),
+        short=Row(
+            _any(N_("{seat} sheds {n} {color}.")),
+            _any(N_("You shed {n} {color}.")),
+        ),
+    ),
+    "called_uno": Row(N_("{seat} calls UNO."), N_("You call UNO.")),
+    "uno_due": Row(
+        N_("{seat} has one card left and did not call UNO."), N_("You have one card left and did not call UNO.")
+    ),
+    "caught": Row(
+        N_("{seat} catches {target} not calling UNO."),
+        N_("You catch {target} not calling UNO."),
+        N_("{seat} catches you not calling UNO."),
+    ),
+    "false_catch": Row(
+        N_("{seat} tries to catch {target}, but no UNO call is due."),
+        N_("You try to catch {target}, but no UNO call is due."),
+        N_("{seat} tries to catch you, but no UNO call is due."),
+    ),
+    "window_closed": Row(N_("{seat} can no longer be caught."), N_("You can no longer be caught.")),
+    "drew": Row(
+        (N_("{seat} draws {n} card."), N_("{seat} draws {n} cards.")),
+        (N_("You draw {n} card."), N_("You draw {n} cards.")),
+        short=_DRAW,
+    ),
+    "drew/cards": Row(
+        (N_("{seat} draws {cards}."), N_("{seat} draws {n} cards: {cards}.")),
+        (N_("You draw {cards}."), N_("You draw {n} cards: {cards}.")),
+        short=_DRAW_CARDS,
+    ),
+    "drew/stack": Row(
+        (N_("{seat} draws {n} card and loses the turn."), N_("{seat} draws {n} cards and loses the turn.")),
+        (N_("You draw {n} card and lose the turn."), N_("You draw {n} cards and lose the turn.")),
+        short=_DRAW,
+    ),
+    "drew/stack/cards": Row(
+        (N_("{seat} draws {cards} and loses the turn."), N_("{seat} draws {n} cards and loses the turn: {cards}.")),
+        (N_("You draw {cards} and lose the turn."), N_("You draw {n} cards and lose the turn: {cards}.")),
+        short=_DRAW_CARDS,
+    ),
+    "drew/caught": Row(
+        (N_("{seat} draws {n} card for not calling UNO."), N_("{seat} draws {n} cards for not calling UNO.")),
+        (N_("You draw {n} card for not calling UNO."), N_("You draw {n} cards for not calling UNO.")),
+        short=_DRAW,
+    ),
+    "drew/caught/cards": Row(
+        (N_("{seat} draws {cards} for not calling UNO."), N_("{seat} draws {n} cards for not calling UNO: {cards}.")),
+        (N_("You draw {cards} for not calling UNO."), N_("You draw {n} cards for not calling UNO: {cards}.")),
+        short=_DRAW_CARDS,
+    ),
+    "drew/false_catch": Row(
+        (N_("{seat} draws {n} card for a false catch."), N_("{seat} draws {n} cards for a false catch.")),
+        (N_("You draw {n} card for a false catch."), N_("You draw {n} cards for a false catch.")),
+        short=_DRAW,
+    ),
+    "drew/false_catch/cards": Row(
+        (N_("{seat} draws {cards} for a false catch."), N_("{seat} draws {n} cards for a false catch: {cards}.")),
+        (N_("You draw {cards} for a false catch."), N_("You draw {n} cards for a false catch: {cards}.")),
+        short=_DRAW_CARDS,
+    ),
+    "drew/buzzer": Row(
+        (N_("{seat} draws {n} card for the buzzer."), N_("{seat} draws {n} cards for the buzzer.")),
+        (N_("You draw {n} card for the buzzer."), N_("You draw {n} cards for the buzzer.")),
+        short=_DRAW,
+    ),
+    "drew/buzzer/cards": Row(
+        (N_("{seat} draws {cards} for the buzzer."), N_("{seat} draws {n} cards for the buzzer: {cards}.")),
+        (N_("You draw {cards} for the buzzer."), N_("You draw {n} cards for the buzzer: {cards}.")),
+        short=_DRAW_CARDS,
+    ),
+    "found": Row(N_("{seat} has drawn a playable card."), N_("You have drawn a playable card.")),
+    "found/card": Row(N_("{seat} has drawn a playable card: {card}."), N_("You have drawn a playable card: {card}.")),
+    "turned_over": Row(
+        (N_("{seat} turns over {n} card: {cards}."), N_("{seat} turns over {n} cards: {cards}.")),
+        (N_("You turn over {n} card: {cards}."), N_("You turn over {n} cards: {cards}.")),
+        short=Row(
+            _any(N_("{seat} turns over {n}.")),
+            (N_("You turn over {cards}."), N_("You turn over {n}: {cards}.")),
+        ),
+    ),
+    "reshuffled": Row(
+        (
+            N_("The discard pile is shuffled into a new draw pile of {n} card."),
+            N_("The discard pile is shuffled into a new draw pile of {n} cards."),
+        ),
+        short=Row(N_("The discard pile is reshuffled.")),
+    ),
+    "nothing_left": Row(N_("{seat} has no cards left to draw."), N_("You have no cards left to draw.")),
+    "passed": Row(
+        N_("{seat} draws no playable card, and the turn passes."),
+        N_("You draw no playable card, and the turn passes."),
+        short=Row(N_("{seat} passes."), N_("You pass.")),
+    ),
+    "kept": Row(
+        N_("{seat} keeps the card and passes."),
+        N_("You keep the card and pass."),
+        short=Row(N_("{seat} keeps it."), N_("You keep it.")),
+    ),
+    "intercepted": Row(N_("{seat} intercepts {target}."), N_("You intercept {target}."), N_("{seat} intercepts you.")),
+    "missed": Row(
+        (
+            N_("{seat} plays {card} out of turn. It does not fit, which costs {n} penalty point."),
+            N_("{seat} plays {card} out of turn. It does not fit, which costs {n} penalty points."),
+        ),
+        (
+            N_("You play {card} out of turn. It does not fit, which costs {n} penalty point."),
+            N_("You play {card} out of turn. It does not fit, which costs {n} penalty points."),
+        ),
+    ),
+    "challenged/right": Row(
+        N_("{seat} challenges {target} and catches a bluff."),
+        N_("You challenge {target} and catch a bluff."),
+        N_("{seat} challenges you and catches your bluff."),
+    ),
+    "challenged/wrong": Row(
+        N_("{seat} challenges {target}, but it was no bluff."),
+        N_("You challenge {target}, but it was no bluff."),
+        N_("{seat} challenges you, but it was no bluff."),
+    ),
+    "flipped/light": Row(
+        N_("The cards are turned over to the light side. {card} is on top."),
+        short=Row(N_("Flip to the light side: {card}.")),
+    ),
+    "flipped/light/wild": Row(
+        N_("The cards are turned over to the light side. {card} is on top, and any card fits."),
+        short=Row(N_("Flip to the light side: {card}.")),
+    ),
+    "flipped/dark": Row(
+        N_("The cards are turned over to the dark side. {card} is on top."),
+        short=Row(N_("Flip to the dark side: {card}.")),
+    ),
+    "flipped/dark/wild": Row(
+        N_("The cards are turned over to the dark side. {card} is on top, and any card fits."),
+        short=Row(N_("Flip to the dark side: {card}.")),
+    ),
+    "pressed": Row(N_("{seat} presses the buzzer."), N_("You press the buzzer.")),
+    "slowest": Row(
+        N_("{seat} is the slowest to press."),
+        N_("You are the slowest to press."),
+        short=Row(N_("{seat} is slowest."), N_("You are slowest.")),
+    ),
+    # In a lottery nobody presses.
+    "slowest/lottery": Row(N_("The lot falls on {seat}."), N_("The lot falls on you.")),
+    "shuffled_in": Row(
+        (
+            N_("The hand of {n} card is shuffled into the draw pile."),
+            N_("The hand of {n} cards is shuffled into the draw pile."),
+        )
+    ),
+    "skipped": Row(N_("{seat} loses a turn."), N_("You lose a turn.")),
+    "skipped_everyone": Row(
+        N_("Everyone else is skipped: {seat} gets another turn."),
+        N_("Everyone else is skipped: you get another turn."),
+        short=Row(N_("Everyone else is skipped.")),
+    ),
+    "turned_round/clockwise": Row(N_("The direction turns: now clockwise."), short=Row(N_("Now clockwise."))),
+    "turned_round/counter-clockwise": Row(
+        N_("The direction turns: now counter-clockwise."), short=Row(N_("Now counter-clockwise."))
+    ),
+    "swapped": Row(
+        N_("{seat} swaps hands with {target}."), N_("You swap hands with {target}."), N_("{seat} swaps hands with you.")
+    ),
+    "passed_hands/clockwise": Row(N_("All hands move on clockwise."), short=Row(N_("All hands move on."))),
+    "passed_hands/counter-clockwise": Row(
+        N_("All hands move on counter-clockwise."), short=Row(N_("All hands move on."))
+    ),
+    "owes": Row(
+        (N_("{seat} owes {n} card."), N_("{seat} owes {n} cards.")),
+        (N_("You owe {n} card."), N_("You owe {n} cards.")),
+        short=Row(_any(N_("{seat} owes {n}.")), _any(N_("You owe {n}."))),
+    ),
+    "owes_color": Row(N_("{seat} has to draw until {color} shows."), N_("You have to draw until {color} shows.")),
+    "stack_gone": Row(_any(N_("The {n}-card stack is cancelled."))),
+    "stack_gone/color": Row(N_("The Wild Draw Colour is cancelled.")),
+    "aimed": Row(N_("The roulette is on {target}."), to_you=N_("The roulette is on you.")),
+    "named_color": Row(N_("{seat} chooses {color}."), N_("You choose {color}.")),
+    "went_out": Row(
+        N_("{seat} plays the last card. Now the stack decides."), N_("You play your last card. Now the stack decides.")
+    ),
+    "came_back": Row(
+        N_("{seat} has to draw and is back in the round."), N_("You have to draw and are back in the round.")
+    ),
+    "knocked_out": Row(
+        N_("{seat} reaches the mercy limit and is out of the round."),
+        N_("You reach the mercy limit and are out of the round."),
+        short=Row(N_("No mercy: {seat} is out."), N_("No mercy: you are out.")),
+    ),
+    "left": Row(N_("{seat} has left the game."), N_("You have left the game.")),
+    "won": Row(N_("{seat} wins the round."), N_("You win the round.")),
+    "won/last_one_in": Row(
+        N_("{seat} wins the round as the last player standing."), N_("You win the round as the last player standing.")
+    ),
+    "won/debt_ended": Row(
+        N_("{seat} wins the round because the stack is cancelled."),
+        N_("You win the round because the stack is cancelled."),
+    ),
+    "won/nobody_can_move": Row(
+        N_("{seat} wins the round because nobody can move."), N_("You win the round because nobody can move.")
+    ),
 }
+"""What is said of each kind of event. Where a kind has several rows, ``row_of`` chooses one of them.
 
-_DREW_SENTENCES: Final = {
-    "stack": "{seat} [draw|draws] {count}{cards} and [lose|loses] the turn.",
-    "caught": "{seat} [draw|draws] {count}{cards} for not calling UNO.",
-    "false_catch": "{seat} [draw|draws] {count}{cards} for a false catch.",
-    "buzzer": "{seat} [draw|draws] {count}{cards} for the buzzer.",
+In a row ``{card}`` and ``{cards}`` are names of cards, ``{color}`` a colour as in "red", and ``{n}`` the number that
+the event is about.
+"""
+
+_POINTS: Final = N_("That’s {n} point."), N_("That’s {n} points.")
+"""Said after ``won``, if the winner scores."""
+
+_OF_A_COLOR: Final = {
+    "r": _any(N_("{n} red")),
+    "y": _any(N_("{n} yellow")),
+    "g": _any(N_("{n} green")),
+    "b": _any(N_("{n} blue")),
+    "o": _any(N_("{n} orange")),
+    "p": _any(N_("{n} pink")),
+    "u": _any(N_("{n} purple")),
+    "t": _any(N_("{n} teal")),
+    "": _any(N_("{n} wild")),
 }
-"""Templates for ``drew`` by its reason. Other reasons have the template of the kind."""
-
-_LOTTERY: Final = "Chance picks {seat}."
-"""The template for ``slowest`` in a lottery, where nobody presses."""
-
-_SHORT_SENTENCES: Final = _SENTENCES | {
-    "played": "{seat} [play|plays] {card}{in_color}{clock}.",
-    "reshuffled": "The discard pile is reshuffled.",
-    "passed": "{seat} [pass|passes].",
-    "kept": "{seat} [keep|keeps] it.",
-    "skipped_everyone": "Everyone else is skipped.",
-    "turned_round": "Now {way}.",
-    "owes": "{seat} [owe|owes] {number}.",
-    "aimed": "Aimed at {target}.",
-    "knocked_out": "No mercy: {seat} [are|is] out.",
-}
-"""Templates for what is spoken right after the events before it."""
-
-_SHORT_DREW_SENTENCES: Final = _DREW_SENTENCES | {"stack": "{seat} [draw|draws] {number}{cards}."}
-
-_WHY_WON: Final = {
-    "last_one_in": " as the last player standing",
-    "debt_ended": " because the stack is cancelled",
-    "nobody_can_move": " because nobody can move",
-}
-"""Why a player has won, by the reason of ``won``. After a last card nothing needs to be said."""
-
-_TOKEN: Final = re.compile(r"\{(\w+)\}|\[([^|]*)\|([^]]*)\]")
+"""How many cards have a colour, or are wild."""
 
 
-def sentence(event: Event, viewer: int | None, names: Sequence[str], *, short: bool = False) -> str:
+def sentence(event: Event, viewer: int | None, names: Sequence[str], *, short: bool = False, say: Say = ENGLISH) -> str:
     """Return an event as a sentence for a viewer.
 
     ``viewer`` is a seat, or None for a spectator. ``names`` has one name a seat. The event should be redacted for the
-    viewer: the sentence tells every field it has. ``short``: it is spoken right after the events before it.
+    viewer: the sentence tells every field it has, except that the clock acted. ``short``: it is spoken right after the
+    events before it. ``say`` says it in a language. A win with points is two sentences.
 
     >>> names = ("Ann", "Bob")
     >>> draw = Event("drew", 1, amount=4, reason="stack")
@@ -103,19 +289,18 @@ def sentence(event: Event, viewer: int | None, names: Sequence[str], *, short: b
     >>> sentence(draw, 0, names, short=True)
     'Bob draws 4.'
     """
-    drew, kinds = (_SHORT_DREW_SENTENCES, _SHORT_SENTENCES) if short else (_DREW_SENTENCES, _SENTENCES)
-    pattern = drew.get(event.reason or "") if event.kind == "drew" else _LOTTERY if event.reason == "lottery" else None
-    pattern = pattern or kinds[event.kind]
-    words = _words(event, viewer, names)
-
-    def fill(token: re.Match[str]) -> str:
-        if token[1]:
-            return words[token[1]]
-        return token[2] if event.seat == viewer else token[3]
-
-    text = _TOKEN.sub(fill, pattern)
-    begins_with_you = pattern.startswith("{seat}") and viewer is not None and event.seat == viewer
-    return f"Y{text[1:]}" if begins_with_you else text
+    row = ROWS[row_of(event)]
+    if short:
+        row = row.short or row
+    message = row.others
+    if viewer is not None and viewer == event.seat:
+        message = row.you or message
+    elif viewer is not None and viewer == event.target:
+        message = row.to_you or message
+    text = _sentence(message, event, names, short, say)
+    if event.kind == "won" and type(event.points) is int:
+        return " ".join((text, say.form("log", _POINTS, event.points)))
+    return text
 
 
 def example(kind: str) -> str:
@@ -133,63 +318,55 @@ def example(kind: str) -> str:
     return sentence(shown, None, ("Ann", "Bob"))
 
 
-def _words(event: Event, viewer: int | None, names: Sequence[str]) -> dict[str, str]:
-    def person(seat: int | None) -> str:
-        if seat is None:
-            return ""
-        return "you" if seat == viewer else names[seat]
-
-    return {
-        "seat": person(event.seat),
-        "target": person(event.target),
-        "count": _count(event),
-        "number": str(_number(event)),
-        "size": f"{event.amount}-card stack" if event.amount else "Wild Draw Colour",
-        "card": _card(event),
-        "cards": _cards(event),
-        "color": f" and {_verb(event, viewer, 'choose', 'chooses')} {color_name(event.color).lower()}"
-        if event.color
-        else "",
-        "in_color": f", {color_name(event.color).lower()}" if event.color else "",
-        "color_name": color_name(event.color).lower() if event.color else "",
-        "clock": " (time ran out)" if event.reason == "clock" else "",
-        "points_of_miss": f"{event.amount} penalty point{'' if event.amount == 1 else 's'}",
-        "verdict": "it was a bluff" if event.reason == "right" else "it was no bluff",
-        "side": event.reason or "",
-        # A wild that a Flip brings up has no colour (FLIP-2, TURN-8).
-        "any_card": ", and any card fits" if event.card and not face_of(event.card).color else "",
-        "way": "clockwise" if event.amount == 1 else "counter-clockwise",
-        "why": _WHY_WON.get(event.reason or "", ""),
-        "points": _points(event, viewer),
-    }
+def row_of(event: Event) -> str:
+    """Return the name of the row for an event."""
+    kind, reason = event.kind, event.reason
+    match kind:
+        case "played" if event.color:
+            return "played/color"
+        case "drew":
+            name = f"drew/{reason}" if f"drew/{reason}" in ROWS else "drew"
+            return f"{name}/cards" if event.cards else name
+        case "found" if event.card:
+            return "found/card"
+        case "challenged":
+            return f"challenged/{reason}"
+        case "flipped":
+            # A wild that a Flip brings up has no colour (FLIP-2, TURN-8).
+            wild = event.card is not None and not face_of(event.card).color
+            return f"flipped/{reason}/wild" if wild else f"flipped/{reason}"
+        case "slowest" if reason:
+            return "slowest/lottery"
+        case "turned_round" | "passed_hands":
+            return f"{kind}/clockwise" if event.amount == 1 else f"{kind}/counter-clockwise"
+        case "stack_gone" if not event.amount:
+            return "stack_gone/color"
+        case "won" if f"won/{reason}" in ROWS:
+            return f"won/{reason}"
+    return kind
 
 
-def _verb(event: Event, viewer: int | None, yours: str, theirs: str) -> str:
-    return yours if event.seat == viewer else theirs
+def _sentence(message: Message, event: Event, names: Sequence[str], short: bool, say: Say) -> str:
+    """Return a message of a row with the facts of the event."""
+    held = event.cards or ()
+    n = len(held) if event.amount is None else event.amount
+    facts = {"seat": names[event.seat]}
+    if event.target is not None:
+        facts["target"] = names[event.target]
+    if event.card:
+        facts["card"] = card_name(event.card, say)
+    if event.color:
+        facts["color"] = color_word(event.color, say)
+    if held:
+        facts["cards"] = _counted(held, say) if short and n > LISTED_CARDS else _listed(held, say)
+    return say.form("log", message, n, **facts)
 
 
-def _points(event: Event, viewer: int | None) -> str:
-    if type(event.points) is not int:
-        return ""
-    return f" and {_verb(event, viewer, 'score', 'scores')} {event.points:,} point{'' if event.points == 1 else 's'}"
+def _listed(cards: Sequence[Card], say: Say) -> str:
+    return ", ".join([card_name(card, say) for card in cards])
 
 
-def _number(event: Event) -> int:
-    return len(event.cards or ()) if event.amount is None else event.amount
-
-
-def _count(event: Event) -> str:
-    count = _number(event)
-    return f"{count} card{'' if count == 1 else 's'}"
-
-
-def _card(event: Event) -> str:
-    name = card_name(event.card) if event.card else ""
-    return f": {name}" if name and event.kind == "found" else name
-
-
-def _cards(event: Event) -> str:
-    names = ", ".join(card_name(card) for card in event.cards or ())
-    if not names or event.kind != "drew":
-        return names
-    return f": {names}" if event.reason == "clock" else f" ({names})"
+def _counted(cards: Sequence[Card], say: Say) -> str:
+    """Return how many cards of each colour there are, the most first: `4 yellow, 3 green, 2 wild`."""
+    colors = Counter(face_of(card).color for card in cards).most_common()
+    return ", ".join([say.form("cards", _OF_A_COLOR[color], many) for color, many in colors])

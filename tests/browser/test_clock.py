@@ -25,7 +25,7 @@ def test_an_open_page_shows_the_clock_playing(new_page: NewPage, alice: User, bo
     page = new_page(bob)
     page.goto(f"/games/{table.game.code}/")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Your turn")
-    expect(page.locator("#log")).to_contain_text("alice plays Yellow 3 (time ran out).", ignore_case=True)
+    expect(page.locator("#log")).to_contain_text("Time ran out. alice plays Yellow 3.", ignore_case=True)
     expect(page.get_by_text("missed 1 of 3 turns")).to_be_visible()
 
 

@@ -44,7 +44,7 @@ def test_a_wild_draw_four_is_challenged(open_table: TableForTwo) -> None:
     expect(one.locator("#challenge")).to_have_count(0)
     expect(other.get_by_role("button", name="Challenge alice")).to_be_visible()
     after(other, lambda: other.keyboard.press("f"))
-    expect(one.locator("#log")).to_contain_text("it was a bluff. You draw 4 cards")
+    expect(one.locator("#log")).to_contain_text("catches your bluff. You draw 4 cards")
     assert hands(table) == [6, 3]
 
 

@@ -122,7 +122,7 @@ def test_a_stack_that_the_clock_took_is_marked_in_the_log(alice: User, bob: User
     owed = {**TWO_HANDS, "discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}
     here = table_at(owed, [alice, bob], deadline=NOON)
     assert timeouts.run_out(game_id=here.game.pk, now=NOON)
-    assert "draws 2 cards and loses the turn (time ran out)." in page(as_bob, here)
+    assert "Time ran out. alice draws 2 cards and loses the turn." in page(as_bob, here)
 
 
 def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, as_bob: Client) -> None:

@@ -148,7 +148,7 @@ def test_the_end_of_a_round_notifies_all_and_the_deal_notifies_the_first_player(
         (begins, "turn", "site"),
     ]
     texts = set(Notice.objects.filter(kind="round_over").values_list("text", flat=True))
-    assert texts == {"Round 1: alice wins the round and scores 10 points."}
+    assert texts == {"Round 1: alice wins the round. That’s 10 points."}
     for text in Notice.objects.values_list("text", flat=True):
         assert not any(color in text for color in ("Red", "Yellow", "Green", "Blue", "Wild"))
 
@@ -239,7 +239,7 @@ def test_a_player_who_ends_the_game_by_leaving_is_told_the_result(table: Table, 
     assert set(Notice.objects.values_list("state", flat=True)) == {"waiting"}
 
 
-@pytest.mark.parametrize(("target", "text"), [(0, "the game."), (1000, "the round and scores 57 points.")])
+@pytest.mark.parametrize(("target", "text"), [(0, "the game."), (1000, "the round. That’s 57 points.")])
 def test_a_notice_of_a_win_says_that_the_readers_bot_made_it(alice: User, bob: User, target: int, text: str) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]]}, [alice, bob], target=target)
     Seat.objects.filter(game=table.game, index=0).update(bot="careful")

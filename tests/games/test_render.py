@@ -299,7 +299,7 @@ def test_a_win_that_a_bot_made_for_the_owner_of_its_seat_says_so(you: int, who: 
     assert words.headline(view) == f"{who} wins"
     ended = there(page(view).ended)
     assert ended.title == f"{who} wins round 1"
-    assert ended.result == f"Round 1: {who} wins the round and scores 10 points."
+    assert ended.result == f"{who} wins round 1"
 
 
 def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
@@ -319,7 +319,7 @@ def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
 
 def test_a_round_that_is_over_or_was_before_shows_its_result_and_all_hands() -> None:
     ended = there(page(seen(OVER, 1, status="over", winner=0, target=5)).ended)
-    assert ended.result == "Round 1: Ann wins the round and scores 10 points."
+    assert ended.result == "Ann wins round 1"
     assert [(row.name, [card.text for card in row.cards], row.none, row.note) for row in ended.rows] == [
         ("Ann", [], "no cards left", ""),
         ("Bob", ["r4", "g3"], "no cards left", "2 cards, 7 points"),
@@ -329,9 +329,9 @@ def test_a_round_that_is_over_or_was_before_shows_its_result_and_all_hands() -> 
     assert page(view).ended is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
     shown = after_round(view, 1, 57, hands)
-    assert shown.result == "Round 1: Bob wins the round and scores 57 points."
+    assert shown.result == "Bob wins round 1"
     assert [(row.name, row.cards, row.none) for row in shown.rows] == [
-        ("Bob", [], "no cards left"), ("Ann", [], "out by the mercy rule"), ("Chen", [], "left the game"),
+        ("Bob", [], "no cards left"), ("Ann", [], "no mercy: 25 cards"), ("Chen", [], "left the game"),
     ]  # fmt: skip
 
 
@@ -357,7 +357,7 @@ def test_the_end_of_a_round_moves_its_points_to_the_scores() -> None:
         ("Bob", 50, 200, 250, 10, 50), ("Ann", 120, 0, 120, 24, 24), ("Chen", 30, 0, 30, 6, 6),
     ]  # fmt: skip
     assert (shown.title, shown.lead) == ("Bob wins round 1", "+200 points. Bob leads with 250 of 500.")
-    assert shown.happened == ["A stack of 26 on you.", "Chen is out by the mercy rule."]
+    assert shown.happened == ["A stack of 26 on you.", "No mercy: Chen is out."]
     assert shown.go == "Continue: it’s your turn"
     assert after_round(seen(PLAIN, 1, target=500), 1, 200, hands).go == "Continue"
 
@@ -607,7 +607,10 @@ def test_what_the_clock_did_for_the_reader_is_no_move_of_the_reader(text: str) -
         line(2, 1, Event("played", 1, "r1")),
         LogLine(3, 1, 0, text, NOW, (Event("passed", 0),)),
     ]
-    assert page(seen(PLAIN), lines).news == ["Bob plays Red 1.", "You draw no playable card, and the turn passes."]
+    assert page(seen(PLAIN), lines).news == [
+        "Bob plays Red 1.",
+        "Time ran out. You draw no playable card, and the turn passes.",
+    ]
     assert [row.mine for row in render.log_of(seen(PLAIN), lines, NOW)] == [False, False, True]
 
 

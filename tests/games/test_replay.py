@@ -122,7 +122,7 @@ def test_the_log_from_a_seat_has_no_cards_it_did_not_know_and_addresses_the_read
 ) -> None:
     lines = [replays.frame_at(over, n).lines[-1] for n in range(1, over.game.version + 1)]
     theirs = next(line for line in lines if line.seat == 1 and line.events[0].kind == "drew")
-    drawn = f"({', '.join(rules.card_name(card) for card in theirs.events[0].cards or ())})"
+    drawn = rules.sentence(theirs.events[0], None, over.names).removeprefix("bob ")
     shown = [drawn in text_of(as_alice.get(at(over, n=theirs.n, **seat))) for seat in ({}, {"seat": 1}, {"seat": 0})]
     assert shown == [True, True, False]
     mine = next(line.n for line in lines if line.seat == 0 and line.text.startswith("play"))
@@ -315,5 +315,5 @@ def test_of_one_move_the_cause_comes_before_the_effect(alice: User, bob: User) -
         play_move(code=table.game.code, viewer=Viewer(user), text=text, version=version, now=NOON)
     ended = now_of(table)
     (link,) = moments_of(view_of(ended, alice), key_moments.key_moments_of(ended)).links
-    assert link.text == "You take a stack of 10. You are out by the mercy rule."
+    assert link.text == "You take a stack of 10. No mercy: you are out."
     assert link.kind == "knocked_out"  # the gravest, which decides the colour of the mark

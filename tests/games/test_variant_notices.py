@@ -84,7 +84,7 @@ def test_a_bluffer_who_was_away_reads_the_verdict(three: list[User]) -> None:
     move(table, three[1], "challenge")
     assert told() == [("bob", TURN, 2, "")]  # the debt is gone, and bob has a whole turn
     assert news_of(table, three[0]) == [
-        "bob challenges you: it was a bluff. You draw 4 cards (Blue 1, Blue 2, Yellow 3, Green 4)."
+        "bob challenges you and catches your bluff. You draw 4 cards: Blue 1, Blue 2, Yellow 3, Green 4."
     ]
     assert news_of(table, three[1]) == []
 
@@ -95,7 +95,7 @@ def test_a_bluffer_who_is_knocked_out_by_the_verdict_is_notified(three: list[Use
     move(table, three[1], "challenge")
     sentence = "You reach the mercy limit and are out of the round."
     assert told() == [("alice", OUT, 2, sentence), ("bob", TURN, 2, "")]
-    assert news_of(table, three[0])[0].endswith(f"(Blue 1, Blue 2, Yellow 3, Green 4). {sentence}")
+    assert news_of(table, three[0])[0].endswith(f"Blue 1, Blue 2, Yellow 3, Green 4. {sentence}")
 
 
 @pytest.mark.long
@@ -107,7 +107,7 @@ def test_who_let_a_right_to_challenge_lapse_reads_what_the_clock_did(three: list
     assert {row.reason for row in Notice.objects.filter(user=three[1])} == {"moved_on"}
     assert news_of(table, three[1]) == [
         "alice plays Wild Draw Four and chooses green. You owe 4 cards.",
-        "You draw 4 cards (Blue 1, Blue 2, Yellow 3, Green 4) and lose the turn (time ran out).",
+        "Time ran out. You draw 4 cards and lose the turn: Blue 1, Blue 2, Yellow 3, Green 4.",
     ]
 
 
@@ -116,7 +116,7 @@ def test_who_still_has_a_turn_after_the_clock_took_a_debt_is_notified(three: lis
     move(table, three[0], "play W4 color g")
     time_runs_out(table)
     assert told() == [("bob", TURN, 2, "")]
-    assert news_of(table, three[1])[1] == "You draw 4 cards (Blue 1, Blue 2, Yellow 3, Green 4) (time ran out)."
+    assert news_of(table, three[1])[1] == "Time ran out. You draw 4 cards: Blue 1, Blue 2, Yellow 3, Green 4."
 
 
 def test_a_debt_that_was_passed_on_is_in_the_mail_and_the_news(three: list[User]) -> None:
@@ -139,7 +139,7 @@ def test_a_race_for_a_buzzer_writes_no_notice_and_its_player_reads_how_the_clock
     assert told() == []
     swept(NOON + 9 * SECOND)
     assert told() == []
-    over = "bob is the slowest to press. bob draws 2 cards for the buzzer."
+    over = "Time ran out. bob is the slowest to press. bob draws 2 cards for the buzzer."
     assert news_of(table, three[0]) == ["charlie presses the buzzer.", over]
     assert news_of(table, three[2]) == [over]
 
@@ -167,7 +167,7 @@ def test_an_owner_who_was_away_is_notified_that_a_standing_order_won(three: list
     assert told() == [("bob", GAME_OVER, 2, "charlie wins the game."), ("charlie", GAME_OVER, 2, "You win the game.")]
     assert news_of(table, three[2]) == [
         "alice plays Red 5.",
-        "You intercept bob by standing order. You play Red 5. You win the round and score 6 points.",
+        "A standing order acts. You intercept bob. You play Red 5. You win the round. That’s 6 points.",
     ]
 
 
@@ -179,7 +179,7 @@ def test_a_debt_that_a_standing_order_made_is_a_turn_of_its_debtor(three: list[U
     assert told() == [("alice", TURN, 2, "")]
     assert subject_to(table, three[0]).startswith("Your turn. Take 4. You have until ")
     assert news_of(table, three[0]) == [
-        "charlie intercepts bob by standing order. charlie plays Green Draw Two. You owe 4 cards."
+        "A standing order acts. charlie intercepts bob. charlie plays Green Draw Two. You owe 4 cards."
     ]
 
 
