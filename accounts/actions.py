@@ -33,6 +33,7 @@ from accounts.names import (
 from accounts.time_off import LONGEST_QUIET, quiet_length
 from accounts.tokens import digest_of, new_token
 from common.limits import TIME_OFF_CHANGES
+from common.readers_language import say
 
 GUEST_NAME_TRIES = 20
 TOKENS_A_USER = 20
@@ -142,7 +143,7 @@ def _insert(new: User, name: str) -> None:
         with transaction.atomic():
             new.save(force_insert=True)
     except IntegrityError:
-        raise ValidationError(NAME_TAKEN, code="name_taken") from None
+        raise ValidationError(say.text("error", NAME_TAKEN), code="name_taken") from None
 
 
 def set_first_address(*, user: User, address: str) -> None:
@@ -153,7 +154,7 @@ def set_first_address(*, user: User, address: str) -> None:
     validate_address(address)
     address = canonical(address)
     if queries.holder_of(address) is not None:
-        raise ValidationError("Another account has confirmed this address.", code="address_taken")
+        raise ValidationError(say.text("error", "Another account has confirmed this address."), code="address_taken")
     replace_unconfirmed(user=user, old=None, address=address)
 
 
@@ -313,7 +314,7 @@ def _save_profile(*, user: User, name: str, avatar: str) -> None:
         with transaction.atomic():
             user.save(update_fields=changed)
     except IntegrityError:
-        raise NameTaken(NAME_TAKEN) from None
+        raise NameTaken(say.text("error", NAME_TAKEN)) from None
 
 
 def ask_for_deletion(*, user: User, now: datetime) -> datetime:
@@ -395,10 +396,17 @@ def update_time_off(
     :raises TooManyTries: the hours change too often.
     """
     if (quiet_from is None) != (quiet_to is None):
-        raise ValidationError("Enter both times of your quiet hours, or leave both empty.", code="one_end")
+        raise ValidationError(
+            say.text("error", "Enter both times of your quiet hours, or leave both empty."), code="one_end"
+        )
     if quiet_from is not None and quiet_to is not None and quiet_length(quiet_from, quiet_to) > LONGEST_QUIET:
         hours = LONGEST_QUIET // timedelta(hours=1)
-        raise ValidationError(f"Quiet hours can last {hours} hours at most.", code="too_long")
+        raise ValidationError(
+            say.plural(
+                "error", "Quiet hours can last {n} hour at most.", "Quiet hours can last {n} hours at most.", hours
+            ),
+            code="too_long",
+        )
     with transaction.atomic():
         user = lock_person(user_id)
         new_hours = (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to)

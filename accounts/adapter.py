@@ -19,7 +19,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
-from django.utils.formats import date_format
 from django.utils.http import urlencode
 
 from accounts import actions, invitations, known_browsers, log_ins, mails, queries, tries, try_keys
@@ -27,11 +26,13 @@ from accounts.addresses import canonical
 from accounts.allauth_internals import clear_login
 from accounts.hashers import normalized
 from accounts.models import User
-from accounts.names import validate_display_name
+from accounts.names import after_mute, validate_display_name
 from accounts.origin import address_of, hashed_identity
 from accounts.passkeys import are_possible
 from accounts.tries import Key
 from common.limits import CONFIRMATIONS, TooManyTries
+from common.readers_language import say
+from common.say import N_
 
 LEFT_GUEST: Final = "left_guest"
 """The session key for the number of the guest that this browser was before it logged in to an account."""
@@ -49,16 +50,16 @@ AFTER_CONFIRMATION: Final = "after_confirmation"
 """The session key for the page that somebody came from who has signed up and must confirm the address to log in."""
 BEGUN_WITH: Final = "log_in_begun_with"
 """The session key for the hash that an incomplete log-in began with (`User.get_session_auth_hash`)."""
-OVERTAKEN: Final = (
+OVERTAKEN: Final = N_(
     "After you entered your password, the account got a new password or a second factor, or was logged out everywhere."
     " Log in again."
 )
-DELETED: Final = "This account has just been deleted, as you asked for, so you cannot log in to it any more."
-KEPT: Final = "Welcome back. By logging in you have cancelled the deletion of your account."
+DELETED: Final = N_("This account has just been deleted, as you asked for, so you cannot log in to it any more.")
+KEPT: Final = N_("Welcome back. By logging in you have cancelled the deletion of your account.")
 BY_PASSWORD, BY_CODE, BY_PASSKEY = "reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate:webauthn"
-WAYS: Final = {BY_PASSWORD: "Use your password", BY_CODE: "Use a code", BY_PASSKEY: "Use a passkey"}
+WAYS: Final = {BY_PASSWORD: N_("Use your password"), BY_CODE: N_("Use a code"), BY_PASSKEY: N_("Use a passkey")}
 """allauth's names of the ways to confirm a change, and what links to their pages say."""
-NOT_BY_THIS_ADDRESS: Final = (
+NOT_BY_THIS_ADDRESS: Final = N_(
     "No account here has this email address and password. An address logs you in once you have confirmed it; your"
     " username always does."
 )
@@ -74,7 +75,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def validation_error(self, code: str, *args: Any) -> ValidationError:
         """Return the error of a refused form. For a wrong address or password it suggests the username, too."""
         if code == "email_password_mismatch" and app_settings.EMAIL_VERIFICATION != EmailVerificationMethod.NONE:
-            return ValidationError(NOT_BY_THIS_ADDRESS, code=code)
+            return ValidationError(say.text("error", NOT_BY_THIS_ADDRESS), code=code)
         error: ValidationError = super().validation_error(code, *args)
         return error
 
@@ -131,10 +132,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             ways = [BY_PASSKEY, BY_CODE]
         else:
             ways = [BY_CODE]
-        methods = [offered[way] | {"description": WAYS[way]} for way in ways if way in offered]
+        methods = [offered[way] | {"description": say.text("button", WAYS[way])} for way in ways if way in offered]
         if not methods and isinstance(user, User) and not user.is_guest and queries.identity_here(user) is not None:
-            url = reverse("openid_confirm")
-            methods = [{"id": "openid_confirm", "description": f"Use {queries.provider_name()}", "url": url}]
+            use = say.text("button", "Use {provider}", provider=queries.provider_name())
+            methods = [{"id": "openid_confirm", "description": use, "url": reverse("openid_confirm")}]
         return methods
 
     def is_reauthentication_required(self, *, app: str, **more: Any) -> bool:
@@ -168,12 +169,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """
         user = self.request.user
         if not shallow and user.is_authenticated and user.is_guest and user.muted(timezone.now()):
-            until = date_format(timezone.localtime(user.muted_until), "j F Y")
-            raise ValidationError(
-                f"You can choose a name again from {until}, when your mute ends. Your games stay in this browser: sign"
-                " up then to keep them.",
-                code="muted",
-            )
+            stay = say.text("error", "Your games stay in this browser: sign up then to keep them.")
+            raise ValidationError(" ".join([after_mute(user.muted_until), stay]), code="muted")
         cleaned: str = super().clean_username(username, shallow=shallow)
         validate_display_name(cleaned)
         if not shallow and (clash := queries.name_clash(cleaned, except_for=self.new_user(self.request))):
@@ -350,7 +347,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
                 stored = None
             if stored is None or stored.deletion_begun:
                 clear_login(request)
-                messages.error(request, DELETED)
+                messages.error(request, say.text("message", DELETED))
                 raise ImmediateHttpResponse(redirect("account_login"))
             if not stored.is_active:
                 clear_login(request)
@@ -358,7 +355,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             begun_with = str(request.session.pop(BEGUN_WITH, ""))
             if not constant_time_compare(begun_with, stored.get_session_auth_hash()):
                 clear_login(request)
-                messages.error(request, OVERTAKEN)
+                messages.error(request, say.text("message", OVERTAKEN))
                 raise ImmediateHttpResponse(redirect("account_login"))
             if actions.cancel_deletion(user=user):
                 mails.notify(kind=mails.DELETION_CANCELLED, user=user, now=timezone.now())
@@ -368,7 +365,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             super().login(request, user)  # empties the session of another user
             request.session.pop(PENDING_SIGN_UP, None)
         if kept:
-            messages.success(request, KEPT)
+            messages.success(request, say.text("message", KEPT))
         if guest is not None:
             request.session[LEFT_GUEST] = guest
             if links:

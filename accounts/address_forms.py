@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts import invitations, mails, tries
 from accounts.addresses import LONGEST_ADDRESS, spellings
-from accounts.forms import ChecksAddress, limit_length
+from accounts.forms import ChecksAddress, limit_length, shorten_password_help
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
@@ -77,6 +77,10 @@ class CountedSignUp(ChecksAddress):
 
 class SignUpForm(CountedSignUp, SignupForm):  # type: ignore[misc]  # allauth ships no types
     """Asks for a username and a password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        shorten_password_help(self)
 
 
 class AddAddressForm(ChecksAddress, AddEmailForm):  # type: ignore[misc]  # allauth ships no types

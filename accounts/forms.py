@@ -1,5 +1,6 @@
 """The forms of the account page and of the time-off page, and what our forms share with allauth's."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from allauth.core import context
@@ -9,15 +10,15 @@ from django.core.validators import MaxLengthValidator, validate_email
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.html import format_html
+from django.utils.html import escape, format_html, format_html_join
 
 from accounts import actions, invitations, queries
 from accounts.addresses import LONGEST_ADDRESS, validate_address
 from accounts.avatars import AVATARS, picture
 from accounts.models import ApiToken, SignUpInvitation, User
-from accounts.names import DISPLAY_NAME_LENGTH, is_guest_display_name, is_username
+from accounts.names import DISPLAY_NAME_LENGTH, after_mute, is_guest_display_name, is_username
 from accounts.zones import ZoneSelect, zone_choices
+from common.readers_language import say
 
 
 class ProfileForm(forms.Form):
@@ -41,19 +42,22 @@ class ProfileForm(forms.Form):
     def __init__(self, data: Any = None, *, user: User) -> None:
         initial = {"display_name": user.display_name, "avatar": user.avatar_shown, "time_zone": user.time_zone}
         super().__init__(data, initial=initial)
-        otherwise = "your username, which is also"
-        if user.neutral_name:
-            otherwise = f"“{user.neutral_name}”, the name from staff. Your username is"
-        self.fields["display_name"].help_text = format_html(
-            "The name that others see. Leave it empty to use {} in the address of your public page, {}.",
-            otherwise,
-            reverse("person", args=[user.username]),
-        )
-        if user.muted_until is not None and user.muted(timezone.now()):
-            until = date_format(timezone.localtime(user.muted_until), "j F Y, H:i")
-            muted = f"Staff have muted you: you can choose a name again from {until}, when your mute ends."
-            self.fields["display_name"].help_text += f" {muted}"
+        self.fields["display_name"].help_text = format_html_join(" ", "{}", ([line] for line in _about_name(user)))
         _choose_from(self, user.time_zone)
+
+
+def _about_name(user: User) -> Iterator[str]:
+    """Yield what somebody should know before they choose the name that others see."""
+    yield say.text("help", "Others see this name.")
+    if user.neutral_name:
+        yield say.text("help", "Leave it empty to use “{name}”, the name from staff.", name=user.neutral_name)
+    else:
+        yield say.text("help", "Leave it empty to go by your username, {name}.", name=user.username)
+    address = reverse("person", args=[user.username])
+    yield say.text("help", "Your public page is {address}.", address=address)
+    if user.muted_until is not None and user.muted(timezone.now()):
+        yield say.text("help", "Staff have muted you.")
+        yield after_mute(user.muted_until)
 
 
 class SignUpQuestions(forms.Form):
@@ -74,12 +78,11 @@ class SignUpQuestions(forms.Form):
         self.fields["time_zone"].initial = stored
         if stored == "UTC" and not self.is_bound:  # not chosen yet: let the page pick the browser's zone
             self.fields["time_zone"].widget.attrs["data-zone"] = "choose"
-        public_page = "Part of the address of your public page, /people/&lt;username&gt;/, in lowercase. "
-        seen = "It is also the name that others see, with your capitals, until you choose another in your account."
+        seen = say.text("help", "Others see this name. You can add a display name later.")
         if user.is_authenticated and user.display_name and not is_guest_display_name(user.display_name):
-            seen = format_html("Others still see you as {}.", user.name)
+            seen = escape(say.text("help", "Others still see you as {name}.", name=user.name))
             self.fields["username"].initial = user.display_name if is_username(user.display_name) else ""
-        self.fields["username"].help_text = public_page + seen
+        self.fields["username"].help_text = seen
 
     def signup(self, request: HttpRequest, user: User) -> None:
         """Set the chosen time zone. allauth calls this for the new account. Without a choice a guest's zone stays."""
@@ -118,6 +121,12 @@ class HostNameForm(GuestNameForm):
         )
 
 
+def shorten_password_help(form: Any) -> None:
+    """Say what a new password needs in one line. The validators' own texts are a list of what it must not be."""
+    if "password1" in form.fields:
+        form.fields["password1"].help_text = say.text("help", "8 characters or more, nothing common.")
+
+
 class SentenceCase:
     """Writes the labels of an allauth form like ours: only the first word has a capital letter."""
 
@@ -127,6 +136,7 @@ class SentenceCase:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.label = field.widget.attrs["placeholder"] = str(field.label).capitalize()
+        shorten_password_help(self)
 
 
 def offer_to_revoke_tokens(form: Any) -> None:
@@ -208,7 +218,7 @@ class InvitationForm(forms.Form):
     days = forms.TypedChoiceField(
         label="It works for",
         coerce=int,
-        choices=[(days, "1 day" if days == 1 else f"{days} days") for days in invitations.DAYS],
+        choices=lambda: [(days, say.plural("choice", "{n} day", "{n} days", days)) for days in invitations.DAYS],
         initial=7,
     )
 
@@ -219,9 +229,8 @@ class TimeOffForm(forms.Form):
     quiet_from = forms.TimeField(label="From", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
     quiet_to = forms.TimeField(label="To", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
     auto_vacation = forms.BooleanField(
-        label="Take a day of vacation instead of missing a turn",
+        label="Use a vacation day rather than miss a turn",
         required=False,
-        help_text="As long as you have days left.",
     )
 
 

@@ -13,6 +13,8 @@ from django.http import HttpRequest
 from accounts.actions import lock_person
 from accounts.models import SignUpInvitation, User
 from accounts.tokens import digest_of, new_invitation
+from common.readers_language import say
+from common.say import N_
 
 DAYS: Final = (1, 7, 30)
 """The days that an invitation can be valid for."""
@@ -24,9 +26,9 @@ MONTH: Final = timedelta(days=30)
 LONGEST_KEY: Final = 100
 
 SENTENCES: Final = {
-    "used": "This invitation has been used. Each works once. If that was you, log in; otherwise ask for another.",
-    "revoked": "This invitation has been revoked. Ask for another.",
-    "expired": "This invitation has expired. Ask for another.",
+    "used": N_("This invitation has been used. Each works once. If that was you, log in; otherwise ask for another."),
+    "revoked": N_("This invitation has been revoked. Ask for another."),
+    "expired": N_("This invitation has expired. Ask for another."),
 }
 """Why an invitation does not work, by its state."""
 
@@ -71,10 +73,23 @@ def invite(*, user: User, note: str, days: int, now: datetime) -> str:
     with transaction.atomic():
         lock_person(user.pk)  # of two requests at once, the second counts the first
         if open_ones(user, now).count() >= MOST_OPEN * times:
-            most = MOST_OPEN * times
-            raise TooManyInvitations(f"You have {most} invitations that nobody has used yet. Revoke one first.")
+            raise TooManyInvitations(
+                say.plural(
+                    "error",
+                    "You have {n} invitation that nobody has used yet. Revoke it first.",
+                    "You have {n} invitations that nobody has used yet. Revoke one first.",
+                    MOST_OPEN * times,
+                )
+            )
         if of(user).filter(created_at__gt=now - MONTH).count() >= MOST_IN_A_MONTH * times:
-            raise TooManyInvitations(f"You can make {MOST_IN_A_MONTH * times} invitations in 30 days. Try again later.")
+            raise TooManyInvitations(
+                say.plural(
+                    "error",
+                    "You can make {n} invitation in 30 days. Try again later.",
+                    "You can make {n} invitations in 30 days. Try again later.",
+                    MOST_IN_A_MONTH * times,
+                )
+            )
         SignUpInvitation.objects.create(
             digest=digest_of(key), by=user, note=note, created_at=now, expires_at=now + timedelta(days=days)
         )
@@ -115,7 +130,7 @@ def use(*, digest: str, user: User, now: datetime) -> None:
     rows = SignUpInvitation.objects.select_related("by").select_for_update(of=("self",))
     found = _usable(rows, digest, now)
     if found is None:
-        raise UnusableInvitation(SENTENCES["revoked"])
+        raise UnusableInvitation(say.text("error", SENTENCES["revoked"]))
     found.used_at, found.used_by = now, user
     found.save(update_fields=["used_at", "used_by"])
 
@@ -128,5 +143,5 @@ def _usable(rows: QuerySet[SignUpInvitation], digest: str, now: datetime) -> Sig
     if state == "open" and not may_invite(found.by, now):
         state = "revoked"
     if state != "open":
-        raise UnusableInvitation(SENTENCES[state])
+        raise UnusableInvitation(say.text("error", SENTENCES[state]))
     return found

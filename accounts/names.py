@@ -6,6 +6,7 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Final
 from zoneinfo import available_timezones
@@ -13,7 +14,9 @@ from zoneinfo import available_timezones
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.formats import date_format
 
 from accounts.lookalikes import (
     INVISIBLE,
@@ -25,9 +28,11 @@ from accounts.lookalikes import (
     without_joiners,
     words,
 )
+from common.readers_language import say
+from common.say import N_
 
 DISPLAY_NAME_LENGTH = 30
-NAME_TAKEN: Final = "Somebody else goes by this name."
+NAME_TAKEN: Final = N_("Somebody else goes by this name.")
 GUEST_USERNAME_PREFIX = "guest-"
 BOT_NAMES: Final = ("Ada", "Brook", "Cleo", "Dev", "Esme", "Finn", "Gus", "Hana", "Ivo", "June")
 
@@ -144,6 +149,12 @@ def deleted_name(number: int) -> str:
     return f"{_DELETED} {number}"
 
 
+def after_mute(until: datetime) -> str:
+    """Say to a muted person when they can choose a name again."""
+    time = date_format(timezone.localtime(until), "j F Y, H:i")
+    return say.text("error", "You can choose a name again from {time}, when your mute ends.", time=time)
+
+
 def clean_display_name(value: str) -> str:
     """Return the canonical spelling of a name: composed characters, single spaces, emoji without style characters."""
     text = unicodedata.normalize("NFKC", value)
@@ -159,34 +170,48 @@ def validate_display_name(value: str) -> None:
     :raises ValidationError:
     """
     if value != clean_display_name(value):
-        raise ValidationError("Use only visible characters, with single spaces between words.", code="unprintable")
+        raise ValidationError(
+            say.text("error", "Use only visible characters, with single spaces between words."), code="unprintable"
+        )
     plain = without_joiners(value)
     hidden = next((char for char in plain if INVISIBLE.match(char) or not char.isprintable()), "")
     if hidden := hidden or misplaced_joiner(value):
-        raise ValidationError(f"Use only visible characters: leave out {_called(hidden)}.", code="invisible")
+        raise ValidationError(
+            say.text("error", "Use only visible characters: leave out {character}.", character=_called(hidden)),
+            code="invisible",
+        )
     if not all(name_skeletons(value)):
-        raise ValidationError("Use at least one letter or number, so that the name can be read.", code="unprintable")
+        raise ValidationError(
+            say.text("error", "Use at least one letter or number, so that the name can be read."), code="unprintable"
+        )
     if stacks_marks(plain):
         raise ValidationError(
-            "A letter can have at most two marks, and a mark needs a letter. Leave some out.", code="marks"
+            say.text("error", "A letter can have at most two marks, and a mark needs a letter. Leave some out."),
+            code="marks",
         )
     if found := _BADGES.search(value):
         raise ValidationError(
-            f"A name cannot have {_called(found[0])}, because it would look verified. Leave it out.", code="check_mark"
+            say.text(
+                "error", "Leave out {character}: a name with it would look verified.", character=_called(found[0])
+            ),
+            code="check_mark",
         )
-    _validate_no_address(plain, kind="name", remedy="Leave out the dot, or write a space after it.")
+    _validate_no_address(
+        plain,
+        N_("Mail programs would turn this name into a link. Leave out the dot, or write a space after it."),
+    )
     if mixed := next(filter(mixes_scripts, words(plain)), None):
-        raise ValidationError(f"“{mixed}” mixes scripts. Write each word in one script.", code="scripts")
-    if is_reserved(value):
-        raise ValidationError("This name is reserved. Choose another.", code="reserved")
-
-
-def _validate_no_address(value: str, *, kind: str, remedy: str) -> None:
-    if _ADDRESS.search(_without_marks(value)):
         raise ValidationError(
-            f"A {kind} cannot be a web or mail address, because mail programs would turn it into a link. {remedy}",
-            code="address",
+            say.text("error", "“{word}” mixes scripts. Write each word in one script.", word=mixed), code="scripts"
         )
+    if is_reserved(value):
+        raise ValidationError(say.text("error", "This name is reserved. Choose another."), code="reserved")
+
+
+def _validate_no_address(value: str, sentence: str) -> None:
+    """Refuse a web or mail address with this sentence."""
+    if _ADDRESS.search(_without_marks(value)):
+        raise ValidationError(say.text("error", sentence), code="address")
 
 
 def _without_marks(text: str) -> str:
@@ -203,8 +228,11 @@ def validate_username(value: str) -> None:
     :raises ValidationError:
     """
     if is_reserved(value):
-        raise ValidationError("This username is reserved. Choose another.", code="reserved")
-    _validate_no_address(value, kind="username", remedy="Leave out the dot, or use a hyphen.")
+        raise ValidationError(say.text("error", "This username is reserved. Choose another."), code="reserved")
+    _validate_no_address(
+        value,
+        N_("Mail programs would turn this username into a link. Leave out the dot, or use a hyphen."),
+    )
 
 
 # No @: a username that looks like somebody's email address would be ambiguous at log-in.
@@ -212,8 +240,7 @@ username_validators: list[Callable[[str], None]] = [
     RegexValidator(
         # ASCII: otherwise ſ, ı and the sign of kelvin would be spellings of s, i and k.
         re.compile(r"^[a-z0-9][a-z0-9._-]{1,29}\Z", re.IGNORECASE | re.ASCII),
-        "A username has 2 to 30 characters: unaccented letters, digits, dots, hyphens or underscores, starting with a"
-        " letter or digit. The name that others see can have letters of any script: choose it in your account later.",
+        N_("Use 2-30 letters a-z, digits, . - _ and no spaces, starting with a letter or digit."),
     ),
     validate_username,
 ]
@@ -221,7 +248,9 @@ username_validators: list[Callable[[str], None]] = [
 
 def validate_time_zone(value: str) -> None:
     if value not in available_timezones():
-        raise ValidationError("Choose a time zone from the list, like Europe/Helsinki.", code="time_zone")
+        raise ValidationError(
+            say.text("error", "Choose a time zone from the list, like Europe/Helsinki."), code="time_zone"
+        )
 
 
 def name_skeletons(name: str) -> frozenset[str]:

@@ -49,6 +49,8 @@ from accounts.openid_provider import CodeRefused, Person, ProviderFailed
 from accounts.queries import provider_name
 from accounts.sign_up import OneSignUp, invitation_ended
 from accounts.tokens import digest_of
+from common.readers_language import say
+from common.say import N_
 
 log = structlog.get_logger(__name__)
 
@@ -62,30 +64,31 @@ ERROR: Final = re.compile(r"[a-z_]{1,40}")
 """What an error code of a provider looks like (RFC 6749, 4.1.2.1)."""
 AWAY: Final = frozenset({"server_error", "temporarily_unavailable"})
 
-NOT_BEGUN: Final = (
+NOT_LET_IN: Final = N_("{provider} did not let you in, or you have cancelled. Nothing was changed.")
+NOT_BEGUN: Final = N_(
     "This log-in was not begun in this browser, or it took longer than ten minutes, or it is complete already. Nothing"
     " was changed."
 )
-OTHER_PERSON: Final = "You have logged out or in since you began this. Nothing was changed. Begin again."
-OTHER_IDENTITY: Final = "This is not the account of {provider} that your account here is linked with."
-TOO_OLD: Final = "{provider} has not asked you to log in just now. Log out there, then try again."
-NO_TIME: Final = (
+OTHER_PERSON: Final = N_("You have logged out or in since you began this. Nothing was changed. Begin again.")
+OTHER_IDENTITY: Final = N_("This is not the account of {provider} that your account here is linked with.")
+TOO_OLD: Final = N_("{provider} has not asked you to log in just now. Log out there, then try again.")
+NO_TIME: Final = N_(
     "{provider} did not say when you logged in there, so this does not show that it’s you. If that happens again, tell"
     " the people who run this site."
 )
-TOO_LATE: Final = "That took more than five minutes, so nothing was linked. Confirm that it’s you, then try again."
-LINKED: Final = "From now on you can log in with {provider}."
-ALREADY_LINKED: Final = (
+TOO_LATE: Final = N_("That took more than five minutes, so nothing was linked. Confirm that it’s you, then try again.")
+LINKED: Final = N_("From now on you can log in with {provider}.")
+ALREADY_LINKED: Final = N_(
     "Your account is linked with an account of {provider} already. To link another, unlink it first."
 )
-LINKED_TO_ANOTHER: Final = (
+LINKED_TO_ANOTHER: Final = N_(
     "Another account here is linked with this account of {provider}. Log in to that one to unlink it."
 )
-UNLINKED: Final = "Your account is no longer linked with {provider}, and you are logged out everywhere else."
-NOT_LINKED: Final = "Your account was not linked any more."
-LAST_WAY_IN: Final = "Without a password you could not log in any more. Set one first."
-NOTHING_TO_SHOW: Final = "Set a password first: there is nothing else that shows that it’s you."
-JUST_SIGNED_UP: Final = (
+UNLINKED: Final = N_("Your account is no longer linked with {provider}, and you are logged out everywhere else.")
+NOT_LINKED: Final = N_("Your account was not linked any more.")
+LAST_WAY_IN: Final = N_("Without a password you could not log in any more. Set one first.")
+NOTHING_TO_SHOW: Final = N_("Set a password first: there is nothing else that shows that it’s you.")
+JUST_SIGNED_UP: Final = N_(
     "You have just created an account with this account of {provider}, in another tab or by a double click. Log in"
     " with it."
 )
@@ -233,14 +236,14 @@ def unlink(request: HttpRequest) -> HttpResponse:
     try:
         with transaction.atomic():
             if not actions.unlink_identity(user=user, issuer=settings.OIDC_ISSUER):
-                messages.info(request, NOT_LINKED)
+                messages.info(request, _said(NOT_LINKED))
                 return answer
             end_elsewhere(request)
             mails.notify(kind=mails.UNLINKED, user=user, facts=_facts(), now=timezone.now())
     except actions.LastWayIn:
         return _connections(request, LAST_WAY_IN)
     known_browsers.remember(request, answer, user)
-    messages.success(request, UNLINKED.format(provider=provider_name()))
+    messages.success(request, _said(UNLINKED))
     return answer
 
 
@@ -248,7 +251,7 @@ def _connections(request: HttpRequest, refusal: str = "") -> HttpResponse:
     user = cast("User", request.user)
     context = {
         "identity": queries.identity_here(user),
-        "refusal": refusal.format(provider=provider_name()),
+        "refusal": refusal and _said(refusal),
         "can_confirm": bool(get_account_adapter().get_reauthentication_methods(user)),
     }
     status = HTTPStatus.CONFLICT if refusal else HTTPStatus.OK
@@ -305,11 +308,12 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 def _told_of_error(request: HttpRequest, error: str, state: dict[str, Any]) -> HttpResponse:
     if error == "access_denied":
-        messages.info(request, f"{provider_name()} did not let you in, or you have cancelled. Nothing was changed.")
+        messages.info(request, _said(NOT_LET_IN))
         return redirect("account_login" if state["process"] == AuthProcess.LOGIN else "socialaccount_connections")
+    if error in AWAY:
+        return _failed(request, openid_provider.Unreachable(f"led back with {error}"))
     said = error if ERROR.fullmatch(error) else "no known error"
-    kind = openid_provider.Unreachable if error in AWAY else openid_provider.BadAnswer
-    return _failed(request, kind(f"led back with {said}"))
+    return _failed(request, openid_provider.BadAnswer(f"led back with {said}"))
 
 
 def _log_in(request: HttpRequest, person: Person, state: dict[str, Any]) -> HttpResponse:
@@ -386,7 +390,7 @@ class OpenIDSignUp(OneSignUp, SignupView):  # type: ignore[misc]  # allauth ship
         try:
             _, answer = form.try_save(self.request)
         except actions.LinkedToAnother:
-            messages.info(self.request, JUST_SIGNED_UP.format(provider=provider_name()))
+            messages.info(self.request, _said(JUST_SIGNED_UP))
             return redirect("account_login")
         except invitations.UnusableInvitation as why:  # somebody else has used it meanwhile
             return invitation_ended(self.request, why)
@@ -424,7 +428,7 @@ def _link(request: HttpRequest, person: Person, state: dict[str, Any]) -> HttpRe
     """Link the account with this person at the provider."""
     user = cast("User", request.user)
     if not log_ins.is_confirmed(request):
-        messages.warning(request, TOO_LATE)
+        messages.warning(request, _said(TOO_LATE))
         return redirect("socialaccount_connections")
     try:
         with transaction.atomic():
@@ -434,7 +438,7 @@ def _link(request: HttpRequest, person: Person, state: dict[str, Any]) -> HttpRe
         return _connections(request, ALREADY_LINKED)
     except actions.LinkedToAnother:
         return _connections(request, LINKED_TO_ANOTHER)
-    messages.success(request, LINKED.format(provider=provider_name()))
+    messages.success(request, _said(LINKED))
     return redirect("socialaccount_connections")
 
 
@@ -443,13 +447,13 @@ def _confirm(request: HttpRequest, person: Person, state: dict[str, Any]) -> Htt
     user = cast("User", request.user)
     identity = queries.identity_with(issuer=settings.OIDC_ISSUER, subject=person.subject)
     if identity is None or identity.user_id != user.pk or not _confirms_here(user):
-        return _refused(request, OTHER_IDENTITY.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
+        return _refused(request, OTHER_IDENTITY, HTTPStatus.FORBIDDEN)
     at = person.authenticated_at
     # Many providers send the time only after `max_age`, and a thief of the session can remove that from the address.
     if at is None:
-        return _refused(request, NO_TIME.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
+        return _refused(request, NO_TIME, HTTPStatus.FORBIDDEN)
     if at < time.time() - app_settings.REAUTHENTICATION_TIMEOUT:
-        return _refused(request, TOO_OLD.format(provider=provider_name()), HTTPStatus.FORBIDDEN)
+        return _refused(request, TOO_OLD, HTTPStatus.FORBIDDEN)
     record_authentication(
         request, user, "socialaccount", reauthenticated=True, provider=identity.provider, uid=identity.uid
     )
@@ -464,12 +468,16 @@ ENDS: Final[dict[str, Callable[[HttpRequest, Person, dict[str, Any]], HttpRespon
 """What the callback does for each thing that can be begun."""
 
 
+def _said(sentence: str) -> str:
+    return say.text("provider", sentence, provider=provider_name())
+
+
 def _facts() -> dict[str, str]:
     return {"provider": provider_name()}
 
 
 def _refused(request: HttpRequest, sentence: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> HttpResponse:
-    return render(request, "socialaccount/refused.html", {"sentence": sentence}, status=status)
+    return render(request, "socialaccount/refused.html", {"sentence": _said(sentence)}, status=status)
 
 
 def _failed(request: HttpRequest, failure: ProviderFailed) -> HttpResponse:

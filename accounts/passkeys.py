@@ -48,16 +48,17 @@ from accounts.actions import NOT_ALONE
 from accounts.changes import AddsFactor, NotAfterEnd
 from accounts.forms import offer_to_revoke_tokens
 from accounts.models import User
+from common.readers_language import say
+from common.say import N_
 
 MOST: Final = 10
 """How many passkeys a person may have."""
 LONGEST_NAME: Final = 50
 LONGEST_ANSWER: Final = 16 * 1024
 """The most characters of a device's answer, several times what devices send."""
-NOT_ACCEPTED: Final = "This passkey was not accepted. Try again, or use another way."
-LAST_WAY: Final = "This passkey is your only way to log in. Set a password or add another passkey first."
-TOO_MANY: Final = f"You have {MOST} passkeys already. Remove one first."
-NEEDS_MORE: Final = (
+NOT_ACCEPTED: Final = N_("This passkey was not accepted. Try again, or use another way.")
+LAST_WAY: Final = N_("This passkey is your only way to log in. Set a password or add another passkey first.")
+NEEDS_MORE: Final = N_(
     "The password was reset since you added this passkey. Log in with the password, and use the passkey then."
 )
 ADDED: Final = "added"
@@ -89,7 +90,7 @@ def _refusing() -> Iterator[None]:
     try:
         yield
     except (ValidationError, User.DoesNotExist, *MALFORMED) as error:
-        raise ValidationError(NOT_ACCEPTED, code="not_accepted") from error
+        raise ValidationError(say.text("error", NOT_ACCEPTED), code="not_accepted") from error
 
 
 class AnswerField(forms.Field):
@@ -187,7 +188,7 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth ships no
 
     def check_is_new(self, credential_id: bytes) -> None:
         if allauth_internals.get_authenticator_by_credential_id(self.user, credential_id) is not None:
-            raise ValidationError("You have added this passkey already.", code=ADDED)
+            raise ValidationError(say.text("error", "You have added this passkey already."), code=ADDED)
 
     def clean(self) -> dict[str, Any]:
         with _refusing():
@@ -244,7 +245,7 @@ class LogInByPasskeyForm(_OfThisSite, LoginWebAuthnForm):  # type: ignore[misc] 
     def clean_credential(self) -> Authenticator:
         passkey = super().clean_credential()
         if passkey.data.get(NOT_ALONE):
-            raise ValidationError(NEEDS_MORE, code="not_alone")
+            raise ValidationError(say.text("error", NEEDS_MORE), code="not_alone")
         return passkey
 
 
@@ -277,7 +278,15 @@ class AddPasskey(AddsFactor, AddWebAuthnView):  # type: ignore[misc]  # allauth 
 
     def make_change(self, form: Any) -> HttpResponse:
         if queries.passkeys_of(form.user).count() >= MOST:
-            form.add_error(None, TOO_MANY)
+            form.add_error(
+                None,
+                say.plural(
+                    "error",
+                    "You have {n} passkey already. Remove it first.",
+                    "You have {n} passkeys already. Remove one first.",
+                    MOST,
+                ),
+            )
             return self.form_invalid(form)
         try:
             form.check_is_new(websafe_decode(form.cleaned_data["credential"]["rawId"]))
@@ -331,7 +340,7 @@ class RemovePasskey(NotAfterEnd, RemoveWebAuthnView):  # type: ignore[misc]  # a
         if not self.get_queryset().filter(pk=self.object.pk).exists():  # a double click
             return redirect("mfa_index")
         if self.is_last_way(self.request.user):
-            messages.error(self.request, LAST_WAY)
+            messages.error(self.request, say.text("message", LAST_WAY))
             return redirect("mfa_index")
         return self.change_and_end_elsewhere(form)
 

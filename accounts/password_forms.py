@@ -25,6 +25,7 @@ from accounts.origin import address_of
 from accounts.reset_tokens import address_of_token
 from accounts.tries import Key
 from common.limits import RESETS_BY_ADDRESS, RESETS_IN_AN_HOUR, TooManyTries
+from common.readers_language import say
 
 NOT_MINE: Final = "none"
 """The choice that none of the addresses is one's own. No address has this form."""
@@ -84,7 +85,7 @@ class ChangePassword(SentenceCase, ChangePasswordForm):  # type: ignore[misc]  #
         self.fields["revoke_tokens"] = revoke_tokens_field()
         if queries.identities_of(self.user).exists():
             self.fields["unlink"] = forms.BooleanField(
-                label=f"Unlink my account of {queries.provider_name()}",
+                label=say.text("label", "Unlink my account of {provider}", provider=queries.provider_name()),
                 required=False,
                 initial=True,
                 help_text="Recommended if someone else may know your password: they can have linked an account of"
@@ -111,12 +112,13 @@ class ChangePassword(SentenceCase, ChangePasswordForm):  # type: ignore[misc]  #
         cleaned: dict[str, Any] = super().clean()
         mine = cleaned.get("mine", [])
         if cleaned.get("asked") and not mine and "mine" not in self.errors:
-            self.add_error("mine", "Tick the addresses that are yours.")
+            self.add_error("mine", say.text("error", "Tick the addresses that are yours."))
         elif NOT_MINE in mine and len(mine) > 1:
-            self.add_error("mine", "Choose either addresses or “None of these”.")
+            self.add_error("mine", say.text("error", "Choose either addresses or “None of these”."))
         elif cleaned.get("asked") and self._loses_all_confirmed(mine):
             # Somebody else who knows the password could otherwise leave only an address of their own.
-            self.add_error("mine", "One confirmed address must stay. To remove it, confirm another one first.")
+            stays = say.text("error", "One confirmed address must stay. To remove it, confirm another one first.")
+            self.add_error("mine", stays)
         return cleaned
 
     def _loses_all_confirmed(self, mine: Sequence[str]) -> bool:
@@ -132,7 +134,8 @@ class ChangePassword(SentenceCase, ChangePasswordForm):  # type: ignore[misc]  #
         if self.cleaned_data.get("unlink"):
             _unlink(self.user)
         if removed := _remove(self.user, self._others()):
-            messages.warning(context.request, f"Removed from your account: {', '.join(removed)}.")
+            said = say.text("message", "Removed from your account: {addresses}.", addresses=", ".join(removed))
+            messages.warning(context.request, said)
 
     def _others(self) -> QuerySet[EmailAddress]:
         """Return the addresses to remove: also one that was added after the form was shown."""
@@ -152,6 +155,12 @@ class SetPassword(SentenceCase, SetPasswordForm):  # type: ignore[misc]  # allau
         log_ins.end_all(user_id=self.user.pk, keep=context.request.session.session_key)
 
 
+def _address_choice(address: EmailAddress) -> str:
+    if address.verified:
+        return str(address.email)
+    return say.text("choice", "{address} (not confirmed)", address=address.email)
+
+
 def _which_are_mine(addresses: Sequence[EmailAddress]) -> forms.MultipleChoiceField:
     """Return a field that asks which of these addresses to keep.
 
@@ -159,10 +168,10 @@ def _which_are_mine(addresses: Sequence[EmailAddress]) -> forms.MultipleChoiceFi
     their order or from what is confirmed. So nothing is chosen in advance, unless all are confirmed: then the owner got
     a mail about each new one.
     """
-    choices = [(one.email, one.email if one.verified else f"{one.email} (not confirmed)") for one in addresses]
+    choices = [(one.email, _address_choice(one)) for one in addresses]
     confirmed = all(one.verified for one in addresses)
     if not any(one.verified for one in addresses):
-        choices.append((NOT_MINE, "None of these"))
+        choices.append((NOT_MINE, say.text("choice", "None of these")))
     return forms.MultipleChoiceField(
         label="Which of these addresses are yours?",
         choices=choices,

@@ -20,14 +20,10 @@ from accounts.names import NAME_TAKEN, name_skeletons
 from accounts.tokens import LONGEST, digest_of
 from accounts.zones import zone_to_show
 from common.fixed_sql import Columns, prepared_cursor
+from common.readers_language import say
+from common.say import N_
 
-NAME_ALIKE: Final = "This name looks like somebody else’s. Choose one that is easier to tell apart."
-
-NAME_FREED: Final = (
-    "Somebody had this name, or one that looks like it, until recently. It stays reserved for"
-    f" {FREED_NAMES_HELD.days} days: choose another."
-)
-
+NAME_ALIKE: Final = N_("This name looks like somebody else’s. Choose one that is easier to tell apart.")
 
 _USER: Final = Columns({User: "u"})
 _USER_SQL: Final = f"SELECT {_USER} FROM accounts_user u WHERE u.id = %s"  # noqa: S608  # columns of a model
@@ -60,7 +56,7 @@ def name_clash(name: str, *, except_for: User) -> str:
     """
     others = User.objects.exclude(pk=except_for.pk)
     if others.filter(Q(username__iexact=name) | Q(display_name__iexact=name) | Q(neutral_name__iexact=name)).exists():
-        return NAME_TAKEN
+        return say.text("error", NAME_TAKEN)
     looks = name_skeletons(name)
     of_deleted = [held for look in looks for held in keyed_hashes(look)]
     alike = NameSkeleton.objects.filter(skeleton__in=[*looks, *of_deleted])
@@ -69,7 +65,17 @@ def name_clash(name: str, *, except_for: User) -> str:
     freed = alike.values_list("freed_at", flat=True)
     if not freed:
         return ""
-    return NAME_FREED if all(freed) else NAME_ALIKE
+    return name_freed() if all(freed) else say.text("error", NAME_ALIKE)
+
+
+def name_freed() -> str:
+    """Say that a name is held because it was given up lately."""
+    return say.plural(
+        "error",
+        "Somebody had a name like this until recently. It stays reserved for {n} day: choose another.",
+        "Somebody had a name like this until recently. It stays reserved for {n} days: choose another.",
+        FREED_NAMES_HELD.days,
+    )
 
 
 def reread_user(user_id: int) -> User:
@@ -187,7 +193,7 @@ def identities_of(user: User) -> QuerySet[SocialAccount]:
 
 def provider_name() -> str:
     """Return what the OpenID provider is called here. Of a former provider nothing is known."""
-    return str(settings.OIDC_NAME) or "another site"
+    return str(settings.OIDC_NAME) or say.text("provider", "another site")
 
 
 def identity_here(user: User) -> SocialAccount | None:

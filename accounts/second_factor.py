@@ -31,12 +31,16 @@ from accounts.allauth_internals import (
 )
 from accounts.forms import offer_to_revoke_tokens
 from accounts.models import User
+from common.readers_language import say
+from common.say import N_
 
 log = structlog.get_logger(__name__)
 
 UNREADABLE: Final = "a second factor cannot be decrypted: is an old SECRET_KEY missing in SECRET_KEY_FALLBACKS?"
-TURNED_OFF: Final = "The second factor was turned off a moment ago. Load this page again to continue without a code."
-USED: Final = "This code was used already. Wait until your app shows the next one."
+TURNED_OFF: Final = N_(
+    "The second factor was turned off a moment ago. Load this page again to continue without a code."
+)
+USED: Final = N_("This code was used already. Wait until your app shows the next one.")
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -53,7 +57,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
 
     def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:  # noqa: A002  # allauth's name
         """Return the name that the form for a new passkey suggests."""
-        return f"Passkey {queries.passkeys_of(user).count() + 1}"
+        number = queries.passkeys_of(user).count() + 1
+        return say.text("passkey", "Passkey {number}", number=number)
 
     def encrypt(self, text: str) -> str:
         return encryption.encrypt(text)
@@ -82,7 +87,7 @@ class SetUpAppForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth ships no 
         code: str = super().clean_code()
         step = step_of(self.secret, code)
         if step is None or not actions.use_totp_step(user_id=self.user.pk, step=step):
-            raise ValidationError(USED, code="used_code")
+            raise ValidationError(say.text("error", USED), code="used_code")
         return code
 
 
@@ -96,7 +101,7 @@ class _UsesCodeUnderLock:
         form, allauths = cast("Any", self), cast("Any", super())
         with transaction.atomic():
             if not _still_has_factor(form.user):
-                raise ValidationError(TURNED_OFF, code="turned_off")
+                raise ValidationError(say.text("error", TURNED_OFF), code="turned_off")
             code = _clean_once(form, allauths.clean_code)
             allauths.save()
         return code
@@ -140,7 +145,7 @@ def _clean_once(form: Any, clean: Callable[[], str]) -> str:
         return clean()
     except ValidationError as error:
         if used and error.code == "incorrect_code":
-            raise ValidationError(USED, code="used_code") from None
+            raise ValidationError(say.text("error", USED), code="used_code") from None
         raise
 
 

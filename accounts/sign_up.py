@@ -32,12 +32,14 @@ from accounts.changes import NotAfterEnd
 from accounts.models import User
 from accounts.tokens import digest_of
 from common import secret_pages
+from common.readers_language import say
+from common.say import N_
 
-JUST_TAKEN: Final = (
+JUST_TAKEN: Final = N_(
     "Somebody has just taken this name, or one that looks like it. If that was you, in another tab or by a double"
     " click, log in with it. Otherwise choose another."
 )
-HAS_ACCOUNT: Final = (
+HAS_ACCOUNT: Final = N_(
     "You have just created an account for this guest, in another tab or by a double click. Log in with the username and"
     " the password you chose there."
 )
@@ -62,11 +64,11 @@ class OneSignUp:
         try:
             answer = self.create(form)
         except actions.NoGuest:
-            form.add_error(None, HAS_ACCOUNT)
+            form.add_error(None, say.text("error", HAS_ACCOUNT))
         except IntegrityError:
             if not queries.name_clash(username, except_for=get_adapter().new_user(self.request)):
                 raise
-            form.add_error("username", JUST_TAKEN)
+            form.add_error("username", say.text("error", JUST_TAKEN))
         else:
             self._end_session_of_guest()
             return answer

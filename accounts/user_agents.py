@@ -34,4 +34,4 @@ def browser_of(user_agent: str) -> str:
     """Return the browser and the system of a `User-Agent` header, for example "Firefox, Windows"."""
     name = next((name for part, name in NAMES if part in user_agent), UNKNOWN)
     system = next((name for part, name in SYSTEMS if part in user_agent), "")
-    return f"{name}, {system}" if system else name
+    return ", ".join(filter(None, [name, system]))

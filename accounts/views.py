@@ -22,19 +22,21 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
-from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import actions, confirmation_keys, invitations, mails, queries
 from accounts.changes import AddsFactor, NotAfterEnd
 from accounts.forms import InvitationForm, ProfileForm, TokenForm
 from accounts.models import User
+from accounts.names import after_mute
 from accounts.passkeys import ShowsFactors
 from accounts.second_factor import SecondFactorAdapter
+from common.readers_language import say
+from common.say import N_
 
 SHOWN_INVITATIONS: Final = 100
-MAY_NOT_INVITE: Final = "You can’t invite people to this site."
-JUST_CHANGED: Final = (
+MAY_NOT_INVITE: Final = N_("You can’t invite people to this site.")
+JUST_CHANGED: Final = N_(
     "This password was changed a moment ago, in another tab or browser or by a double click. Log in with the new"
     " one. If that wasn’t you, ask for a new password by email."
 )
@@ -50,7 +52,7 @@ def me(request: HttpRequest, *, on_new_zone: Callable[[int], object]) -> HttpRes
     user = cast("User", request.user)
     form = ProfileForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid() and _save_profile(user.pk, form, on_new_zone):
-        messages.success(request, "Saved.")
+        messages.success(request, say.text("message", "Saved."))
         return redirect("me")
     return _page(request, user, form)
 
@@ -68,7 +70,15 @@ def create_token(request: HttpRequest) -> HttpResponse:
                 token = actions.create_token(user=user, now=now, **form.cleaned_data)
                 mails.notify(kind=mails.TOKEN_MADE, user=user, now=now)
         except actions.TooManyTokens:
-            form.add_error(None, f"You have {actions.TOKENS_A_USER} tokens already. Revoke one first.")
+            form.add_error(
+                None,
+                say.plural(
+                    "error",
+                    "You have {n} token already. Revoke it first.",
+                    "You have {n} tokens already. Revoke one first.",
+                    actions.TOKENS_A_USER,
+                ),
+            )
     status = 422 if form.errors else 200
     return render(request, "accounts/token.html", {"form": form, "new_token": token}, status=status)
 
@@ -78,7 +88,7 @@ def create_token(request: HttpRequest) -> HttpResponse:
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     if not actions.revoke_token(user=cast("User", request.user), token_id=token_id):
         raise Http404
-    messages.success(request, "The token no longer works.")
+    messages.success(request, say.text("message", "The token no longer works."))
     return redirect("me")
 
 
@@ -91,7 +101,7 @@ def own_invitations(request: HttpRequest) -> HttpResponse:
     """
     user, now = cast("User", request.user), timezone.now()
     if not invitations.may_invite(user, now):
-        raise PermissionDenied(MAY_NOT_INVITE)
+        raise PermissionDenied(say.text("error", MAY_NOT_INVITE))
     form, link = InvitationForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -109,7 +119,7 @@ def own_invitations(request: HttpRequest) -> HttpResponse:
 def revoke_invitation(request: HttpRequest, number: int) -> HttpResponse:
     if not invitations.revoke(user=cast("User", request.user), number=number, now=timezone.now()):
         raise Http404
-    messages.success(request, "The invitation no longer works.")
+    messages.success(request, say.text("message", "The invitation no longer works."))
     return redirect("invitations")
 
 
@@ -145,7 +155,7 @@ class _RefusesOutdatedForm(NotAfterEnd):
         try:
             return super().form_valid(form)
         except actions.AccountChanged:
-            form.add_error(None, JUST_CHANGED)
+            form.add_error(None, say.text("error", JUST_CHANGED))
             refused: HttpResponse = cast("Any", self).form_invalid(form)
             return refused
 
@@ -242,8 +252,8 @@ def _save_profile(user_id: int, form: ProfileForm, on_new_zone: Callable[[int], 
     except actions.NameTaken as taken:
         form.add_error("display_name", str(taken))
     except actions.Muted:
-        until = date_format(timezone.localtime(user.muted_until), "j F Y")
-        form.add_error("display_name", f"You can choose a name again from {until}, when your mute ends.")
+        assert user.muted_until is not None  # that is why it was refused
+        form.add_error("display_name", after_mute(user.muted_until))
     return not form.errors
 
 

@@ -12,6 +12,9 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
+from django.utils.formats import date_format
+
+from common.readers_language import say
 
 UTC: Final = ("UTC", "UTC")
 NAMES_OF_UTC: Final = frozenset({"UTC", "GMT", "UCT", "Zulu", "Universal", "Greenwich", "GMT0", "+00:00"})
@@ -36,7 +39,7 @@ def zone_to_show(name: str) -> ZoneInfo:
 def day_and_time(at: datetime, zone: str) -> str:
     """Return a time for a text that may be read on another day, like "Sunday 29 November, 21:30 (Europe/Berlin)"."""
     here = at.astimezone(zone_to_show(zone))
-    return f"{here:%A} {here.day} {here:%B}, {here:%H:%M} ({here.tzinfo})"
+    return say.text("time", "{time} ({zone})", time=date_format(here, "l j F, H:i"), zone=here.tzinfo)
 
 
 @cache

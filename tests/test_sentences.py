@@ -27,6 +27,8 @@ CUTS: Final = {
 """What a text must not go through after it was said."""
 PROSE: Final = re.compile(r"[A-Za-z’]{2,}[ .:,]+[A-Za-z{(]|[a-z] $|^ [a-z]|[a-z]{3,}\.$|^, |, $")
 """Words with a space or a full stop, which are part of a sentence and no key, URL or selector."""
+CODE: Final = re.compile(r"\s*(<|data:|Bearer |SELECT\b|COALESCE\()")
+"""How HTML, an address of data, a header and SQL begin."""
 QUIET: Final = {
     "log",
     "logger",
@@ -36,6 +38,9 @@ QUIET: Final = {
     "TypeError",
     "RuntimeError",
     "BadInput",
+    "BadAnswer",
+    "Unreachable",
+    "sha256",
     "CommandError",
     "add_argument",
 }
@@ -119,7 +124,7 @@ def _pieces_of(node: ast.expr) -> list[ast.expr]:
     """Return the constant pieces from which this expression would put a text together."""
     match node:
         case ast.JoinedStr():
-            return node.values
+            return [] if _is_code(node.values[0]) else node.values
         case ast.BinOp(op=ast.Add() | ast.Mod()):
             return [node.left, node.right]
         case ast.Attribute(attr="format"):
@@ -128,7 +133,13 @@ def _pieces_of(node: ast.expr) -> list[ast.expr]:
 
 
 def _is_prose(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and PROSE.search(node.value) is not None
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        return False
+    return PROSE.search(node.value) is not None and not _is_code(node)
+
+
+def _is_code(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.match(node.value) is not None
 
 
 def _says_nothing_to_players(node: ast.AST) -> bool:
@@ -196,7 +207,14 @@ def test_pieces_are_found(code: str) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ['f"{kind}.{channel}"', 'log.error(f"no {x} here")', 'say.text("log", "{x} wins.", x=name)', 'f"game-{code}"'],
+    [
+        'f"<b>{name} wins</b>"',
+        'f"SELECT {a}, {b} FROM t"',
+        'f"{kind}.{channel}"',
+        'log.error(f"no {x} here")',
+        'say.text("log", "{x} wins.", x=name)',
+        'f"game-{code}"',
+    ],
 )
 def test_keys_and_whole_sentences_are_not(code: str) -> None:
     assert not list(put_together(code))

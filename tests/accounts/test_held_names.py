@@ -107,7 +107,7 @@ def test_commands_refuse_look_alike_names(alice: User, monkeypatch: pytest.Monke
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "correct horse 9 battery")
     with pytest.raises(CommandError, match="looks like somebody else"):
         call_command("createsuperuser", interactive=False, username="a1ice", email="a@example.org", verbosity=0)
-    with pytest.raises(CommandError, match="A username has"):
+    with pytest.raises(CommandError, match="Use 2-30 letters"):
         call_command("createsuperuser", interactive=False, username="me@home", email="a@example.org", verbosity=0)
     with pytest.raises(CommandError, match="looks like somebody else"):
         call_command("create_token", "a1ice", "--create", stdout=StringIO())
@@ -156,7 +156,7 @@ def test_a_name_that_staff_take_away_is_held_for_90_days(alice: User, bob: User,
         people.replace_username(person_id=alice.pk, by=ann, reason=REASON, now=NOW)
     else:
         accounts.rename(person_id=alice.pk, by=ann, username="lisa", display_name="", reason=REASON, now=NOW)
-        assert queries.name_clash("a1ice", except_for=bob) == queries.NAME_FREED
+        assert queries.name_clash("a1ice", except_for=bob) == queries.name_freed()
     for name in ("Wonder", "W0nder"):
         with pytest.raises(actions.NameTaken, match="until recently"):
             called(bob, name)
@@ -164,7 +164,7 @@ def test_a_name_that_staff_take_away_is_held_for_90_days(alice: User, bob: User,
     with pytest.raises(IntegrityError), transaction.atomic():
         bob.save(update_fields=["display_name"])
     actions.free_held_names(now=NOW + timedelta(days=89))
-    assert queries.name_clash("wonder", except_for=User()) == queries.NAME_FREED
+    assert queries.name_clash("wonder", except_for=User()) == queries.name_freed()
     actions.free_held_names(now=NOW + timedelta(days=91))
     called(bob, "Wonder")
 

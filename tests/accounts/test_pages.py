@@ -73,10 +73,9 @@ def test_the_browser_zone_is_preselected_for_new_visitors(client: Client, db: No
 def test_the_name_fields_explain_the_username(client: Client, as_alice: Client) -> None:
     field = re.search(r'id="id_username_helptext">(.*?)</div>', client.get(pages.SIGN_UP).content.decode())
     assert field is not None
-    assert "address of your public page, /people/&lt;username&gt;/, in lowercase." in field[1]
-    assert "It is also the name that others see" in field[1]
+    assert field[1] == "Others see this name. You can add a display name later."
     account = as_alice.get(pages.ACCOUNT).content.decode()
-    assert "address of your public page, /people/alice/." in account
+    assert "Your public page is /people/alice/." in account
 
 
 def test_a_refused_form_links_to_each_error(alice: User) -> None:

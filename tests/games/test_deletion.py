@@ -431,10 +431,10 @@ def test_a_name_of_a_deleted_account_stays_held(dora: User) -> None:
     dora.display_name = "Dora the Great"
     dora.save()
     deleted(dora)
-    assert queries.name_clash("Dora the Great", except_for=User()) == queries.NAME_FREED
-    assert queries.name_clash("dora_the_first", except_for=User()) == queries.NAME_FREED
+    assert queries.name_clash("Dora the Great", except_for=User()) == queries.name_freed()
+    assert queries.name_clash("dora_the_first", except_for=User()) == queries.name_freed()
     actions.free_held_names(now=NOON + FORTNIGHT)
-    assert queries.name_clash("Dora the Great", except_for=User()) == queries.NAME_FREED
+    assert queries.name_clash("Dora the Great", except_for=User()) == queries.name_freed()
     actions.free_held_names(now=NOON + FORTNIGHT + timedelta(days=91))
     assert not NameSkeleton.objects.exists()
 

@@ -64,7 +64,7 @@ def test_a_public_table_asks_at_its_own_address_too(client: Client, alice: User)
         ("Moderator", "This name is reserved. Choose another."),
         ("An\u200bna", "Use only visible characters"),
         ("\U0001f98a", "Use at least one letter or number"),
-        ("anna.example.com", "A name cannot be a web or mail address"),
+        ("anna.example.com", "Mail programs would turn this name into a link"),
         ("A" * 31, "Ensure this value has at most 30 characters (it has 31)."),
         ("<script>alert(1)</script>", ""),
     ],
