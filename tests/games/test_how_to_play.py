@@ -18,10 +18,7 @@ def text_for(preset: str, **changes: object) -> str:
 
 def test_no_mercy_is_explained_on_one_screen() -> None:
     how = how_to_play(rules.PRESETS["no-mercy"], 6)
-    assert (
-        how.lead
-        == "Be the first to get rid of all your cards, and never hold 25. Two to six players, seven cards each."
-    )
+    assert how.lead == "Be the first to get rid of all your cards. Never hold 25. 2 to 6 players, 7 cards each."
     assert how.parts == [
         "**Your turn.** Play one card that matches the top card in colour, number or symbol, or any wild. TURN-2",
         "**No playable card?** Draw until you get one, and play it. You may draw even if you could play. TURN-4",
@@ -33,19 +30,19 @@ def test_no_mercy_is_explained_on_one_screen() -> None:
             "**7 and 0.** A 7 swaps your hand with another player’s. A 0 passes every hand to the next player."
             " SEVEN-1 ZERO-1"
         ),
-        "**Skip Everyone** gives you another turn; **Discard All** discards all your cards of its colour. ALL-1 DISC-1",
+        "**Skip Everyone** gives you another turn. **Discard All** discards all your cards of its colour. ALL-1 DISC-1",
         (
             "**Color Roulette.** The next player chooses a colour, turns over cards until it shows, and keeps them all."
             " ROUL-1"
         ),
         (
-            "**UNO.** Call UNO when you are down to one card. If someone catches you before you call it, you draw two."
-            " UNO-1"
+            "**UNO.** Call UNO when you are down to one card. If someone catches you before you call it, you draw 2"
+            " cards. UNO-1"
         ),
         "**Mercy.** With 25 cards you are out of the round. MERCY-1",
         (
             "**Winning.** Play your last card, or be the last player left, and you win the round. You score the"
-            " cards the others hold, and 250 for each player who is out. A match goes to 1,000. SCORE-1 SCORE-2"
+            " cards the others hold, and 250 points for each player who is out. A match goes to 1,000. SCORE-1 SCORE-2"
         ),
         (
             "**Time.** Each turn has a deadline, chosen with the table. When it passes, the clock draws or takes for"
@@ -79,8 +76,8 @@ SENTENCES: list[tuple[str, dict[str, object], str]] = [
     ("classic", {"drawn_must_play": True}, "Draw one card, and play it if you can."),
     ("classic", {"voluntary_draw": False}, "play it or keep it. You may draw only then."),
     ("no-mercy", {"drawn_must_play": False}, "Draw until you get one. Play it, or keep it and pass."),
-    ("classic", {}, "The cards are drawn by the next player, who loses the turn. DRAW-1"),
-    ("playroom", {}, "The cards are drawn by the next player, who then has a turn as usual. DRAW-1 PAY-2"),
+    ("classic", {}, "The next player draws them and loses the turn. DRAW-1"),
+    ("playroom", {}, "The next player draws them, and then has a turn as usual. DRAW-1 PAY-2"),
     ("house-party", {}, "play the same draw card, in any colour, and the next player owes the total."),
     ("house-party", {}, "Or take them all and have a turn as usual. RESP-1 PAY-2"),
     ("playroom-no-mercy", {}, "the same or a higher number, coloured on coloured or wild on wild, and"),
@@ -95,15 +92,15 @@ SENTENCES: list[tuple[str, dict[str, object], str]] = [
     ("flip", {"straights": True}, "the next one up or down in its colour, and so on. RUN-1"),
     ("house-party", {}, "If you hold a card of the same kind as the top card, play it out of turn"),
     ("house-party", {"interceptions": "exact"}, "If you hold a card of the same colour and kind as the top card"),
-    ("house-party", {}, "At live tables a card that does not fit costs you three points. INT-1"),
-    ("house-party", {"interception_penalty": 1}, "At live tables a card that does not fit costs you one point. INT-1"),
+    ("house-party", {}, "At live tables a card that does not fit costs you 3 points. INT-1"),
+    ("house-party", {"interception_penalty": 1}, "At live tables a card that does not fit costs you 1 point. INT-1"),
     ("house-party", {"interception_penalty": 0}, "your standing orders intercept for you. INT-1"),
     ("classic", {}, "If its player held a card of the previous colour, that player draws the cards instead. If not"),
     ("house-party", {}, "If its player held another playable card, that player draws the cards instead, and two more"),
     ("house-party", {}, "chance picks a player, who draws two cards. BUZZ-1 BUZZ-3"),
     ("house-party", {"buzzers": "race"}, "everybody presses, and the slowest draws two cards. BUZZ-1 BUZZ-2"),
     ("house-party", {}, "in colour, number or symbol, or any wild or buzzer."),
-    ("playroom", {}, "you draw four. They can catch you until your hand changes. UNO-1 CALL-1"),
+    ("playroom", {}, "you draw 4 cards. They can catch you until your hand changes. UNO-1 CALL-1"),
     ("no-mercy", {"callout_penalty": 0}, "Call UNO when you are down to one card. UNO-1"),
     ("classic", {}, "**A draw card as your last card** wins, and the next player still draws. END-2"),
     ("classic", {"last_draw_card": "win_now"}, "wins, and nobody draws any more. END-2"),
@@ -113,15 +110,15 @@ SENTENCES: list[tuple[str, dict[str, object], str]] = [
     ("no-mercy", {"mercy_points": 0}, "You score the cards the others hold. A match goes to 1,000. SCORE-1"),
     ("no-mercy", {"mercy_card_points": True}, "The cards a player holds when knocked out count too. A match"),
     ("playroom", {"target": 0}, "You play a single round. SCORE-3"),
-    ("playroom", {"target": 0, "rounds": 3}, "A match goes for three rounds. The fewest points win it."),
-    ("no-mercy", {"rounds": 1}, "A match goes to 1,000 or for one round, whichever comes first."),
+    ("playroom", {"target": 0, "rounds": 3}, "A match goes for 3 rounds. The fewest points win it."),
+    ("no-mercy", {"rounds": 1}, "A match goes to 1,000 or for 1 round, whichever comes first."),
     (
         "no-mercy",
         {"mercy_limit": 0},
-        "Be the first to get rid of all your cards. Two to ten players, seven cards each.",
+        "Be the first to get rid of all your cards. 2 to 10 players, 7 cards each.",
     ),
-    ("no-mercy", {"hand_size": 1}, "Two to ten players, one card each."),
-    ("no-mercy", {"hand_size": 12}, "Two to ten players, 12 cards each."),
+    ("no-mercy", {"hand_size": 1}, "2 to 10 players, 1 card each."),
+    ("no-mercy", {"hand_size": 12}, "2 to 10 players, 12 cards each."),
 ]
 
 
