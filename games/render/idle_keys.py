@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games.render.move import BUZZ_KEY, CHALLENGE_KEY, DRAW_KEYS, UNO_KEY, YourMove
 
-NO_HAND: Final = "You hold no cards."
+NO_HAND: Final = N_("You hold no cards.")
 
 
 class IdleKey(NamedTuple):
@@ -24,14 +26,16 @@ def idle_keys(move: YourMove | None, *, headline: str, colors: Sequence[str], ra
     side in force. `races`: the table has buzzers that all players press.
     """
     chooser = move.chooser if move else None
+    no_draw = say.text("idle key", "Nothing to draw now.")
     rows = [
-        IdleKey(DRAW_KEYS, f"There is nothing to draw now. {chooser.question if chooser else headline}"),
-        IdleKey(UNO_KEY, "There is no UNO to call and nobody to catch now."),
-        IdleKey(CHALLENGE_KEY, "There is nothing to challenge now."),
-        IdleKey("h shift+c shift+n", NO_HAND),
+        IdleKey(DRAW_KEYS, f"{no_draw} {chooser.question if chooser else headline}"),
+        IdleKey(UNO_KEY, say.text("idle key", "No UNO to call and nobody to catch now.")),
+        IdleKey(CHALLENGE_KEY, say.text("idle key", "Nothing to challenge now.")),
+        IdleKey("h shift+c shift+n", say.text("idle key", NO_HAND)),
     ]
     if races:
-        rows.append(IdleKey(BUZZ_KEY, "There is no buzzer to press now."))
+        rows.append(IdleKey(BUZZ_KEY, say.text("idle key", "No buzzer to press now.")))
     if chooser and not chooser.cancel_url:
-        rows.append(IdleKey("escape", f"You cannot choose another card. {chooser.question}"))
-    return [*rows, IdleKey(" ".join(colors), "There is no colour to choose now.")]
+        no_way_back = say.text("idle key", "You cannot choose another card.")
+        rows.append(IdleKey("escape", f"{no_way_back} {chooser.question}"))
+    return [*rows, IdleKey(" ".join(colors), say.text("idle key", "No colour to choose now."))]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
+from common.readers_language import say
 from games.queries import GameView, LogLine
 from games.render import words
 from games.render.log_rows import LogNote, LogRow, log_of
@@ -60,7 +61,10 @@ def log_page_of(
     later_url = ""
     if part.to < part.newest:
         later_url = here if part.to + most >= part.newest else f"{here}?to={part.to + most}"
-    all_shown = part.to - part.before == part.newest
+    shown = ""
+    if part.to - part.before < part.newest:
+        first = part.before + 1
+        shown = say.text("log", "Moves {first} to {last} of {all}", first=first, last=part.to, all=part.newest)
     return LogPage(
         name=words.table_name(view),
         lines=log_of(view, lines, now, notes),
@@ -68,7 +72,7 @@ def log_page_of(
         table_url=reverse("game", args=args),
         replay_url=reverse("replay", args=args) if view.ended else "",
         record_url=reverse("record", args=args) if view.ended else "",
-        shown="" if all_shown else f"Moves {part.before + 1} to {part.to} of {part.newest}",
+        shown=shown,
         earlier_url=f"{here}?to={part.before}" if part.before else "",
         later_url=later_url,
     )

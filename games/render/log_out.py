@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
 from django.urls import reverse
 
-from games.render.words import counted
+from common.readers_language import say
+from common.say import N_
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from accounts.models import User
-
-BY_INVITATION: Final = "To keep {} you need an invitation to sign up. If you get one, open its link in this browser."
-CLOSED: Final = "Nobody can sign up on this site, so stay logged in to keep {}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +38,85 @@ class LossPage:
 
 def loss_page_of(user: User, *, guest: User, games: int, now: datetime) -> LossPage:
     """Return the pages for a user who is this guest, or who was it in this browser before the log-in."""
-    what, them = counted(games, "game"), "it" if games == 1 else "them"
-    who = f"Before you logged in, you played here as the guest {guest.name}."
-    if user.is_guest:
-        who = "You are a guest, known only to this browser."
-    lost = [f"lose {what} for good"] if games else []
-    if user.is_guest and user.suspended(now):
-        lost.append("cannot appeal or read an answer")
-    remedy, keep, keep_url = ("", "", "") if guest.suspended(now) else _way_to_keep(user, them, now)
+    title = last_title = say.text("log out", "Log out for good?")
+    lose = say.text("log out", "Log out")
+    if games:
+        title = say.plural("log out", "Keep your game?", "Keep your games?", games)
+        last_title = say.plural("log out", "Lose {n} game for good?", "Lose {n} games for good?", games)
+        lose = say.plural("log out", "Log out and lose {n} game", "Log out and lose {n} games", games)
+    # What a muted guest can do is in `account/_after_mute.html`.
+    no_way = guest.suspended(now) or user.suspended(now) or user.no_sign_up_until
+    remedy, keep, keep_url = ("", "", "") if no_way else _way_to_keep(user, games)
     return LossPage(
         games=games,
-        title=f"Keep your {what.partition(' ')[2]}?" if games else "Log out for good?",
-        last_title=f"Lose {what} for good?" if games else "Log out for good?",
-        loses=f"{who} If you log out, you {' and '.join(lost)}.",
+        title=title,
+        last_title=last_title,
+        loses=" ".join(_losses(user, guest, games, now)),
         remedy=remedy,
         keep=keep,
         keep_url=keep_url,
-        lose=f"Log out and lose {what}" if games else "Log out",
+        lose=lose,
     )
 
 
-def _way_to_keep(user: User, them: str, now: datetime) -> tuple[str, str, str]:
-    """Return how the user can keep the games, with the button for it and its address. All are empty for no way now.
-
-    What a muted guest can do is in `account/_after_mute.html`.
-    """
-    if user.suspended(now) or user.no_sign_up_until:
-        return "", "", ""
+def _losses(user: User, guest: User, games: int, now: datetime) -> Iterator[str]:
+    """Yield what the user loses by logging out."""
     if not user.is_guest:
-        return f"You can bring {them} along to {user.name}.", f"Bring {them} along", reverse("move-seats")
-    if settings.REGISTRATION == "open":
-        mail = ", an email address" if settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory" else ""
-        remedy = f"Sign up to keep {them}: it takes a name{mail} and a password."
-        return remedy, f"Sign up and keep {them}", reverse("account_signup")
-    return (BY_INVITATION if settings.REGISTRATION == "invite" else CLOSED).format(them), "", ""
+        yield say.text("log out", "Before you logged in, you played here as the guest {name}.", name=guest.name)
+    if games:
+        yield say.plural(
+            "log out",
+            "If you log out, your guest game is gone for good.",
+            "If you log out, your {n} guest games are gone for good.",
+            games,
+        )
+    if user.is_guest and user.suspended(now):
+        yield say.text("log out", "If you log out, you cannot appeal or read an answer.")
+
+
+def _way_to_keep(user: User, games: int) -> tuple[str, str, str]:
+    """Return how the user can keep the games, with the button for it and its address, both empty without a button."""
+    if not user.is_guest:
+        bring = say.plural(
+            "log out",
+            "You can bring it along to {name}.",
+            "You can bring them along to {name}.",
+            games,
+            name=user.name,
+        )
+        return bring, say.plural("log out", "Bring it along", "Bring them along", games), reverse("move-seats")
+    if settings.REGISTRATION == "invite":
+        invited = say.plural(
+            "log out",
+            "To keep it you need an invitation to sign up. If you get one, open its link in this browser.",
+            "To keep them you need an invitation to sign up. If you get one, open its link in this browser.",
+            games,
+        )
+        return invited, "", ""
+    if settings.REGISTRATION == "closed":
+        closed = say.plural(
+            "log out",
+            "Nobody can sign up on this site, so stay logged in to keep it.",
+            "Nobody can sign up on this site, so stay logged in to keep them.",
+            games,
+        )
+        return closed, "", ""
+    with_mail = settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory"
+    one, many = _SIGN_UP_WITH_MAIL if with_mail else _SIGN_UP
+    sign_up = say.plural("log out", one, many, games)
+    return (
+        sign_up,
+        say.plural("log out", "Sign up and keep it", "Sign up and keep them", games),
+        reverse("account_signup"),
+    )
+
+
+_SIGN_UP: Final = (
+    N_("Keep it? It takes a name and a password."),
+    N_("Keep them? It takes a name and a password."),
+)
+_SIGN_UP_WITH_MAIL: Final = (
+    N_("Keep it? It takes a name, an email address and a password."),
+    N_("Keep them? It takes a name, an email address and a password."),
+)
+"""How to keep one game, and how to keep several."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.queries import GameView
 from games.render.straight import BETWEEN, chosen_plays
@@ -74,7 +76,7 @@ class YourMove(NamedTuple):
     hint: str
 
 
-HOW_TO_SEND_A_STRAIGHT: Final = "All in one go: a straight can’t be continued later."
+HOW_TO_SEND_A_STRAIGHT: Final = N_("All in one go: a straight can’t be continued later.")
 DRAW_KEYS: Final = "space x"
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "f"
@@ -97,7 +99,7 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
     colors = [choice.color for choice in chooser.choices] if chooser else ()
     uno_key = UNO_KEY_BESIDE_PURPLE if UNO_KEY in colors else UNO_KEY
     return YourMove(
-        title="Your move" if view.my_turn else "Out of turn",
+        title=say.text("move", "Your move") if view.my_turn else say.text("move", "Out of turn"),
         chooser=chooser,
         buttons=[*_turn_buttons(view, seen, chooser), *_calls(view, uno_key)],
         uno=UnoToggle(uno, uno_key) if straight or _may_leave_one(view, seen) else None,
@@ -108,7 +110,8 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
 def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Chooser | None:
     """Return the choice for the roulette, the drawn card or the card `choose`; None if there is none."""
     if view.my_turn and seen.phase == "choose_color":
-        return Chooser("Which colour stops the roulette?", _colors(view.legal, seen.hand or ()))
+        question = say.text("move", "Which colour stops the roulette?")
+        return Chooser(question, _colors(view.legal, seen.hand or ()))
     card = seen.drawn or choose
     ways = view.plays.get(card, ())
     if len(ways) < 2:  # a swap with the only other player needs no choice
@@ -117,33 +120,37 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     # A card that was drawn must be played: there is no other to go back to.
     cancel_url = "" if seen.drawn else here
     if ways[0].target is not None:
-        question = f"{name}: who do you swap hands with?"
+        question = say.text("move", "{card}: who do you swap hands with?", card=name)
         return Chooser(question, _targets(view, ways), cancel_url, card=card, side=seen.side)
     rest = list(seen.hand or ())
     rest.remove(card)
-    return Chooser(f"Which colour for {name}?", _colors(ways, rest), cancel_url, card=card, side=seen.side)
+    question = say.text("move", "Which colour for {card}?", card=name)
+    return Chooser(question, _colors(ways, rest), cancel_url, card=card, side=seen.side)
 
 
 def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move], here: str) -> Chooser:
     """Return the choice to play the cards of a straight that are chosen, or to choose one more."""
     names = [rules.card_name(move.card or "") for move in straight]
-    label = f"Play these {cards(len(names))}" if len(names) > 1 else "Play only this card"
+    label = say.plural("move", "Play only this card", "Play these {n} cards", len(names))
     choices = [MoveChoice("these", label, listed(names), BETWEEN.join(map(str, straight)))]
     for step in rules.next_steps(seen, straight):
-        note = "" if step.target is None else f"and swap hands with {view.names[step.target]}"
+        note = ""
+        if step.target is not None:
+            note = say.text("move", "and swap hands with {name}", name=view.names[step.target])
         chosen = BETWEEN.join(str(move).removeprefix("play ") for move in (*straight, step))
-        name = f"And then {rules.card_name(step.card or '')}"
+        name = say.text("move", "And then {card}", card=rules.card_name(step.card or ""))
         choices.append(MoveChoice(len(choices), name, note, chosen, field="choose"))
     cancel_url, last = "" if seen.drawn else here, straight[-1].card or ""
-    return Chooser("Continue the straight?", choices, cancel_url, HOW_TO_SEND_A_STRAIGHT, last, seen.side)
+    question, how = say.text("move", "Continue the straight?"), say.text("move", HOW_TO_SEND_A_STRAIGHT)
+    return Chooser(question, choices, cancel_url, how, last, seen.side)
 
 
 def _colors(ways: Sequence[rules.Move], held: Sequence[str]) -> list[MoveChoice]:
     mine = [rules.face_of(card).color for card in held]
     return [
-        MoveChoice(move.color, color(move.color), f"you hold {mine.count(move.color)}", str(move), move.color)
+        MoveChoice(letter, color(letter), say.text("move", "you hold {n}", n=mine.count(letter)), str(move), letter)
         for move in ways
-        if move.color is not None
+        if (letter := move.color) is not None
     ]
 
 
@@ -162,20 +169,23 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
     kinds = {move.kind for move in view.legal}
     buttons: list[Button] = []
     if "pass" in kinds:
-        buttons.append(_draw_button("pass", "Keep it and pass", primary=False))
+        buttons.append(_draw_button("pass", say.text("button", "Keep it and pass"), primary=False))
     if chooser is not None:
         return buttons
     if seen.drawn is not None:
-        name = rules.card_name(seen.drawn)
+        label = say.text("button", "Play {card}", card=rules.card_name(seen.drawn))
         move = move_by_click(seen.drawn, view.plays.get(seen.drawn, ()))
-        buttons.insert(0, Button("play-drawn", move, f"Play {name}", "primary"))
+        buttons.insert(0, Button("play-drawn", move, label, "primary"))
     if "take" in kinds and seen.pending is not None:
-        buttons.append(_draw_button("take", f"Take {seen.pending.total or 'the cards'}"))
+        owed = seen.pending.total
+        # How many cards a colour costs is not known before it shows.
+        label = say.text("button", "Take {n}", n=owed) if owed else say.text("button", "Take the cards")
+        buttons.append(_draw_button("take", label))
     if "challenge" in kinds and seen.challenge is not None:
-        name = view.names[seen.challenge]
-        buttons.append(Button("challenge", "challenge", f"Challenge {name}", "", CHALLENGE_KEY))
+        label = say.text("button", "Challenge {name}", name=view.names[seen.challenge])
+        buttons.append(Button("challenge", "challenge", label, "", CHALLENGE_KEY))
     if "draw" in kinds:
-        buttons.append(_draw_button("draw", "Draw", primary="play" not in kinds))
+        buttons.append(_draw_button("draw", say.text("button", "Draw"), primary="play" not in kinds))
     return buttons
 
 
@@ -188,22 +198,29 @@ def _calls(view: GameView, key: str) -> list[Button]:
     buttons: list[Button] = []
     for move in view.legal:
         if move.kind == "buzz":
-            buttons.append(Button("buzz", "buzz", "Press the buzzer", "primary", BUZZ_KEY))
+            buttons.append(Button("buzz", "buzz", say.text("button", "Press the buzzer"), "primary", BUZZ_KEY))
         elif move.kind == "uno":
-            buttons.append(Button("uno-call", "uno", "Call UNO", "primary", key))
+            buttons.append(Button("uno-call", "uno", say.text("button", "Call UNO"), "primary", key))
         elif move.kind == "catch" and move.target is not None:
             seat = view.seats[move.target]
             style = "danger" if seat.exposed else "quiet"
-            buttons.append(Button(f"catch-{seat.seat}", str(move), f"Catch {seat.name}", style, key))
+            label = say.text("button", "Catch {name}", name=seat.name)
+            buttons.append(Button(f"catch-{seat.seat}", str(move), label, style, key))
     return buttons
 
 
 def _hint(view: GameView, seen: rules.View) -> str:
     caught = [seat.name for seat in view.seats if seat.exposed and seat.seat != view.you]
     if caught:
-        return f"{listed(caught)} {'has' if len(caught) == 1 else 'have'} one card and didn’t call UNO."
+        return say.plural(
+            "hint",
+            "{names} has one card and didn’t call UNO.",
+            "{names} have one card and didn’t call UNO.",
+            len(caught),
+            names=listed(caught),
+        )
     if view.you is not None and view.seats[view.you].exposed:
-        return "You have one card. Call UNO before someone catches you."
+        return say.text("hint", "You have one card. Call UNO before someone catches you.")
     if seen.challenge is not None and any(move.kind == "challenge" for move in view.legal):
         return _cost_of_challenge(view, seen, seen.challenge)
     return ""
@@ -213,11 +230,20 @@ def _cost_of_challenge(view: GameView, seen: rules.View, seat: int) -> str:
     """Return what each outcome of a challenge costs (BLUFF-3, BLUFF-4, BLUFF-5)."""
     assert seen.pending is not None
     owed, name = seen.pending.total, view.names[seat]
-    right, wrong = (rules.more_cards_by_challenge(view.options, right=right) for right in (True, False))
+    more, more_if_wrong = (rules.more_cards_by_challenge(view.options, right=right) for right in (True, False))
     if owed:
-        return f"A bluff: {name} draws {owed + right}. No bluff: you draw {owed + wrong}."
-    more = f" and {right} more" if right else ""
-    return f"A bluff: {name} draws until the colour shows{more}. No bluff: you do, and {wrong} more."
+        right, wrong = owed + more, owed + more_if_wrong
+        return " ".join(
+            [
+                say.text("hint", "A bluff: {name} draws {n}.", name=name, n=right),
+                say.text("hint", "No bluff: you draw {n}.", n=wrong),
+            ]
+        )
+    if more:
+        draws = say.text("hint", "A bluff: {name} draws until the colour shows, and {n} more.", name=name, n=more)
+    else:
+        draws = say.text("hint", "A bluff: {name} draws until the colour shows.", name=name)
+    return " ".join([draws, say.text("hint", "No bluff: you do, and {n} more.", n=more_if_wrong)])
 
 
 def _may_leave_one(view: GameView, seen: rules.View) -> bool:

@@ -15,6 +15,8 @@ from django.utils.text import slugify
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from common.say import ENGLISH
+
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "notation.md"
 API_PAGE: Final = "api.md"
 """The file that the notation links to. The site has a page of its own with the same facts."""
@@ -65,7 +67,8 @@ def _adapt(tokens: list[Token], heading: str) -> None:
             case "heading_open":
                 heading = tokens[index + 1].content
             case "table_open":
-                label = escape(f"Table {next(numbers)}: {heading}")
+                # In English like the document.
+                label = escape(ENGLISH.text("notation", "Table {n}: {title}", n=next(numbers), title=heading))
                 _replace(tokens, index, f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>')
             case "table_close":
                 _replace(tokens, index, "</table></div>")

@@ -133,7 +133,7 @@ def test_a_drawn_card_is_selected_and_said_and_the_keys_say_what_to_do(open_tabl
     is_on(page, "Yellow 9")
     for key in ("x", "Space"):
         pause(page)
-        hears_at(page, key, "There is nothing to draw now. Your turn. You drew Red 8: play it.")
+        hears_at(page, key, "Nothing to draw now. Your turn. You drew Red 8: play it.")
     page.keyboard.press("h")
     is_on(page, "Red 8")
     page.keyboard.press("Enter")
@@ -202,11 +202,11 @@ def test_escape_says_that_a_drawn_card_must_be_played(open_table: TableForTwo) -
 def test_each_key_without_effect_says_why(open_table: TableForTwo, new_page: NewPage, charlie: User) -> None:
     page, table = at_hand(open_table, ["r5", "b1"], turn=1)
     for key, why in (
-        ("x", "There is nothing to draw now. bob’s turn."),
-        ("u", "There is no UNO to call and nobody to catch now."),
-        ("f", "There is nothing to challenge now."),
-        ("r", "There is no colour to choose now."),
-        ("b", "There is no colour to choose now."),
+        ("x", "Nothing to draw now. bob’s turn."),
+        ("u", "No UNO to call and nobody to catch now."),
+        ("f", "Nothing to challenge now."),
+        ("r", "No colour to choose now."),
+        ("b", "No colour to choose now."),
         ("Home", "First card."),
         ("ArrowUp", "First card."),
     ):

@@ -103,8 +103,8 @@ def test_a_control_character_gives_no_game_up(as_guest: Client) -> None:
 
 def test_a_guest_who_logs_out_is_offered_to_sign_up_first_and_asked_twice(as_guest: Client, guest: User) -> None:
     page = as_guest.get(LOG_OUT)
-    assert "You are a guest, known only to this browser. If you log out, you lose 2 games for good." in text_of(page)
-    assert "Sign up to keep them: it takes a name and a password." in text_of(page)
+    assert "If you log out, your 2 guest games are gone for good." in text_of(page)
+    assert "Keep them? It takes a name and a password." in text_of(page)
     assert buttons(page) == [
         ("primary", "Sign up and keep them"), ("", "Stay logged in"), ("quiet", "Log out and lose 2 games")
     ]  # fmt: skip
@@ -168,7 +168,7 @@ def test_the_front_page_offers_no_sign_up_where_nobody_can(as_guest: Client, set
 
 def test_logging_out_of_the_account_asks_about_the_games_of_the_guest(after_log_in: Client, guest: User) -> None:
     page = after_log_in.get(LOG_OUT)
-    assert f"you played here as the guest {guest.name}. If you log out, you lose 2 games for good." in text_of(page)
+    assert f"you played here as the guest {guest.name}. If you log out, your 2 guest games are gone" in text_of(page)
     assert buttons(page) == [
         ("primary", "Bring them along"), ("", "Stay logged in"), ("quiet", "Log out and lose 2 games")
     ]  # fmt: skip

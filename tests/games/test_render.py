@@ -700,13 +700,13 @@ def test_each_key_announces_its_part_of_the_page_or_why_it_does_nothing() -> Non
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
     assert set(reasons(PLAIN)) == {*"xufhrygb", "space", "shift+c", "shift+n"}
-    assert reasons(PLAIN, 1)["x"] == "There is nothing to draw now. Ann’s turn."
-    assert reasons(DRAWN)["space"] == "There is nothing to draw now. Your turn. You drew Red 5: play it."
+    assert reasons(PLAIN, 1)["x"] == "Nothing to draw now. Ann’s turn."
+    assert reasons(DRAWN)["space"] == "Nothing to draw now. Your turn. You drew Red 5: play it."
     assert reasons(PLAIN, choose="W6")["x"].endswith("Which colour for Wild Draw Six?")
     assert "escape" not in reasons(PLAIN, choose="W6")
     assert reasons(ROULETTE)["escape"].startswith("You cannot choose another card.")
-    assert reasons(PLAIN, options={"buzzers": "race"})["b"] == "There is no buzzer to press now."
-    assert reasons(PLAIN)["b"] == "There is no colour to choose now."
+    assert reasons(PLAIN, options={"buzzers": "race"})["b"] == "No buzzer to press now."
+    assert reasons(PLAIN)["b"] == "No colour to choose now."
 
 
 def reasons(position: Mapping[str, Any], you: int = 0, choose: str = "", **game: Any) -> dict[str, str]:
