@@ -12,7 +12,9 @@ import pytest
 
 from nomercy.launcher.place import CHECKOUT
 
-PLACES: Final = ("accounts", "games/actions", "games/clocks", "games/notices", "games/render", "games/rules", "mail")
+PLACES: Final = (
+    "accounts", "games/actions", "games/clocks", "games/notices", "games/render", "games/rules", "games/web", "mail",
+)  # fmt: skip
 """Where the texts for players are. Texts for staff, operators and the rulebook are not checked."""
 NOT_FOR_PLAYERS: Final = re.compile(r"(^|/)(management|migrations|admin)(/|\.py)|/rulebook|/console|/__main__|/checks")
 LEFT: Final = Path(__file__).with_name("sentences_left.txt")

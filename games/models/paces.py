@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from common.readers_language import say
+from common.say import N_
+
 MINUTE: Final = 60
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
@@ -15,7 +18,7 @@ CUSTOM: Final = "custom"
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The time control of a table, in seconds.
+    """The time control of a table, in seconds. `about` says what it is for, and is empty for a custom pace.
 
     A seat starts with `bank`, gains `increment` at the start of each turn, and never has more than `cap`. `callout` is
     how long a hand of one card can be caught (CLOCK-2), if the next turn does not end it earlier.
@@ -23,7 +26,7 @@ class Pace:
 
     name: str
     label: str
-    help: str
+    about: str
     bank: int
     increment: int
     cap: int
@@ -32,6 +35,21 @@ class Pace:
     def turn_seconds(self, bank: int) -> int:
         """Return the seconds for a turn of a seat that has `bank` seconds saved."""
         return min(bank + self.increment, self.cap)
+
+    @property
+    def help(self) -> str:
+        """What time the turns have, in words."""
+        first = self.turn_seconds(self.bank)
+        if not self.bank and first == self.cap:
+            return say.text("pace", "{time} for each turn", time=span(self.cap))
+        return say.text(
+            "pace",
+            "{bank} at the start, {increment} added per turn ({first} for the first), at most {cap}",
+            bank=span(self.bank),
+            increment=span(self.increment),
+            first=span(first),
+            cap=span(self.cap),
+        )
 
     @property
     def live(self) -> bool:
@@ -54,11 +72,11 @@ class Pace:
 PACES: Final[dict[str, Pace]] = {
     pace.name: pace
     for pace in (
-        Pace("live", "Live", "60 seconds a turn, everyone at the table", 0, 60, 60, 8),
+        Pace("live", N_("Live"), N_("everyone stays at the table"), 0, 60, 60, 8),
         Pace(
             "fast",
-            "Fast",
-            "a turn or more a day: 12 h at the start, 6 h added per turn (18 h for the first), at most 24 h",
+            N_("Fast"),
+            N_("a turn or more a day"),
             12 * HOUR,
             6 * HOUR,
             24 * HOUR,
@@ -66,8 +84,8 @@ PACES: Final[dict[str, Pace]] = {
         ),
         Pace(
             "standard",
-            "Standard",
-            "about a turn a day: 24 h at the start, 24 h added per turn (48 h for the first), at most 72 h",
+            N_("Standard"),
+            N_("about a turn a day"),
             24 * HOUR,
             24 * HOUR,
             72 * HOUR,
@@ -75,8 +93,8 @@ PACES: Final[dict[str, Pace]] = {
         ),
         Pace(
             "slow",
-            "Slow",
-            "when you have a minute: 72 h at the start, 48 h added per turn (120 h for the first), at most 168 h",
+            N_("Slow"),
+            N_("a turn every few days"),
             72 * HOUR,
             48 * HOUR,
             168 * HOUR,
@@ -96,11 +114,17 @@ LIMITS: Final[dict[str, tuple[int, int]]] = {
 
 def span(seconds: int) -> str:
     """Return a length of time in the largest unit that is exact: `90 s`, `2 h`, `3 days`."""
-    for size, one, many in ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min")):
+    for size, one, many in _SPANS:
         if seconds and seconds % size == 0:
-            count = seconds // size
-            return f"{count} {one if count == 1 else many}"
-    return f"{seconds} s"
+            return say.plural("time", one, many, seconds // size, count=seconds // size)
+    return say.text("time", "{count} s", count=seconds)
+
+
+_SPANS: Final = (
+    (DAY, N_("{count} day"), N_("{count} days")),
+    (HOUR, N_("{count} h"), N_("{count} h")),
+    (MINUTE, N_("{count} min"), N_("{count} min")),
+)
 
 
 _SPAN: Final = re.compile(r"(\d{1,7})\s*(s|sec|seconds?|min|minutes?|h|hours?|d|days?)")
@@ -114,7 +138,7 @@ def seconds_of(text: str) -> int:
     """
     found = _SPAN.fullmatch(text.strip().lower())
     if found is None:
-        raise ValueError("Write a number and a unit: 90 s, 10 min, 2 h or 3 days.")
+        raise ValueError(say.text("error", "Write a number and a unit: 90 s, 10 min, 2 h or 3 days."))
     return int(found[1]) * _UNITS[found[2][0]]
 
 
@@ -135,9 +159,7 @@ def custom_pace(numbers: Mapping[str, object]) -> Pace:
         raise ValueError("The cap of a pace cannot be less than its bank or its increment.")
     if values["callout"] > values["cap"]:
         raise ValueError("The callout time of a pace cannot be more than its cap.")
-    first = span(min(values["bank"] + values["increment"], values["cap"]))
-    start = f"{span(values['bank'])} at the start, {span(values['increment'])} added per turn ({first} for the first)"
-    return Pace(CUSTOM, "Custom", f"{start}, at most {span(values['cap'])}", **values)
+    return Pace(CUSTOM, N_("Custom"), "", **values)
 
 
 def pace_named(name: str, numbers: Mapping[str, object] | None) -> Pace:

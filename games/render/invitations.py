@@ -11,6 +11,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 from qrcode.main import QRCode
 
+from common.readers_language import say
 from games import rules
 from games.queries import GameView, Table
 from games.render import words
@@ -34,8 +35,8 @@ def link_of(key: str) -> str:
 
 
 def invites(table: Table, view: GameView) -> str:
-    """Return who invites to which rules, as in "Anna invites you to No Mercy"."""
-    return f"{_host(table)} invites you to {rules.PRESET_TITLES[view.preset]}"
+    """Return who invites to which rules, as in "Anna invites you to No Mercy."."""
+    return say.text("invitation", "{name} invites you to {game}.", **_who_and_what(table, view))
 
 
 def preview_of(table: Table, view: GameView) -> Preview | None:
@@ -46,14 +47,33 @@ def preview_of(table: Table, view: GameView) -> Preview | None:
         if view.ended:
             return None
         free = view.players - len(view.seats)
-        title = f"{invites(table, view)}. {words.counted(free, 'seat')} left."
-        no_account = ", without an account" if settings.GUESTS else ""
-        description = f"{view.terms.label} pace, {words.length(view)}. Play in your browser{no_account}."
+        left = say.plural("invitation", "{n} seat left.", "{n} seats left.", free)
+        title = " ".join([invites(table, view), left])
+        description = " ".join([_pace_and_length(view), _where_to_play()])
+    elif view.ended:
+        title = say.text("invitation", "{name}’s game of {game} is over.", **_who_and_what(table, view))
+        description = say.text("invitation", "See how it ended.")
     else:
-        title = f"{words.possessive(_host(table))} game of {rules.PRESET_TITLES[view.preset]}"
-        title += " is over." if view.ended else " has started: every seat is taken."
-        description = "See how it ended." if view.ended else "You can watch it in your browser."
+        title = say.text(
+            "invitation", "{name}’s game of {game} has started: every seat is taken.", **_who_and_what(table, view)
+        )
+        description = say.text("invitation", "You can watch it in your browser.")
     return Preview(title, description, link_of(table.game.invite_key), settings.SITE_URL + static("img/share.png"))
+
+
+def _who_and_what(table: Table, view: GameView) -> dict[str, str]:
+    return {"name": _host(table), "game": rules.PRESET_TITLES[view.preset]}
+
+
+def _pace_and_length(view: GameView) -> str:
+    pace = say.text("pace", view.terms.label)
+    return say.text("invitation", "{pace} pace, {length}.", pace=pace, length=words.length(view))
+
+
+def _where_to_play() -> str:
+    if settings.GUESTS:
+        return say.text("invitation", "Play in your browser, without an account.")
+    return say.text("invitation", "Play in your browser.")
 
 
 def _host(table: Table) -> str:

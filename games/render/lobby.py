@@ -142,7 +142,7 @@ def lobby_of(
         ],
         invite_url=invite_url,
         qr_code=qr_code(invite_url) if invite_url else "",
-        share_text=f"{invites(table, view)}." if invite_url else "",
+        share_text=invites(table, view) if invite_url else "",
         name_form=name_form,
         report_url=reverse("report", args=[view.id]) if reportable and not invitation else "",
         private=not view.public,

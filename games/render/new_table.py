@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
+from games.bots import Bot
 from games.models.paces import Pace
-from games.render.words import counted
 
 BOTS: Final = "bots"
 FRIENDS: Final = "friends"
 ANYONE: Final = "anyone"
 WAYS: Final = {
-    BOTS: ("Bots", "start at once"),
-    FRIENDS: ("Friends", "by a link"),
-    ANYONE: ("Anyone", "listed for all"),
+    BOTS: (N_("Bots"), N_("start at once")),
+    FRIENDS: (N_("Friends"), N_("by a link")),
+    ANYONE: (N_("Anyone"), N_("listed for all")),
 }
 """Who plays at a new table, by its name in the form: a title and a hint."""
 
-LENGTHS: Final = {"short": "Short match", "match": "Match", "long": "Long match"}
+LENGTHS: Final = {"short": N_("Short match"), "match": N_("Match"), "long": N_("Long match")}
 """The titles of matches, by the name of a length in `rules.Lengths`."""
 
 
@@ -54,17 +56,44 @@ def choice(text: str, line: str, hint: str = "") -> ChoiceLabel:
     return label
 
 
+def players_choice(number: int) -> ChoiceLabel:
+    """Return the label of a number of players."""
+    return choice(str(number), say.plural("players", "{n} player", "{n} players", number))
+
+
+def bots_choice(number: int) -> ChoiceLabel:
+    """Return the label of a number of bots."""
+    return choice(str(number), say.plural("bots", "{n} bot", "{n} bots", number))
+
+
+def bot_choice(bot: Bot) -> ChoiceLabel:
+    """Return the label of a kind of bot."""
+    return choice(bot.label, say.text("bots", "bots: {kind}", kind=bot.label), bot.help)
+
+
 def length_choice(name: str, preset: str) -> ChoiceLabel:
     """Return the label of a length of a match with this preset."""
-    return choice(LENGTHS[name], LENGTHS[name], length_hint(name, preset))
+    title = say.text("length", LENGTHS[name])
+    return choice(title, title, length_hint(name, preset))
 
 
 def length_hint(name: str, preset: str) -> str:
     """Return how long a match of this length is with this preset."""
     length = getattr(rules.LENGTHS_OF[preset], name)
-    return f"About {counted(length.rounds, 'round')} with four players, to {length.points:,} points."
+    return say.plural(
+        "length",
+        "About {n} round with four players, to {points} points.",
+        "About {n} rounds with four players, to {points} points.",
+        length.rounds,
+        points=say.number(length.points),
+    )
 
 
 def pace_choice(pace: Pace) -> ChoiceLabel:
     """Return the label of a pace."""
-    return choice(f"{pace.label}: {pace.help}", f"{pace.label}, {pace.help.partition(':')[0]}")
+    name, about = say.text("pace", pace.label), say.text("pace", pace.about)
+    return choice(
+        say.text("pace", "{pace}: {about}", pace=name, about=about),
+        say.text("pace", "{pace}, {about}", pace=name, about=about),
+        pace.help,
+    )

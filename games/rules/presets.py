@@ -271,7 +271,7 @@ _ROWS: Final = {
         Preset(
             "playroom",
             "Playroom",
-            "Party rules: drawing a debt costs no turn, a missed UNO four cards.",
+            "Party rules: after drawing you still play. Forget UNO, draw four.",
             "The classic deck with lighter party rules. You may still play after drawing owed cards, a forgotten UNO"
             " costs four cards, and the fewest points win.",
             stored=_PLAYROOM,
@@ -282,7 +282,7 @@ _ROWS: Final = {
         Preset(
             "playroom-no-mercy",
             "Playroom No Mercy",
-            "Party rules with the strong cards: drawing a debt costs no turn.",
+            "Party rules with the strong cards. After drawing you still play.",
             "The No Mercy deck with party rules. You draw one card at a time, coloured draw cards stack on coloured"
             " ones and wild on wild, and the fewest points win.",
             stored=_PLAYROOM_NO_MERCY,

@@ -11,9 +11,11 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from django import forms
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.actions import lobby
 from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableChoices
@@ -23,7 +25,6 @@ from games.models.paces import CUSTOM, LIMITS, PACES, pace_named, seconds_of, sp
 from games.refusals import Denied
 from games.render import new_table as words
 from games.render.rulebook import EVERY_RULE, rules_url, usual_value
-from games.render.words import counted, listed
 
 PREFIX: Final = "option_"
 CLOCK: Final = "clock_"
@@ -40,15 +41,25 @@ OTHERS: Final = "others"
 
 def _help(spec: rules.OptionSpec) -> SafeString:
     """Return what a reader of an option's values needs to know besides, and the value of each preset."""
-    about = spec.about if spec.choices else spec.help.replace(" N ", " that many ")
+    lines = [spec.about, *(f"{number}: {meaning}" for number, meaning in _examples(spec).items())]
     link = format_html('<a href="{}#{}">{}</a>', rules_url(EVERY_RULE), spec.source, spec.source)
-    return format_html("{} Default: {}. Rule {}.", about, usual_value(spec), link)
+    rule = format_html(say.found("option", "Rule {rule}."), rule=link)
+    default = say.text("option", "Default: {value}.", value=usual_value(spec))
+    return format_html_join(" ", "{}", ([line] for line in (*lines, default, rule) if line))
+
+
+def _examples(spec: rules.OptionSpec) -> dict[int, str]:
+    """Return how a table is played with the highest number of any preset, and with 0 if that is something else."""
+    if spec.choices:
+        return {}
+    numbers = [max(getattr(options, spec.name) for options in rules.PRESETS.values()), *([0] if spec.zero else [])]
+    return {number: spec.sentence(number) for number in numbers}
 
 
 def _default(spec: rules.OptionSpec, preset: str) -> str:
     """Return the value that an option left alone has with a preset: `off`, or `lottery; at Live tables race`."""
     usual, live = (spec.label(getattr(rules.preselected(preset, live=live), spec.name)) for live in (False, True))
-    return usual if usual == live else f"{usual}; at Live tables {live}"
+    return usual if usual == live else say.text("option", "{usual}; at Live tables {live}", usual=usual, live=live)
 
 
 @cache
@@ -86,11 +97,15 @@ def _option_field(spec: rules.OptionSpec, preset: str) -> forms.Field:
     about: dict[str, Any] = {"label": spec.title, "help_text": _help(spec), "required": False}
     if spec.type is int:
         low, high = min(low for low, _ in spec.ranges), max(high for _, high in spec.ranges)
-        empty = forms.NumberInput({"placeholder": f"Default: {_default(spec, preset)}"})
+        default = say.text("option", "Default: {value}", value=_default(spec, preset))
+        empty = forms.NumberInput({"placeholder": default})
         return forms.IntegerField(min_value=low, max_value=high, widget=empty, **about)
     labels = [words.choice(one.label, f"{spec.title}: {one.label}", one.meaning) for one in spec.choices]
     values = [str(one.value) for one in spec.choices]
-    choices = [("", words.choice("Default", "", _default(spec, preset))), *zip(values, labels, strict=True)]
+    choices = [
+        ("", words.choice(say.text("option", "Default"), "", _default(spec, preset))),
+        *zip(values, labels, strict=True),
+    ]
     about |= {"choices": choices, "widget": forms.RadioSelect}
     if spec.type is bool:
         return forms.TypedChoiceField(coerce=lambda text: text == "True", empty_value=None, **about)
@@ -99,7 +114,7 @@ def _option_field(spec: rules.OptionSpec, preset: str) -> forms.Field:
 
 def _radio(
     label: str,
-    choices: Sequence[tuple[object, str]],
+    choices: Sequence[tuple[object, str]] | Callable[[], Sequence[tuple[object, str]]],
     initial: object,
     coerce: Callable[[Any], object] = str,
     **more: Any,
@@ -107,14 +122,6 @@ def _radio(
     return forms.TypedChoiceField(
         label=label, choices=choices, initial=initial, coerce=coerce, widget=forms.RadioSelect, **more
     )
-
-
-def _most_players() -> str:
-    """Return a sentence with the most players of a table, and the presets that allow fewer."""
-    most = max(rules.MAX_PLAYERS_OF.values())
-    fewer = [(name, number) for name, number in rules.MAX_PLAYERS_OF.items() if number < most]
-    said = [f"{number} with {rules.PRESET_TITLES[name]}" for name, number in fewer]
-    return f"At most {listed([*said, f'{most} with the other rules'])}."
 
 
 class SpanField(forms.CharField):
@@ -128,15 +135,26 @@ class SpanField(forms.CharField):
             raise forms.ValidationError(str(bad)) from bad
 
 
-def _clock(name: str, label: str, help_text: str) -> SpanField:
-    """Return a field for a time of the custom pace. Its initial value is that of the fast pace."""
+_CLOCK_FIELDS: Final = {
+    "bank": (N_("Starting time"), N_("What each player has saved before the first turn.")),
+    "increment": (N_("Added per turn"), N_("Added when a turn begins.")),
+    "cap": (N_("Maximum"), N_("The longest a turn can be. At 1 h or less the table counts as live.")),
+    "callout": (N_("Time to catch"), N_("How long a player who didn’t call UNO can be caught.")),
+}
+"""The label and the help of each time of a custom pace."""
+
+
+def _clock_field(name: str) -> SpanField:
+    """Return the field for a time of the custom pace. Its initial value is that of the fast pace."""
+    label, help_text = _CLOCK_FIELDS[name]
     low, high = (span(seconds) for seconds in LIMITS[name])
+    limits = say.text("clock", "{low} to {high}.", low=low, high=high)
     return SpanField(
-        label=label,
+        label=say.text("clock", label),
         initial=span(getattr(PACES["fast"], name)),
         required=False,
         max_length=20,
-        help_text=f"{help_text} {low} to {high}.",
+        help_text=" ".join([say.text("clock", help_text), limits]),
     )
 
 
@@ -149,12 +167,13 @@ class LengthField(forms.ChoiceField):
 
 def _length(preset: str, sent: str = "") -> LengthField:
     """Return the field of the length at tables with this preset. If points were `sent`, they are among its choices."""
+    single = say.text("length", "A single round")
     choices = [
-        (SINGLE_ROUND, words.choice("A single round", "A single round")),
+        (SINGLE_ROUND, words.choice(single, single)),
         *((name, words.length_choice(name, preset)) for name in words.LENGTHS),
     ]
     if A_NUMBER.fullmatch(sent) and sent != SINGLE_ROUND:
-        text = f"To {int(sent):,} points"
+        text = say.plural("length", "To {n} point", "To {n} points", int(sent))
         choices.append((sent, words.choice(text, text)))
     return LengthField(label="Length", choices=choices, initial=SINGLE_ROUND, widget=forms.RadioSelect)
 
@@ -201,7 +220,7 @@ class Fold:
     def summary(self) -> str:
         inner = (field for part in self.inner_folds for field in part.fields)
         fields = [field for field in (*self.fields, *inner) if field.name not in self.unsaid]
-        also = f"also {', '.join(self.also)}" if self.also else ""
+        also = say.text("fold", "also {options}", options=", ".join(self.also)) if self.also else ""
         return ", ".join(filter(None, [*map(_line_of, fields), also])) or self.nothing_chosen
 
 
@@ -238,39 +257,39 @@ class NewTableForm(forms.Form):
     preset = _radio("Which game", list(rules.PRESET_TITLES.items()), USUAL.preset)
     players = _radio(
         "Players",
-        [(n, words.choice(str(n), f"{n} players")) for n in range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)],
+        lambda: [(n, words.players_choice(n)) for n in range(rules.MIN_PLAYERS, rules.MAX_PLAYERS + 1)],
         USUAL.players,
         int,
-        help_text=_most_players(),
     )
     bots = _radio(
         "Bots",
-        [
-            (OTHERS, words.choice("As chosen above", "")),
-            (0, words.choice("None", "no bots")),
-            *((n, words.choice(str(n), counted(n, "bot"))) for n in range(1, rules.MAX_PLAYERS)),
+        lambda: [
+            (
+                OTHERS,
+                words.choice(
+                    say.text("bots", "Default"), "", say.text("bots", "against bots all other seats, with people none")
+                ),
+            ),
+            (0, words.choice(say.text("bots", "None"), say.text("bots", "no bots"))),
+            *((n, words.bots_choice(n)) for n in range(1, rules.MAX_PLAYERS)),
         ],
         OTHERS,
         help_text="With bots in all other seats the game starts at once. Free seats are for people.",
     )
     bot = _radio(
         "Bots play",
-        [(bot.name, words.choice(f"{bot.label}: {bot.help}", f"bots: {bot.label.lower()}")) for bot in BOTS.values()],
+        lambda: [(bot.name, words.bot_choice(bot)) for bot in BOTS.values()],
         USUAL.bot,
     )
     target = _length(USUAL.preset)
     pace = _radio(
         "Pace",
-        [
+        lambda: [
             *((pace.name, words.pace_choice(pace)) for pace in PACES.values()),
-            (CUSTOM, words.choice("Custom: set your own clock", "Custom")),
+            (CUSTOM, words.choice(say.text("pace", "Custom: set your own clock"), say.text("pace", "Custom"))),
         ],
         USUAL.pace,
     )
-    clock_bank = _clock("bank", "Starting time", "What each player has saved before the first turn.")
-    clock_increment = _clock("increment", "Added per turn", "Added when a turn begins.")
-    clock_cap = _clock("cap", "Maximum", "The longest a turn can be. At 1 h or less the table counts as live.")
-    clock_callout = _clock("callout", "Time to catch", "How long a player who didn’t call UNO can be caught.")
     misses_allowed = forms.IntegerField(
         label="Missed turns in a row",
         required=False,
@@ -283,7 +302,7 @@ class NewTableForm(forms.Form):
     public = _radio(
         "Who can join",
         [
-            ("", words.choice("As chosen above", "")),
+            ("", words.choice("Default", "", "for friends only with the link, otherwise anyone")),
             (1, words.choice("Anyone, from the list of open tables", "listed for all")),
             (0, words.choice("Only people with the link", "only with the link")),
         ],
@@ -293,16 +312,12 @@ class NewTableForm(forms.Form):
         empty_value=None,
     )
     programs = _radio(
-        "Programs",
-        [
-            (1, words.choice("May sit down", "")),
-            (0, words.choice("May not sit down", "no programs")),
-        ],
+        "Allow accounts that are run by a program?",
+        [(1, words.choice("Yes", "")), (0, words.choice("No", "no programs"))],
         1,
         lambda text: text != "0",
         required=False,
         empty_value=True,
-        help_text="Accounts that say that a program plays for them. The site’s own bots are no such programs.",
     )
     bot_pause = forms.FloatField(
         label="Bot delay in seconds",
@@ -314,6 +329,7 @@ class NewTableForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields |= {CLOCK + name: _clock_field(name) for name in LIMITS}
         self.fields |= {PREFIX + spec.name: _option_field(spec, self._known_preset) for spec in OWN_FIELDS}
         self.fields["target"] = _length(self._known_preset, self.data.get("target", ""))
 
@@ -325,7 +341,7 @@ class NewTableForm(forms.Form):
         if chosen.get("pace") == CUSTOM:
             for name in (name for name, seconds in numbers.items() if seconds is None):
                 if not self.has_error(CLOCK + name):
-                    self.add_error(CLOCK + name, "The custom pace needs this time.")
+                    self.add_error(CLOCK + name, say.text("error", "The custom pace needs this time."))
             self._clean_clock({name: seconds for name, seconds in numbers.items() if seconds is not None})
             chosen["clock"] = numbers
         if not self.errors:
@@ -350,15 +366,19 @@ class NewTableForm(forms.Form):
         for name, seconds in numbers.items():
             low, high = LIMITS[name]
             if not low <= seconds <= high:
-                self.add_error(CLOCK + name, f"Choose {span(low)} to {span(high)}.")
+                self.add_error(
+                    CLOCK + name, say.text("error", "Choose {low} to {high}.", low=span(low), high=span(high))
+                )
         cap = numbers.get("cap")
         if cap is None or self.has_error(CLOCK + "cap"):
             return
         least = max(numbers.get("bank", 0), numbers.get("increment", 0))
         if cap < least:
-            self.add_error(CLOCK + "cap", f"Choose at least {span(least)}, the longer of the two times above.")
+            longer = say.text("error", "Choose at least {time}, the longer of the two times above.", time=span(least))
+            self.add_error(CLOCK + "cap", longer)
         elif numbers.get("callout", 0) > cap:
-            self.add_error(CLOCK + "callout", f"Choose at most {span(cap)}, the longest turn.")
+            shorter = say.text("error", "Choose at most {time}, the longest turn.", time=span(cap))
+            self.add_error(CLOCK + "callout", shorter)
 
     @property
     def presets(self) -> list[PresetChoice]:
@@ -403,7 +423,8 @@ class NewTableForm(forms.Form):
             InnerFold(title, [self[PREFIX + spec.name] for spec in specs])
             for title, specs in groupby(OWN_FIELDS, key=attrgetter("group"))
         ]
-        game = rules.PRESET_TITLES.get(self["preset"].value(), "chosen above")
+        game = rules.PRESET_TITLES.get(self["preset"].value())
+        as_game = say.text("fold", "As {game}", game=game) if game else say.text("fold", "As chosen above")
         return [
             Fold(
                 "Seats",
@@ -413,7 +434,7 @@ class NewTableForm(forms.Form):
             ),
             Fold("Length", [self["target"]], wide=True),
             Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
-            Fold("Rules", inner_folds=groups, nothing_chosen=f"As {game}", is_rules=True, also=self._also),
+            Fold("Rules", inner_folds=groups, nothing_chosen=as_game, is_rules=True, also=self._also),
         ]
 
     @property
@@ -483,5 +504,10 @@ class NewTableForm(forms.Form):
 
 def _switched_note(name: str, before: object, after: object) -> str:
     spec = rules.SPECS[name]
-    verb = "switched off" if after in (False, "off") else "switched on" if before in (False, "off") else "changed"
-    return f"Also {verb}: {spec.title}. {spec.sentence(after)}"
+    if after in (False, "off"):
+        said = say.text("option", "Also switched off: {option}.", option=spec.title)
+    elif before in (False, "off"):
+        said = say.text("option", "Also switched on: {option}.", option=spec.title)
+    else:
+        said = say.text("option", "Also changed: {option}.", option=spec.title)
+    return f"{said} {spec.sentence(after)}"

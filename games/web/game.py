@@ -135,7 +135,10 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
 def _play(request: HtmxRequest, code: str, user: User) -> Table:
     text = request.POST.get("move", "")
     called = request.POST.get("uno") == "1" and text.startswith("play ")
-    first, *then = (f"{text} uno" if called else text).split(BETWEEN)
+    moves = text.split(BETWEEN)
+    if called:
+        moves[-1] += " uno"
+    first, *then = moves
     return play_move(
         code=code,
         viewer=viewer_as(request, user),

@@ -28,22 +28,36 @@ from accounts.queries import guest_with_id
 from accounts.zones import is_no_place, zone_of_browser
 from common.htmx import HtmxRequest, login_redirect
 from common.limits import GUESTS
+from common.readers_language import say
+from common.say import N_
 from games.actions import guests
 from games.queries import lists
 from games.refusals import Denied
 from games.render.log_out import LossPage, loss_page_of
-from games.render.words import counted
 from games.web.http import SeeOther
 from games.web.viewer import person
 
-SHARED: Final = "your account plays there too."
-CLOSED: Final = "you looked at hands there as staff, or staff removed you from the table."
-NO_PROGRAMS: Final = "no programs play there, and a program plays for your account."
-NO_ZONE: Final = (
-    "Your browser does not say which time zone you are in, so times may be wrong. "
-    '<a href="{}">Choose your time zone</a>'
+MOVED: Final = (
+    N_("{n} game of {name} moved to your account."),
+    N_("{n} games of {name} moved to your account."),
 )
-OVER_LIMIT: Final = "you would have too many tables."
+SHARED: Final = (
+    N_("{n} game of {name} stayed behind: your account plays there too."),
+    N_("{n} games of {name} stayed behind: your account plays there too."),
+)
+CLOSED: Final = (
+    N_("{n} game of {name} stayed behind: you looked at hands there as staff, or staff removed you from the table."),
+    N_("{n} games of {name} stayed behind: you looked at hands there as staff, or staff removed you from the tables."),
+)
+NO_PROGRAMS: Final = (
+    N_("{n} game of {name} stayed behind: no programs play there, and a program plays for your account."),
+    N_("{n} games of {name} stayed behind: no programs play there, and a program plays for your account."),
+)
+OVER_LIMIT: Final = (
+    N_("{n} game of {name} stayed behind: you would have too many tables."),
+    N_("{n} games of {name} stayed behind: you would have too many tables."),
+)
+"""What became of one game of a guest, and of several."""
 COOKIE: Final = "__Host-left-guest" if settings.HTTPS else "left-guest"
 SALT: Final = "games.web.guests"
 SECONDS: Final = 365 * 86_400
@@ -69,7 +83,9 @@ def time_zone_of(request: HttpRequest) -> str:
 def ask_for_time_zone(request: HttpRequest) -> None:
     """Ask a new guest for the time zone on the next page, if the browser has not named one that people live in."""
     if is_no_place(request.POST.get("browser_zone", "")):
-        messages.info(request, format_html(NO_ZONE, reverse("me")))
+        why = say.text("message", "Your browser does not say which time zone you are in, so times may be wrong.")
+        choose = say.text("message", "Choose your time zone")
+        messages.info(request, format_html('{} <a href="{}">{}</a>', why, reverse("me"), choose))
 
 
 def log_in_first(request: HtmxRequest, page: str) -> HttpResponse | None:
@@ -196,14 +212,14 @@ def _move(request: HttpRequest, guest: User, user: User) -> bool:
         messages.warning(request, denied.message)
         return False
     shared = lists.shared_games(guest, user).count()
-    messages.success(request, f"{counted(moved.games, 'game')} of {guest.name} moved to your account.")
+    messages.success(request, say.plural("message", MOVED[0], MOVED[1], moved.games, name=guest.name))
     stayed = (
         (shared, SHARED),
         (moved.closed, CLOSED),
         (moved.no_programs, NO_PROGRAMS),
         (moved.over_limit, OVER_LIMIT),
     )
-    for number, why in stayed:
+    for number, (one, many) in stayed:
         if number:
-            messages.warning(request, f"{counted(number, 'game')} of {guest.name} stayed behind: {why}")
+            messages.warning(request, say.plural("message", one, many, number, name=guest.name))
     return not (shared or moved.no_programs or moved.over_limit)  # nobody has been asked about these yet

@@ -19,6 +19,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.models import User
 from common.htmx import HtmxRequest
+from common.readers_language import say
 from games import queries
 from games.actions import lobby
 from games.actions.table_limits import TooManyAgainstBots
@@ -128,6 +129,6 @@ def next_game(request: HttpRequest) -> HttpResponse:
     after = request.GET.get("after", "")
     game = lists.next_game_for(user, after=after if A_CODE.fullmatch(after) else None)
     if game is None:
-        messages.info(request, "No game needs you. Start one?")
+        messages.info(request, say.text("message", "No game needs you. Start one?"))
         return redirect("home")
     return redirect(game)

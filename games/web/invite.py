@@ -12,6 +12,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from common import secret_pages
 from common.htmx import HtmxRequest
+from common.readers_language import say
 from games import queries
 from games.queries import Table, Viewer
 from games.refusals import Denied
@@ -79,7 +80,7 @@ def _table_of(request: HttpRequest, key: str) -> Table:
     except Denied as denied:
         raise Http404 from denied
     if not queries.may_see(found, Viewer(person(request), [key])):
-        raise PermissionDenied(SEAT_TAKEN)
+        raise PermissionDenied(say.text("error", SEAT_TAKEN))
     return found
 
 

@@ -21,12 +21,14 @@ from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, LONGEST_DELETION_DA
 from accounts.names import deleted_name
 from accounts.queries import confirmed_addresses
 from common import secret_pages
+from common.readers_language import say
+from common.say import N_
 from games.actions import data_copies, deletion
 from games.queries import my_data
 from games.web.guests import left_guest
 from games.web.http import SeeOther
 
-LOG_IN_FIRST: Final = (
+LOG_IN_FIRST: Final = N_(
     "Your account has no password to ask for. Log out and in again, then come back within five minutes."
 )
 FILE_NAME: Final = "my-data.json"
@@ -68,11 +70,13 @@ def _delete_account(request: HttpRequest) -> HttpResponse:
     user, now = cast("User", request.user), timezone.now()
     guest = left_guest(request)
     if guest is not None and not guest.suspended(now):  # the log-out would lose them
-        messages.info(request, f"Decide first what happens to the games of {guest.name}.")
+        messages.info(
+            request, say.text("message", "Decide first what happens to the games of {name}.", name=guest.name)
+        )
         return SeeOther.to("move-seats")
     refusal = deletion.objection_to_deletion(user, now)
     if not _is_sure(request):
-        refusal = refusal or LOG_IN_FIRST
+        refusal = refusal or say.text("message", LOG_IN_FIRST)
     if request.method != "POST" or refusal:
         return _page(request, user, refusal)
     try:
@@ -80,12 +84,18 @@ def _delete_account(request: HttpRequest) -> HttpResponse:
     except deletion.NotNow as objection:
         return _page(request, user, str(objection))
     on = date_format(timezone.localtime(when), "j F Y, H:i e")
-    deleted = f"account will be deleted within {LONGEST_DELETION_DAYS} days, but not before {on}."
+    deleted = say.text(
+        "message",
+        "Your account will be deleted within {days} days, but not before {time}.",
+        days=LONGEST_DELETION_DAYS,
+        time=on,
+    )
     if user.is_guest:
-        messages.success(request, f"Your {deleted} Until then you can keep it here.")
+        messages.success(request, " ".join([deleted, say.text("message", "Until then you can keep it here.")]))
         return SeeOther.to("me")
     logout(request)
-    messages.success(request, f"You are logged out, and your {deleted} To keep it, log in before then.")
+    keep = say.text("message", "You are logged out. To keep your account, log in before then.")
+    messages.success(request, f"{deleted} {keep}")
     return SeeOther.to("home")
 
 
@@ -96,7 +106,7 @@ def data(request: HttpRequest) -> HttpResponse:
     """Say what there is of a copy of the user's data. POST asks for one, which the worker makes."""
     user, now = cast("User", request.user), timezone.now()
     if not _is_sure(request):
-        messages.info(request, LOG_IN_FIRST)
+        messages.info(request, say.text("message", LOG_IN_FIRST))
         return SeeOther.to("me")
     if request.method == "POST":
         data_copies.ask(user=user, now=now)
@@ -120,7 +130,7 @@ def download(request: HttpRequest) -> HttpResponse:
     :raises Http404: there is none yet, or none any more.
     """
     if not _is_sure(request):
-        messages.info(request, LOG_IN_FIRST)
+        messages.info(request, say.text("message", LOG_IN_FIRST))
         return SeeOther.to("me")
     content = my_data.content_of(cast("User", request.user), timezone.now())
     if content is None:
@@ -147,7 +157,8 @@ def _page(request: HttpRequest, user: User, refusal: str) -> HttpResponse:
 def keep_account(request: HttpRequest) -> HttpResponse:
     """Cancel the deletion of the account. A person does that by logging in, a guest here."""
     if deletion.keep(user=cast("User", request.user)):
-        messages.success(request, "Your account will not be deleted.")
+        messages.success(request, say.text("message", "Your account will not be deleted."))
     else:
-        messages.info(request, "Nobody has asked for the deletion of your account, so it stays.")
+        stays = say.text("message", "Nobody has asked for the deletion of your account, so it stays.")
+        messages.info(request, stays)
     return SeeOther.to("me")

@@ -9,7 +9,6 @@ from django.forms import BoundField
 
 from games.models.notices import NoticeSettings
 from games.notices.kinds import CHANNELS, switched_for, wants
-from games.render import words
 
 
 class KindSwitches(NamedTuple):
@@ -29,7 +28,7 @@ class NoticeForm(forms.Form):
         for kind in self.kinds:
             for channel, name in CHANNELS.items():
                 self.fields[f"{kind.name}.{channel}"] = forms.BooleanField(
-                    label=f"{kind.title}, {words.inside(name)}",
+                    label=f"{kind.title}: {name}",
                     required=False,
                     initial=wants(chosen, kind.name, channel),
                 )

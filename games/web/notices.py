@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import User
 from accounts.queries import mail_addresses, name_of
+from common.readers_language import say
 from games.notices import inbox, mail_links, preferences
 from games.notices.kinds import KINDS
 from games.notices.mail_links import BadLink
@@ -74,7 +75,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen, staff=user.is_staff)
     if form.is_valid():
         preferences.choose(user=user, choices=form.choices(), digest_hour=form.digest_hour(), now=timezone.now())
-        messages.success(request, "Saved.")
+        messages.success(request, say.text("message", "Saved."))
         return SeeOther.to("notice-settings")
     address = mail_addresses([user.pk]).get(user.pk)
     mail = mail_state_of(user, address, chosen, held=inbox.mail_is_held() is not None)
@@ -93,7 +94,8 @@ def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
     except Denied as denied:
         messages.error(request, denied.message)
     else:
-        messages.success(request, "We’ve sent a test email. Open its link to get the emails that are waiting.")
+        sent = say.text("message", "We’ve sent a test email. Open its link to get the emails that are waiting.")
+        messages.success(request, sent)
     return SeeOther.to("notice-settings")
 
 
@@ -118,7 +120,12 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST":
             everything = request.POST.get("what") == "everything"
             link = preferences.stop(token=token, everything=everything)
-            context = {"stopped": "emails about games" if everything else f"“{KINDS[link.target].title}” emails"}
+            if everything:
+                stopped = say.text("mail", "You will no longer get emails about games.")
+            else:
+                kind = KINDS[link.target].title
+                stopped = say.text("mail", "You will no longer get the “{kind}” emails.", kind=kind)
+            context = {"stopped": stopped}
         else:
             context = {"kind": KINDS[preferences.check_stop(token).target].title}
     except BadLink as bad:

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
+from common.readers_language import say
 from games.actions.programs import declare_program
 from games.refusals import Denied
 from games.web.http import SeeOther
@@ -36,7 +37,7 @@ def program(request: HttpRequest) -> HttpResponse:
         except Denied as denied:
             refusal = denied.message
         else:
-            messages.success(request, "Everybody now sees that a program plays for this account.")
+            messages.success(request, say.text("message", "Everybody now sees that a program plays for this account."))
             return SeeOther.to("me")
     status = HTTPStatus.FORBIDDEN if refusal else HTTPStatus.OK
     return render(request, "accounts/program.html", {"refusal": refusal}, status=status)

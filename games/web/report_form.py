@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from accounts.models import User
+from common.readers_language import say
 from games.models import Case
 from games.models.moderation import SHORTEST_WORDS, WORDS_LENGTH
 from games.queries import Table
@@ -57,7 +58,10 @@ class GameReportForm(ReportFields):
 
 
 def _label(player: SeatOwner) -> str:
-    return f"{player.name} (had seat {player.seat + 1})" if player.former else player.name
+    if not player.former:
+        return player.name
+    number = player.seat + 1
+    return say.text("report", "{name} (had seat {number})", name=player.name, number=number)
 
 
 class PersonReportForm(ReportFields):
@@ -89,6 +93,7 @@ def answer(
             form.add_error(None, denied.message)
             status = denied.status
         else:
-            messages.success(request, "Thank you. Staff will look into it. The outcome will appear here.")
+            thanks = say.text("message", "Thank you. Staff will look into it. The outcome will appear here.")
+            messages.success(request, thanks)
             return SeeOther.to("reports")
     return render(request, page, {"form": form, **context}, status=status)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
+from common.readers_language import say
 from games.notices import inbox
 from games.notices.render import notices_page
 from games.queries import conduct
@@ -42,7 +43,7 @@ def suspended(request: HttpRequest) -> HttpResponse:
             refusal = denied
             user.refresh_from_db(fields=["suspended_until"])
         else:
-            messages.success(request, "Appeal sent. The answer will appear on this page.")
+            messages.success(request, say.text("message", "Appeal sent. The answer will appear on this page."))
             return SeeOther.to("suspended")
     suspension = conduct.suspension_of(user, now)
     earlier = conduct.decided_appeals_of(user, other_than=suspension)
@@ -87,7 +88,10 @@ def reports(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         shown = request.POST.getlist("answer")
         if not cases.mark_answers_read(person_id=user.pk, shown=shown, now=timezone.now()):
-            messages.warning(request, "Another outcome has arrived since you opened the page. Please read it, too.")
+            messages.warning(
+                request,
+                say.text("message", "Another outcome has arrived since you opened the page. Please read it, too."),
+            )
         return SeeOther.to("reports")
     filed = conduct.reports_by(user)
     changes = conduct.outcome_changes(one.case for one in filed)
@@ -104,8 +108,11 @@ def warnings(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         newest = number(request.POST.get("newest"), digits=18) or 0
         if people.acknowledge(person_id=user.pk, newest=newest, now=timezone.now()):
-            messages.success(request, "Thank you for reading the warning.")
+            messages.success(request, say.text("message", "Thank you for reading the warning."))
         else:
-            messages.warning(request, "Another warning has arrived since you opened the page. Please read it, too.")
+            messages.warning(
+                request,
+                say.text("message", "Another warning has arrived since you opened the page. Please read it, too."),
+            )
         return SeeOther.to("warnings")
     return render(request, "conduct/warnings.html", {"warnings": conduct.warnings_of(user)})

@@ -19,6 +19,7 @@ from accounts.forms import GuestNameForm
 from accounts.log_ins import store_now
 from accounts.models import User
 from common.htmx import HtmxRequest
+from common.readers_language import say
 from games import queries
 from games.actions import invitations, lobby, pauses, standing_orders
 from games.actions.rematch import ask_rematch
@@ -83,7 +84,7 @@ def leave(request: HtmxRequest, code: str) -> HttpResponse:
     answer = _done(request, code, partial(lobby.leave_table, code=code, now=timezone.now()))
     if not isinstance(answer, SeeOther):
         return answer
-    messages.success(request, "You left the table.")
+    messages.success(request, say.text("message", "You left the table."))
     return SeeOther.to("home")
 
 
@@ -156,12 +157,14 @@ def decline(request: HttpRequest, number: int) -> HttpResponse:
     if invitation is None:
         raise Http404
     if invitation.state == Invitation.State.JOINED:
-        messages.info(request, "You have sat down at this table already. You can leave it here.")
+        messages.info(request, say.text("message", "You have sat down at this table already. You can leave it here."))
         return SeeOther.to("game", invitation.game.code)
     if invitation.state == Invitation.State.EXPIRED:
-        messages.info(request, "The invitation has ended, because the table has started or closed.")
+        messages.info(
+            request, say.text("message", "The invitation has ended, because the table has started or closed.")
+        )
     else:
-        messages.info(request, "You said no to the invitation.")
+        messages.info(request, say.text("message", "You said no to the invitation."))
     return SeeOther.to("home")
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts import known_browsers, log_ins
 from accounts.models import User
+from common.readers_language import say
 from games import announce
 from games.web.http import SeeOther
 
@@ -42,10 +43,10 @@ def sessions(request: HttpRequest) -> HttpResponse:
             request.session.flush()  # another request has just ended this session
             return SeeOther.to("account_login")
         known_browsers.remember(request, answer, user)
-        messages.success(request, "You are logged out everywhere else.")
+        messages.success(request, say.text("message", "You are logged out everywhere else."))
     elif log_ins.end(user_id=user.pk, handle=handle, here=here):
-        messages.success(request, "That browser is logged out.")
+        messages.success(request, say.text("message", "That browser is logged out."))
     else:
-        messages.info(request, "That browser was logged out already.")
+        messages.info(request, say.text("message", "That browser was logged out already."))
     announce.close_sockets(user.pk)  # after the sessions have ended, so that a page that reconnects finds none
     return answer

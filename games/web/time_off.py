@@ -16,21 +16,22 @@ from accounts import actions, views
 from accounts.forms import TimeOffForm, VacationForm
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
+from common.readers_language import say
+from common.say import N_
 from games import announce
 from games.clocks import vacations
 from games.refusals import Denied
 from games.render.time_off import Vacation
-from games.render.words import counted
 from games.web.http import SeeOther, form_status
 
-SAVED: Final = "Saved."
-NEW_HOURS: Final = (
+SAVED: Final = N_("Saved.")
+NEW_HOURS: Final = N_(
     "Saved. From your next turn, deadlines stay out of these hours."
     " A running deadline a day or more away moves within a minute."
 )
-NO_HOURS: Final = "Saved. You have no quiet hours; deadlines stay as they are."
-ON_VACATION: Final = "Your clocks are stopped. Your tables will show it within a minute. Enjoy your time off."
-BACK: Final = "Welcome back. Your clocks are running again. Your tables will show it within a minute."
+NO_HOURS: Final = N_("Saved. You have no quiet hours; deadlines stay as they are.")
+ON_VACATION: Final = N_("Your clocks are stopped. Your tables will show it within a minute. Enjoy your time off.")
+BACK: Final = N_("Welcome back. Your clocks are running again. Your tables will show it within a minute.")
 
 
 @login_required
@@ -58,7 +59,7 @@ def time_off(request: HttpRequest) -> HttpResponse:
             if new_hours:
                 announce.time_off_changed(user.pk)
             hours = NEW_HOURS if form.cleaned_data["quiet_from"] is not None else NO_HOURS
-            messages.success(request, hours if new_hours else SAVED)
+            messages.success(request, say.text("message", hours if new_hours else SAVED))
             return SeeOther.to("time-off")
     return _page(request, user, time_off_form=form)
 
@@ -73,7 +74,7 @@ def begin_vacation(request: HttpRequest) -> HttpResponse:
         except Denied as denied:
             form.add_error(None, denied.message)
         else:
-            messages.success(request, ON_VACATION)
+            messages.success(request, say.text("message", ON_VACATION))
             return SeeOther.to("time-off")
     return _page(request, user, vacation_form=form)
 
@@ -87,8 +88,10 @@ def end_vacation(request: HttpRequest) -> HttpResponse:
     except Denied as denied:
         messages.info(request, denied.message)
     else:
-        back = f" {counted(days, 'vacation day')} returned." if days else ""
-        messages.success(request, f"{BACK}{back}")
+        said = [say.text("message", BACK)]
+        if days:
+            said.append(say.plural("message", "{n} vacation day returned.", "{n} vacation days returned.", days))
+        messages.success(request, " ".join(said))
     return SeeOther.to("time-off")
 
 

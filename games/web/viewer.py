@@ -9,16 +9,18 @@ from django.http import Http404, HttpRequest
 
 from accounts.adapter import LINKS, links_in
 from accounts.models import User
+from common.readers_language import say
+from common.say import N_
 from games import queries
 from games.queries import GameView, Table, Viewer, conduct, lists
 from games.refusals import Denied
 
 LINKS_KEPT: Final = 50
-SEAT_GIVEN_AWAY: Final = (
+SEAT_GIVEN_AWAY: Final = N_(
     "Staff gave your seat at this table to somebody else. It is private, so you can only watch it by its invitation"
-    " link. Your notices say more."
+    " link. Your notifications say more."
 )
-SEAT_TAKEN: Final = "Staff removed you from this table, so you can’t see it any more. Your notices say more."
+SEAT_TAKEN: Final = N_("Staff removed you from this table, so you can’t see it any more. Your notifications say more.")
 BACKEND: Final = "accounts.backends.ByUsername"
 """The authentication backend that logs a guest in."""
 
@@ -56,7 +58,7 @@ def table_for(request: HttpRequest, code: str) -> Table:
     except Denied as denied:
         if asker.user is not None and conduct.lost_seat_to_staff(code, asker.user):
             removed = conduct.removed_by_staff(code, asker.user)
-            raise PermissionDenied(SEAT_TAKEN if removed else SEAT_GIVEN_AWAY) from denied
+            raise PermissionDenied(say.text("error", SEAT_TAKEN if removed else SEAT_GIVEN_AWAY)) from denied
         raise Http404(denied.message) from denied
 
 

@@ -59,7 +59,7 @@ def test_a_folded_part_says_what_is_chosen_in_it(new_page: NewPage, alice: User)
     for scripts in (True, False):
         page = new_page(alice, java_script_enabled=scripts)
         page.goto("/tables/new/")
-        expect(line(page, "Seats")).to_have_text("4 players, bots: careful")
+        expect(line(page, "Seats")).to_have_text("4 players, bots: Careful")
         expect(line(page, "Length")).to_have_text("A single round")
         expect(line(page, "Time")).to_have_text("Standard, about a turn a day")
         expect(line(page, "Rules")).to_have_text("As No Mercy")
@@ -85,7 +85,7 @@ def test_a_line_follows_the_choices_and_is_the_servers_after_a_refusal(new_page:
     page.get_by_label("Mercy limit").fill("30")
     page.get_by_label("Mercy limit").press("Tab")
     lines = {
-        "Seats": "6 players, 2 bots, bots: careful",
+        "Seats": "6 players, 2 bots, bots: Careful",
         "Length": "Short match",
         "Rules": "Draw until playable: off, Mercy limit: 30",
     }
@@ -113,11 +113,11 @@ def test_only_numbers_that_fit_the_game_can_be_chosen_and_others_come_back(new_p
     page.get_by_role("group", name="Players").get_by_label("9").check()
     page.get_by_role("group", name="Bots", exact=True).get_by_label("8").check()
     page.locator(".fold > summary", has_text="Seats").click()
-    expect(line(page, "Seats")).to_have_text("9 players, 8 bots, bots: careful")
+    expect(line(page, "Seats")).to_have_text("9 players, 8 bots, bots: Careful")
     page.get_by_role("radio", name="Stack draw cards").check()
-    expect(line(page, "Seats")).to_have_text("6 players, 5 bots, bots: careful")
+    expect(line(page, "Seats")).to_have_text("6 players, 5 bots, bots: Careful")
     page.get_by_role("radio", name="Flip").check()
-    expect(line(page, "Seats")).to_have_text("9 players, 8 bots, bots: careful")
+    expect(line(page, "Seats")).to_have_text("9 players, 8 bots, bots: Careful")
     page.get_by_role("radio", name="Stack draw cards").check()
     page.get_by_role("button", name="Create table").click()
     page.locator("#hand").wait_for()
@@ -130,7 +130,7 @@ def test_the_parts_speak_of_the_chosen_game_and_of_bots_only_if_there_are_some(n
     page.get_by_role("radio", name="Friends").check()
     expect(line(page, "Seats")).to_have_text("4 players")
     page.get_by_role("radio", name="Bots", exact=False).first.check()
-    expect(line(page, "Seats")).to_have_text("4 players, bots: careful")
+    expect(line(page, "Seats")).to_have_text("4 players, bots: Careful")
     page.locator(".fold > summary", has_text="Length").click()
     short = page.locator("label:has([name=target][value=short]) small")
     expect(short).to_have_text(f"About {rounds_and_points('no-mercy')} points.")

@@ -93,7 +93,7 @@ def test_the_page_asks_for_the_password_and_logs_out_everywhere(dora: User) -> N
     assert "For 14 days nothing is deleted," in page
     assert deleted_name(dora.pk) in page
     answer = browser.post(URL, follow=True)
-    assert "You are logged out, and your account will be deleted within 30 days, but not before " in text_of(answer)
+    assert "Your account will be deleted within 30 days, but not before " in text_of(answer)
     when = stored(dora).deletes_at
     assert when is not None
     assert FORTNIGHT - timedelta(minutes=5) < when - timezone.now() <= FORTNIGHT
@@ -241,7 +241,7 @@ def test_the_page_does_not_tell_that_a_case_is_open(dora: User, alice: User) -> 
     assert text_of(browser.get(URL)) == page
     Case.objects.filter(pk=case.pk).update(closed_at=None)
     answer = browser.post(URL, follow=True)
-    assert "your account will be deleted within 30 days, but not before " in text_of(answer)
+    assert "Your account will be deleted within 30 days, but not before " in text_of(answer)
     assert stored(dora).deletes_at is not None
 
 

@@ -60,7 +60,7 @@ def test_the_form_offers_every_option_preset_and_kind_of_bot(client: Client) -> 
         assert len(rules.PRESET_SUMMARIES[name]) <= 90
         assert f"{title} {rules.PRESET_SUMMARIES[name]}" in page.text
         assert rules.PRESET_DESCRIPTIONS[name] in page.text
-    assert all(f"{bot.label}: {bot.help}" in page.text for bot in BOTS.values())
+    assert all(f"{bot.label} {bot.help}" in page.text for bot in BOTS.values())
 
 
 @pytest.mark.parametrize("players", [2, 6])
@@ -93,7 +93,7 @@ def test_options_are_explained_in_sentences(as_alice: Client) -> None:
     text = form(as_alice).text
     assert "the next player draws If your last card is a draw card, the next player draws without an answer" in text
     assert "Default: on with No Mercy; else off. Rule TURN-4 ." in text
-    assert "Each player is dealt that many cards. Default: 7. Rule SETUP-2 ." in text
+    assert "7: Each player is dealt 7 cards. Default: 7. Rule SETUP-2 ." in text
     assert "Default: any with No Mercy; the same family with Playroom No Mercy; the same card with House Party;" in text
 
 
@@ -325,10 +325,10 @@ def test_only_the_part_of_the_form_with_an_error_is_unfolded(as_alice: Client) -
 @pytest.mark.parametrize(
     ("change", "seats"),
     [
-        ({"way": "bots", "bots": "others"}, "3 players, bots: careful"),
+        ({"way": "bots", "bots": "others"}, "3 players, bots: Careful"),
         ({"way": "friends", "bots": "others"}, "3 players"),
         ({"way": "anyone", "bots": "others"}, "3 players"),
-        ({"way": "friends", "bots": "1"}, "3 players, 1 bot, bots: careful"),
+        ({"way": "friends", "bots": "1"}, "3 players, 1 bot, bots: Careful"),
         ({"way": "bots", "bots": "0"}, "3 players, no bots"),
     ],
 )
