@@ -230,7 +230,7 @@ def test_the_pages_of_invitations_fit_and_axe_finds_nothing(new_page: NewPage, a
     for field in ("#id_password1", "#id_password2"):
         visitor.locator(field).fill("four green reverses")
     visitor.get_by_role("button", name="Sign up").click()
-    expect(visitor.get_by_text("You are logged in as dora.")).to_be_visible()
+    expect(visitor.get_by_text("Welcome, dora.")).to_be_visible()
     page.goto("/accounts/invitations/")
     expect(page.get_by_text("Used by dora")).to_be_visible()
     assert_fits(page, "invitations")

@@ -152,5 +152,5 @@ def test_open_pages_and_their_bells_show_that_the_round_was_cancelled(
         expect(page.locator("#news > summary")).to_have_text(f"Since your last move {cancelled}")
     outbox.deliver(clock=timezone.now)
     for page in pages:
-        expect(page.get_by_role("link", name="Notices, 1 new")).to_be_visible(timeout=PATIENCE * 1000)
+        expect(page.get_by_role("link", name="Notifications, 1 new")).to_be_visible(timeout=PATIENCE * 1000)
         assert page.evaluate("() => window.stillHere") is True

@@ -422,7 +422,7 @@ def test_a_guest_is_asked_to_sign_up_when_the_game_has_ended(alice: User, as_ali
     table, browser = table_at(LAST_CARD, [alice, guest]), logged_in(guest)
     assert "Sign up" not in page_of(browser, table).text
     post(as_alice, table, "play r5")
-    assert "Sign up to keep your games, including this one." in page_of(browser, table).text
+    assert "Keep this game? Sign up with a name and a password." in page_of(browser, table).text
     assert "Sign up" not in page_of(as_alice, table).text
 
 

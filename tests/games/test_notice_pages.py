@@ -98,20 +98,20 @@ def test_the_page_lists_every_notice_that_the_bell_counts(
         True,
         6,
     )  # six rows are three events, and three older
-    assert "Only the newest 6 of 10 new notices are listed." in page.text
+    assert "Only the newest 6 of 10 new notifications are listed." in page.text
     as_alice.post("/notices/read/", {"up_to": max(Notice.objects.values_list("pk", flat=True))})
-    assert bell(as_alice.get("/notices/")) == "Notices"
+    assert bell(as_alice.get("/notices/")) == "Notifications"
 
 
 def test_the_bell_counts_unread_notices_on_every_page_and_in_updates(
     table: Table, alice: User, as_alice: Client, as_bob: Client
 ) -> None:
-    assert bell(as_alice.get("/rules/")) == "Notices"
+    assert bell(as_alice.get("/rules/")) == "Notifications"
     news(table, alice)
     news(table, alice)
     for path in ("/", "/rules/", "/accounts/me/", table.game.get_absolute_url()):
-        assert bell(as_alice.get(path)).endswith("Notices, 2 new")
-    assert bell(as_bob.get("/")) == "Notices"
+        assert bell(as_alice.get(path)).endswith("Notifications, 2 new")
+    assert bell(as_bob.get("/")) == "Notifications"
     part = Page(as_alice.get(table.game.get_absolute_url(), headers={"HX-Request": "true"}))
     assert "2 new" in part.part("bell")
 
@@ -172,7 +172,7 @@ def test_a_notice_that_is_shown_is_opened_by_its_reader_only(
     assert as_alice.get(f"/notices/{number}/open/").status_code == 405
     answer = as_alice.post(f"/notices/{number}/open/")
     assert (answer.status_code, answer.headers["Location"]) == (303, table.game.get_absolute_url())
-    assert bell(as_alice.get("/")) == "Notices"
+    assert bell(as_alice.get("/")) == "Notifications"
 
 
 def told_of(alice: User, bob: User, mo: User, count: int) -> None:

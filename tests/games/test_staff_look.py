@@ -50,7 +50,7 @@ def test_people_who_lost_their_seat_after_the_look_are_told_when_the_game_is_ove
     tables.move_seat(**act(dealt, ann, seat=2, username="dora"))
     told = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
     assert not told.exists()
-    assert b">Your notices</a>" in refusal_for(bob, dealt)
+    assert b">Your notifications</a>" in refusal_for(bob, dealt)
     tables.void_game(**act(dealt, ann))
     text = "Staff looked at hands while you were playing in a game that is over now, with alice and"
     assert {row.user: row.text for row in told} == {bob: f"{text} dora.", charlie: f"{text} bob."}

@@ -74,7 +74,7 @@ def test_the_third_leads_to_the_newest_and_offers_to_give_up_the_oldest(
 ) -> None:
     page = browser.post(url, form)
     assert page.status_code == 403
-    said = "2 bot games are open, the most for a guest. Go on with one, or give up the oldest, with Bot 1, and start a"
+    said = "2 bot games are open. That is the most for a guest. Go on with one, or give up the oldest, with Bot 1, and"
     assert said in text_of(page)
     assert "the maximum" not in text_of(page)
     assert "bot games are open" not in text_of(browser.get("/"))
