@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
@@ -15,23 +15,31 @@ from games import rules
 from games.models.moderation import MOVE_SEAT, REMOVE
 from games.models.owner_changes import OWNER_CHANGES, OwnerChange, parse_changes
 
-_LOG: Final = Columns(
-    {},
-    n="m.n",
-    round="r.number",
-    seat="m.seat",
-    text="m.text",
-    at="m.at",
-    events="m.events",
-    over="r.ended_at IS NOT NULL",
-    by_bot="m.by_bot",
-    by_order="m.by_order",
-    changes=OWNER_CHANGES,
-)
+_MOVE: Final = {
+    "n": "m.n",
+    "round": "r.number",
+    "seat": "m.seat",
+    "text": "m.text",
+    "at": "m.at",
+    "events": "m.events",
+    "over": "r.ended_at IS NOT NULL",
+    "by_bot": "m.by_bot",
+    "by_order": "m.by_order",
+}
+_LOG: Final = Columns({}, **_MOVE, changes=OWNER_CHANGES)
 _LOG_SQL: Final = f"""
 SELECT {_LOG}
 FROM games_move m JOIN games_round r ON r.id = m.round_id
 WHERE m.game_id = %s AND m.n > %s AND m.n <= %s ORDER BY m.n DESC LIMIT %s
+"""  # noqa: S608  # columns of ours
+_LAST: Final = Columns({}, game_id="m.game_id", **_MOVE, changes=OWNER_CHANGES.replace("%s", "m.game_id"))
+_LAST_SQL: Final = f"""
+SELECT {_LAST}
+FROM unnest(%s::bigint[], %s::integer[]) AS asked (game_id, version)
+JOIN LATERAL (
+    SELECT * FROM games_move WHERE game_id = asked.game_id AND n <= asked.version ORDER BY n DESC LIMIT 1
+) m ON true
+JOIN games_round r ON r.id = m.round_id
 """  # noqa: S608  # columns of ours
 
 
@@ -68,10 +76,22 @@ def read_log(game_id: int, after: int, until: int, last: int | None) -> list[Log
     with prepared_cursor() as cursor:
         cursor.execute(_LOG_SQL, [game_id, game_id, after, until, last])
         rows = reversed(_LOG.fetch_all(cursor))
-    return [
-        LogRow(**row.values() | {"events": _events(row["events"]), "changes": parse_changes(row["changes"])})
-        for row in rows
-    ]
+    return [_log_row(row.values()) for row in rows]
+
+
+def read_last_moves(versions: Mapping[int, int]) -> dict[int, LogRow]:
+    """Return the newest move of each game up to its version, by the game's id. Runs one query.
+
+    `versions` has the version of each game by its id. A game without a move is left out.
+    """
+    with prepared_cursor() as cursor:
+        cursor.execute(_LAST_SQL, [list(versions), list(versions.values())])
+        rows = [row.values() for row in _LAST.fetch_all(cursor)]
+    return {row.pop("game_id"): _log_row(row) for row in rows}
+
+
+def _log_row(values: Mapping[str, Any]) -> LogRow:
+    return LogRow(**{**values, "events": _events(values["events"]), "changes": parse_changes(values["changes"])})
 
 
 # The current name. The entry has the name of its time, which staff may have taken away since.

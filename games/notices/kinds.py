@@ -15,6 +15,7 @@ from django.db.models import TextChoices
 from django.urls import reverse
 
 from accounts.mails import Reason as AccountReason
+from common.say import N_
 from games.models import Game, Notice, NoticeSettings
 from games.models.notices import EMAIL, SITE
 
@@ -208,10 +209,11 @@ class NoticeKind:
     for_staff: Only staff get it, so only they find it among their settings.
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
-    template: The mail's templates, `emails/<template>_subject.txt`, `_body.txt` and `_body.html`.
+    template: The mail's templates, `emails/<template>.txt` and `emails/<template>.html`.
     link: The text of the mail's link to a table while the game is running.
-    several: The noun for several such events in a mail, like "tables".
-    reminds: Start the mail's subject with “Reminder”.
+    several: What a mail says of `n` such events, in place of the title. Kinds with a layout of their own have none.
+    names_game: Its sentence names the game, so the mail's subject does not name it again.
+    reminds: The mail is about time that runs out.
     """
 
     name: str
@@ -236,7 +238,8 @@ class NoticeKind:
     one_mail: bool = False
     template: str = "news"
     link: str = "Open the table"
-    several: str = "tables"
+    several: str = ""
+    names_game: bool = False
     reminds: bool = False
 
     def path(self, occasion: int) -> str:
@@ -278,6 +281,7 @@ _ROWS: Final = (
         while_viewing=True,  # the player was away, even if a page was open
         link="Take your seat back",
         to_suspended=True,
+        several=N_("A bot plays for you at {n} tables"),
     ),
     NoticeKind(
         TAKEN_OUT,
@@ -285,6 +289,7 @@ _ROWS: Final = (
         "You missed too many turns in a row at a table where no bot takes over, so you are out of the game.",
         while_viewing=True,  # the player was away, even if a page was open
         to_suspended=True,
+        several=N_("You are out of {n} games"),
     ),
     NoticeKind(
         DAY_TAKEN,
@@ -292,23 +297,43 @@ _ROWS: Final = (
         "Your time ran out, and a vacation day was used instead of a missed turn.",
         page="time-off",
         on_vacation=True,  # it is about that vacation
-        several="times",
+        several=N_("{n} vacation days were used"),
     ),
-    NoticeKind(CAUGHT, "You were caught", "Someone caught you with one card before you called UNO.", _SITE_ONLY),
-    NoticeKind(OUT, "You are out", "You reached the mercy limit.", _SITE_ONLY),
-    NoticeKind(ROUND_OVER, "A round is over", "A round of a match has a winner.", _SITE_ONLY),
+    NoticeKind(
+        CAUGHT,
+        "You were caught",
+        "Someone caught you with one card before you called UNO.",
+        _SITE_ONLY,
+        several=N_("You were caught {n} times"),
+    ),
+    NoticeKind(
+        OUT,
+        "You are out",
+        "You reached the mercy limit.",
+        _SITE_ONLY,
+        several=N_("You are out of {n} rounds"),
+    ),
+    NoticeKind(
+        ROUND_OVER,
+        "A round is over",
+        "A round of a match has a winner.",
+        _SITE_ONLY,
+        several=N_("{n} rounds are over"),
+    ),
     NoticeKind(
         ROUND_CANCELLED,
         "A round was cancelled",
         "Staff cancelled a round of your game, and it was dealt again.",
         while_viewing=True,  # an open page shows the new deal, even if the player looks away
         to_suspended=True,
+        several=N_("{n} rounds of your games were cancelled"),
     ),
     NoticeKind(
         GAME_OVER,
         "A game is over",
         "A game or a match ended or was called off, or your table was closed before the game started.",
         to_suspended=True,
+        several=N_("{n} of your games are over"),
     ),
     NoticeKind(
         INVITED,
@@ -317,12 +342,15 @@ _ROWS: Final = (
         wait=timedelta(minutes=2),
         still_needed=_has_not_joined,
         to_unseated=True,
+        several=N_("You have {n} invitations"),
     ),
     NoticeKind(
         TABLE_FULL,
         "Your table is full",
         "The last seat was taken and the game has started.",
         wait=timedelta(minutes=1),
+        several=N_("{n} of your tables have started"),
+        names_game=True,
     ),
     NoticeKind(
         SEAT_MOVED,
@@ -330,6 +358,7 @@ _ROWS: Final = (
         "Staff gave your seat to another player or a bot, or gave you someone else’s seat.",
         while_viewing=True,  # an open page shows that the seat is gone, but not why
         to_suspended=True,
+        several=N_("Staff changed your seat at {n} tables"),
     ),
     NoticeKind(
         STAFF_SAID,
@@ -338,6 +367,7 @@ _ROWS: Final = (
         _SITE_ONLY,
         while_viewing=True,  # an open page shows it in the log, which may be closed
         to_suspended=True,
+        several=N_("Staff said something to {n} of your tables"),
     ),
     NoticeKind(
         LINK_CHANGED,
@@ -345,6 +375,7 @@ _ROWS: Final = (
         "Staff removed somebody from your private table, so the link that you sent no longer works.",
         _SITE_ONLY,
         while_viewing=True,  # an open page shows the new link, but not that the old one is dead
+        several=N_("{n} of your tables have a new link"),
     ),
     NoticeKind(
         HOST_CHANGED,
@@ -352,6 +383,7 @@ _ROWS: Final = (
         "Staff removed the host of a table that waits for players, and you are its host now.",
         _SITE_ONLY,
         while_viewing=True,  # an open page shows the buttons of a host, but not why
+        several=N_("You are the host of {n} more tables now"),
     ),
     NoticeKind(
         REPORT_SETTLED,
@@ -359,7 +391,7 @@ _ROWS: Final = (
         "Staff have reviewed your report and tell you the outcome.",
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
-        several="reports",
+        several=N_("{n} of your reports are settled"),
     ),
     NoticeKind(
         OUTCOME_CHANGED,
@@ -367,7 +399,7 @@ _ROWS: Final = (
         "Staff have changed the outcome of your report, or their answer to it.",
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
-        several="reports",
+        several=N_("The outcomes of {n} of your reports changed"),
     ),
     NoticeKind(
         ROLE_CHANGED,
@@ -375,7 +407,7 @@ _ROWS: Final = (
         "You became a moderator or an admin of this site, or lost that role.",
         _SITE_ONLY,
         page="mfa_index",  # the staff pages need a second factor
-        several="times",
+        several=N_("Your role has changed {n} times"),
     ),
     NoticeKind(
         FACTOR_DROPPED,
@@ -384,8 +416,8 @@ _ROWS: Final = (
         page="mfa_index",
         on_vacation=True,  # another person may have asked for it
         in_quiet_hours=True,
-        several="times",
         to_suspended=True,
+        several=N_("Your second factor was removed {n} times"),
     ),
     NoticeKind(
         APPEAL_DECIDED,
@@ -394,7 +426,7 @@ _ROWS: Final = (
         page="suspended",
         on_vacation=True,  # the vacation was chosen for games
         while_suspended=True,
-        several="appeals",
+        several=N_("{n} of your appeals are decided"),
     ),
     NoticeKind(
         NAME_CHANGED,
@@ -403,8 +435,8 @@ _ROWS: Final = (
         page="me",
         on_vacation=True,  # people need it to log in
         while_suspended=True,
-        several="times",
         to_suspended=True,
+        several=N_("Staff changed your name {n} times"),
     ),
     NoticeKind(
         WARNED,
@@ -413,8 +445,8 @@ _ROWS: Final = (
         page="warnings",
         on_vacation=True,  # it is not about a game
         while_suspended=True,
-        several="warnings",
         to_suspended=True,
+        several=N_("Staff warned you {n} times"),
     ),
     NoticeKind(
         MUTED,
@@ -423,8 +455,8 @@ _ROWS: Final = (
         page="me",
         on_vacation=True,  # it is not about a game
         while_suspended=True,
-        several="times",
         to_suspended=True,
+        several=N_("Staff muted you {n} times"),
     ),
     NoticeKind(
         UNMUTED,
@@ -433,8 +465,8 @@ _ROWS: Final = (
         page="me",
         on_vacation=True,  # it is not about a game
         while_suspended=True,
-        several="times",
         to_suspended=True,
+        several=N_("Staff ended {n} of your mutes"),
     ),
     NoticeKind(
         SUSPENDED,
@@ -444,7 +476,7 @@ _ROWS: Final = (
         page="suspended",
         on_vacation=True,  # it is not about a game
         while_suspended=True,
-        several="times",
+        several=N_("Staff suspended your account {n} times"),
     ),
     NoticeKind(
         LIFTED,
@@ -452,7 +484,7 @@ _ROWS: Final = (
         "Staff lifted a suspension of your account before its end.",
         page="suspended",
         on_vacation=True,  # it is not about a game
-        several="times",
+        several=N_("Staff lifted {n} of your suspensions"),
     ),
     NoticeKind(
         CASE_ARRIVED,
@@ -465,7 +497,7 @@ _ROWS: Final = (
         to_staff=False,  # whom it leaves out is reported or has reported
         for_staff=True,
         one_mail=True,
-        several="cases",
+        several=N_("{n} cases have arrived"),
     ),
     NoticeKind(
         CASE_HANDED_OVER,
@@ -477,7 +509,7 @@ _ROWS: Final = (
         query="?held=me",
         to_staff=False,
         for_staff=True,
-        several="cases",
+        several=N_("{n} cases were handed over to you"),
     ),
     NoticeKind(
         APPEAL_ARRIVED,
@@ -489,7 +521,7 @@ _ROWS: Final = (
         to_staff=False,
         for_staff=True,
         one_mail=True,
-        several="appeals",
+        several=N_("{n} appeals have arrived"),
     ),
     NoticeKind(
         DIGEST,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import structlog
 from django.core.mail import EmailMultiAlternatives
@@ -14,12 +15,19 @@ from accounts.queries import mail_addresses
 from games import queries
 from games.models.notices import Notice, NoticeSettings
 from games.notices import emails, inbox
-from games.notices.emails import EmailItem, Reader
-from games.notices.kinds import DIGEST, KINDS
+from games.notices.emails import EmailItem, Reader, Turn
+from games.notices.kinds import DIGEST, KINDS, TURN_KINDS
 from games.notices.queue import ClaimedMail
-from games.queries import GameView, Table, lists
+from games.queries import LogLine, Table, lists
 
 log = structlog.get_logger(__name__)
+
+
+class Games(NamedTuple):
+    """What a batch of mails is about, by the game's id: the tables, and the newest lines of the logs of turns."""
+
+    tables: Mapping[int, Table]
+    last: Mapping[int, LogLine]
 
 
 def compose(rows: Sequence[Notice], *, now: datetime) -> list[ClaimedMail[Notice]]:
@@ -29,34 +37,36 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[ClaimedMail[Notice
         groups.setdefault((row.user_id, row.kind), []).append(row)
     try:
         tables = inbox.tables_of(inbox.games_in(rows))
+        on_turn = inbox.games_in(row for row in rows if row.kind in TURN_KINDS)
+        last = inbox.last_lines_of({game: table for game, table in tables.items() if game in on_turn})
         readers = readers_of({row.user for row in rows})
     except Exception:
         # An account may have just been deleted. Return the claims now, instead of letting them become stale.
         log.exception("no mail made")
         return [(group, None) for group in groups.values()]
-    return [mail for group in groups.values() for mail in _mails_about(readers, group, tables, now)]
+    return [mail for group in groups.values() for mail in _mails_about(readers, group, Games(tables, last), now)]
 
 
 def _mails_about(
-    readers: Mapping[int, Reader], rows: list[Notice], tables: Mapping[int, Table], now: datetime
+    readers: Mapping[int, Reader], rows: list[Notice], games: Games, now: datetime
 ) -> list[ClaimedMail[Notice]]:
     """Return one mail about all these notices. A notice that breaks the mail is left out and tried again by itself."""
-    mail = _try_mail(readers, rows, tables, now)
+    mail = _try_mail(readers, rows, games, now)
     if mail is not None or len(rows) == 1 or rows[0].user_id not in readers:
         return [(rows, mail)]
-    good = [row for row in rows if _try_mail(readers, [row], tables, now) is not None]
+    good = [row for row in rows if _try_mail(readers, [row], games, now) is not None]
     broken: list[ClaimedMail[Notice]] = [([row], None) for row in rows if row not in good]
-    return [*([(good, _try_mail(readers, good, tables, now))] if good else []), *broken]
+    return [*([(good, _try_mail(readers, good, games, now))] if good else []), *broken]
 
 
 def _try_mail(
-    readers: Mapping[int, Reader], rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime
+    readers: Mapping[int, Reader], rows: Sequence[Notice], games: Games, now: datetime
 ) -> EmailMultiAlternatives | None:
     reader = readers.get(rows[0].user_id)
     if reader is None:
         return None  # the address has just been removed: the next check drops the notices
     try:
-        return _mail(reader, rows, tables, now)
+        return _mail(reader, rows, games, now)
     except Exception:
         # One broken mail must not stop the others. It is tried again, and finally given up with a reason.
         log.exception("mail not made", kind=rows[0].kind)
@@ -75,28 +85,30 @@ def readers_of(people: set[User]) -> dict[int, Reader]:
     }
 
 
-def _mail(reader: Reader, rows: Sequence[Notice], tables: Mapping[int, Table], now: datetime) -> EmailMultiAlternatives:
+def _mail(reader: Reader, rows: Sequence[Notice], games: Games, now: datetime) -> EmailMultiAlternatives:
     """Return the mail about these notices of one person and one kind."""
     kind, user, unique = KINDS[rows[0].kind], rows[0].user, name_of_mail(rows)
     if kind.name == DIGEST:
         return _digest(reader, user, now, unique)
     if kind.turn:
-        games = dict.fromkeys(row.game_id for row in rows if row.game_id is not None)
-        views = sort_by_deadline([queries.view_of(tables[game], user) for game in games])
-        return emails.turn_mail(reader, kind, views, now=now, unique=unique)
-    return emails.news_mail(reader, kind, _news(user, rows, tables), now=now, unique=unique)
+        on_turn = dict.fromkeys(row.game_id for row in rows if row.game_id is not None)
+        turns = _turns(user, {game: games.tables[game] for game in on_turn}, games.last)
+        return emails.turn_mail(reader, kind, turns, now=now, unique=unique)
+    return emails.news_mail(reader, kind, _news(user, rows, games.tables), now=now, unique=unique)
 
 
 def _digest(reader: Reader, user: User, now: datetime, unique: str) -> EmailMultiAlternatives:
     on_turn = inbox.tables_of(list(lists.waiting_for(user).values_list("pk", flat=True)))
-    waiting = sort_by_deadline([queries.view_of(table, user) for table in on_turn.values()])
+    waiting = _turns(user, on_turn, inbox.last_lines_of(on_turn))
     rows = inbox.unread_today(user, now)
     news = _news(user, rows, inbox.tables_of(inbox.games_in(rows)))
     return emails.digest_mail(reader, waiting, news, now=now, unique=unique)
 
 
-def sort_by_deadline(views: Sequence[GameView]) -> list[GameView]:
-    return sorted(views, key=lambda view: (view.deadline is None, view.deadline))
+def _turns(user: User, tables: Mapping[int, Table], last: Mapping[int, LogLine]) -> list[Turn]:
+    """Return this person's turns at these tables, the most urgent first."""
+    turns = [Turn(queries.view_of(table, user), last.get(game)) for game, table in tables.items()]
+    return sorted(turns, key=lambda turn: (turn.view.deadline is None, turn.view.deadline))
 
 
 def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table]) -> list[EmailItem]:

@@ -14,7 +14,7 @@ a `GameView`, which `view_of` makes.
 """
 
 from games.queries.legal import legal_moves, require_allowed, require_step
-from games.queries.log import DoneAct, LogLine, PastEvent, You, between_moves, log_of
+from games.queries.log import DoneAct, LogLine, PastEvent, You, between_moves, last_lines, log_of
 from games.queries.tables import (
     NO_TOKENS,
     Playing,
@@ -58,6 +58,7 @@ __all__ = [
     "between_moves",
     "find",
     "hands_after",
+    "last_lines",
     "legal_moves",
     "load",
     "load_by_invite",

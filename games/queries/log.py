@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum, auto
@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import rules
-from games.models.log_rows import EventRow, read_between_moves, read_log
+from games.models.log_rows import EventRow, LogRow, read_between_moves, read_last_moves, read_log
 from games.models.moderation import LOOK
 from games.queries.former_holders import (
     Holders,
@@ -80,10 +80,26 @@ def log_of(
     for line in read_log(table.game.pk, after, end, last):
         holders = holders_of(table.seats, line.changes)
         reader = you if you is not None and held_by_current_owner(holders, you, line.n) else None
-        events = rules.redact(line.events, reader, line.over)
-        found = LogLine(line.n, line.round, line.seat, line.text, line.at, events, line.by_bot, line.by_order)
-        lines.append(found.made_by(holders))
+        lines.append(_line(line, rules.redact(line.events, reader, line.over), holders))
     return lines
+
+
+def last_lines(tables: Iterable[Table]) -> dict[int, LogLine]:
+    """Return the newest line of the log of each table, by the game's id. Runs one query.
+
+    They have only what everybody could see when the move was made. Tables without a move are left out.
+    """
+    asked = {table.game.pk: table for table in tables}
+    found = read_last_moves({number: table.game.version for number, table in asked.items()}) if asked else {}
+    return {
+        number: _line(row, rules.redact(row.events, None, over=False), holders_of(asked[number].seats, row.changes))
+        for number, row in found.items()
+    }
+
+
+def _line(row: LogRow, events: tuple[rules.Event, ...], holders: Holders) -> LogLine:
+    line = LogLine(row.n, row.round, row.seat, row.text, row.at, events, row.by_bot, row.by_order)
+    return line.made_by(holders)
 
 
 class You(Enum):

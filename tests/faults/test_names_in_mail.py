@@ -42,7 +42,7 @@ HOSTILE = {
 PLAIN = "Eve"
 HEADERS = {
     "content-type", "mime-version", "subject", "from", "to", "date", "message-id", "auto-submitted",
-    "x-auto-response-suppress", "list-unsubscribe", "list-unsubscribe-post", "list-id",
+    "x-auto-response-suppress", "list-unsubscribe", "list-unsubscribe-post", "list-id", "references", "in-reply-to",
 }  # fmt: skip
 LATER, TOMORROW = NOON + timedelta(hours=1), NOON + timedelta(days=1)
 DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -53,7 +53,10 @@ def test_people_are_notified_when_their_table_closes(alice: User, bob: User) -> 
     housekeeping.close_old_tables(now=NOON)
     outbox.deliver(clock=lambda: NOON)
     text = "Your table was closed because not enough players joined within 7 days."
-    assert sorted((letter.to[0], letter.subject) for letter in mail.outbox) == [(alice.email, text), (bob.email, text)]
+    assert sorted((letter.to[0], letter.subject) for letter in mail.outbox) == [
+        (alice.email, f"No Mercy with bob (+1 bot): {text}"),
+        (bob.email, f"No Mercy with alice (+1 bot): {text}"),
+    ]
     assert text in text_of(logged_in(bob).get("/notices/"))
 
 

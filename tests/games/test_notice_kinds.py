@@ -39,8 +39,9 @@ def test_every_kind_is_complete(kind: NoticeKind) -> None:
     assert kind.help.endswith(".") == (kind in SWITCHED)
     assert set(kind.channels) <= set(CHANNELS)
     assert kind.replaces in {"", *KINDS}
-    for part in ("subject.txt", "body.txt", "body.html"):
-        get_template(f"emails/{kind.template}_{part}")
+    for part in ("txt", "html"):
+        get_template(f"emails/{kind.template}.{part}")
+    assert ("{n}" in kind.several) == (kind.template == "news")
     if kind.page:
         kind.path(occasion=1)
 

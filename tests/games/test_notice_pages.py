@@ -352,7 +352,7 @@ def test_mail_to_a_bounced_address_waits_until_it_works_again(table: Table, alic
     assert NoticeSettings.objects.get(user=alice).bounced
     assert "We will email alice@example.org again" in text_of(Client().post(path))
     outbox.deliver(clock=timezone.now)
-    assert [message.subject for message in mail.outbox[1:]] == ["Bob wins the game."]
+    assert [message.subject for message in mail.outbox[1:]] == ["No Mercy with bob: Bob wins the game."]
 
 
 def test_a_new_address_gets_waiting_mail_immediately(table: Table, alice: User) -> None:

@@ -12,7 +12,9 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client, override_settings
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -20,12 +22,12 @@ from games import presence
 from games.actions import lobby
 from games.clocks import quiet_hours
 from games.models import Game, Notice, NoticeSettings, Seat
-from games.notices import outbox, player_notices, preferences, reminders, sending
+from games.notices import notice_mails, outbox, player_notices, preferences, reminders, sending
 from games.queries import Table, Viewer
 from tests.conftest import logged_in
 from tests.support.clocks import HOUR, MINUTE, move
 from tests.support.mail import links_in, parsed, text_of
-from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -63,7 +65,7 @@ def test_a_turn_notice_is_sent_once_when_its_wait_is_over(table: Table) -> None:
     assert states() == {"site": ("waiting", ""), "email": ("waiting", "")}
     (sent,) = deliver()
     assert sent["To"] == "alice@example.org"
-    assert sent["Subject"] == "Your turn. You have until Sunday 22 November, 12:00 (UTC)."
+    assert sent["Subject"] == "Your turn in No Mercy with bob"
     assert states() == {"site": ("sent", ""), "email": ("sent", "")}
     assert deliver(DUE + HOUR) == []
 
@@ -126,7 +128,7 @@ def open_game_page(table: Table) -> None:
     presence.mark_viewing(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
 
 
-TAKEN: Final = "You missed 3 turns in a row, so a bot took over your seat."
+TAKEN: Final = "No Mercy with bob: You missed 3 turns in a row, so a bot took over your seat."
 OVER: Final = {"status": "over", "winner": 1, "deadline": None, "finished_at": NOON}
 
 
@@ -198,10 +200,30 @@ def another_turn(alice: User, bob: User) -> Table:
 def test_several_games_share_one_mail_with_the_most_urgent_first(table: Table, alice: User, bob: User) -> None:
     another_turn(alice, bob)
     (sent,) = deliver()
-    assert sent["Subject"] == "Your turn in 2 games, the first by Saturday 21 November, 15:00 (UTC)."
+    assert sent["Subject"] == "Your turn in 2 games: No Mercy with bob; No Mercy with bob"
+    text = text_of(sent)
+    assert text.index("Saturday 21 November, 15:00") < text.index("Sunday 22 November, 12:00")
     assert len([link for link in links_in(sent) if "/mail/open/" in link]) == 2
     assert states() == {"site": ("waiting", ""), "email": ("sent", "")}
     assert deliver(DUE + HOUR) == []
+
+
+def test_a_batch_of_turn_mails_reads_all_its_games_together(
+    table: Table, alice: User, bob: User, charlie: User
+) -> None:
+    def count_queries(tables: list[Table]) -> int:
+        rows = [
+            Notice(pk=number, user=one.seats[0].user, game=one.game, kind="turn", created_at=NOON)
+            for number, one in enumerate(tables, 1)
+        ]
+        with CaptureQueriesContext(connection) as queries:
+            assert all(made for _, made in notice_mails.compose(rows, now=NOON))
+        return len(queries)
+
+    people = (alice, bob, charlie, alice)
+    tables = [table_after([user, "careful"], 3, seed, deadline=NOON + DAY) for seed, user in enumerate(people)]
+    count_queries(tables)  # writes the settings of these people
+    assert count_queries(tables) == count_queries([table]) == 6
 
 
 def test_a_dropped_notice_does_not_send_others_early(table: Table, alice: User, bob: User) -> None:
@@ -219,7 +241,7 @@ def remind(table: Table) -> None:
 def test_a_reminder_replaces_the_turn_mail(table: Table) -> None:
     remind(table)
     (sent,) = deliver(NOON + 20 * HOUR)
-    assert sent["Subject"] == "Reminder. Your turn. You have until Sunday 22 November, 12:00 (UTC)."
+    assert sent["Subject"] == "Your time is running out in No Mercy with bob"
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
@@ -323,7 +345,7 @@ def test_a_reminder_waits_if_there_is_time_after_quiet_hours(table: Table, alice
     reminder = Notice.objects.get(kind="deadline", channel="email")
     assert (reminder.state, reminder.reason, reminder.due_at) == ("waiting", "night", NOON + 6 * HOUR)
     (sent,) = deliver(NOON + 6 * HOUR)  # in the morning the reminder replaces the turn mail
-    assert sent["Subject"].startswith("Reminder. Your turn")
+    assert sent["Subject"].startswith("Your time is running out")
     assert Notice.objects.get(kind="turn", channel="email").reason == "reminded"
 
 
@@ -350,7 +372,7 @@ def test_a_summary_is_sent_once_a_day_at_its_hour(table: Table, alice: User) -> 
     assert preferences.write_digests(now=NOON + 4 * HOUR) == 0
     (sent,) = [found for found in deliver(NOON + 4 * HOUR) if "waiting" in found["Subject"]]
     assert sent["Subject"] == "1 game is waiting for you."
-    assert "until Sunday 22 November, 14:00 (Europe/Helsinki)" in text_of(sent)
+    assert "You have until Sunday 22 November, 14:00 (Europe/Helsinki)." in text_of(sent)
     assert NoticeSettings.objects.get(user=alice).digest_at == NOON + 28 * HOUR
 
 
@@ -429,7 +451,9 @@ def test_an_invitation_is_sent_only_while_the_table_is_open(alice: User, bob: Us
     elif answer == "comes too late":
         Game.objects.filter(pk=game.pk).update(status="void")
     sent = deliver()
-    assert [found["Subject"] for found in sent] == ([] if reason else ["bob invites you to a rematch."])
+    assert [found["Subject"] for found in sent] == (
+        [] if reason else ["No Mercy with bob: bob invites you to a rematch."]
+    )
     assert states()["email"][1] == reason
 
 

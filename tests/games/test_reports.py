@@ -839,7 +839,7 @@ def test_several_outcomes_share_one_mail_and_are_in_the_summary(table: Table, mo
         report(table, alice, kind=kind)
         close(Case.objects.get(kind=kind), mo, outcome="unclear")
     (letter,) = outbox_of(NOON)
-    assert letter.subject == "Your report is settled: 2 reports."
+    assert letter.subject == "2 of your reports are settled"
     assert str(letter.body).count("we could not tell") == 2
     digest = emails.digest_mail(
         emails.Reader(alice.pk, "alice", "a@example.org", "UTC", "key"),

@@ -74,7 +74,7 @@ def test_a_person_who_loses_a_seat_is_notified_even_while_viewing(ann: User, ali
     presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
     outbox.deliver(clock=lambda: NOON)
-    assert "Staff gave your seat to dora, in the game with bob." in [
+    assert "No Mercy with bob and dora: Staff gave your seat to dora, in the game with bob." in [
         str(letter.subject) for letter in mail.outbox if "alice" in letter.to[0]
     ]
 

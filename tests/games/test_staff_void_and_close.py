@@ -292,7 +292,7 @@ def test_staff_can_close_a_table_that_has_not_started(mo: User, alice: User) -> 
         assert denied.value.message == "This table was closed before the game started."
     outbox.deliver(clock=lambda: NOON)
     (letter,) = mail.outbox
-    assert (letter.to, letter.subject) == ([alice.email], "Staff closed this table before the game started.")
+    assert (letter.to, letter.subject) == ([alice.email], "No Mercy: Staff closed this table before the game started.")
     assert f"{settings.SITE_URL}/mail/open/" in str(letter.body)
 
 

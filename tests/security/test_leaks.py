@@ -2,9 +2,9 @@
 
 Each game is read by every seat, an outsider and a visitor: first as it is, then with all cards hidden from that reader
 dealt again among their places and in the log's events. Every byte must agree: bodies, headers, mails, answers to moves,
-and the server's log of them. No mail names a card, staff pages depend on no card in a hand or a pile, and messages
-through Redis contain none. A finished round hides nothing, so earlier rounds of a match stay as they are. The scan
-first proves itself on seeded leaks. `LEAK_GAMES=10000` is the long form.
+and the server's log of them. A mail names only cards that everybody sees, staff pages depend on no card in a hand or a
+pile, and messages through Redis contain none. A finished round hides nothing, so earlier rounds of a match stay as they
+are. The scan first proves itself on seeded leaks. `LEAK_GAMES=10000` is the long form.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from django.urls import reverse
 from accounts.models import User
 from games import queries, rules
 from games.api.views import game_json, line_json
-from games.models import Notice
+from games.models import Game, Notice
 from games.models.notices import EMAIL
 from games.notices import notice_mails
 from games.notices.kinds import KINDS
@@ -50,9 +50,15 @@ VARYING_PARTS: Final = (
 """The parts of answers that differ between equal requests, and why. The first group is kept."""
 SIGNED: Final = re.compile(r"/mail/(\w+)/[^/\s]+/")
 
-_NAMES: Final = "|".join(re.escape(card_name(face)) for face in rules.FACES)
+_NAMES: Final = "|".join(sorted({re.escape(card_name(face)) for face in rules.FACES}, key=len, reverse=True))
 NAMED: Final = re.compile(rf"\b(?:{_NAMES})\b".encode(), re.IGNORECASE)
 """The name of any card, as on pages."""
+
+
+def names_in(text: bytes) -> set[bytes]:
+    """Return the names of cards in a text, in lower case."""
+    return {name.lower() for name in NAMED.findall(text)}
+
 
 Transcript = dict[str, bytes]
 
@@ -109,9 +115,6 @@ def comparable(answer: Any) -> bytes:
 class Reader:
     """A viewer of a table who also tries moves. `user` None is a visitor who is not logged in."""
 
-    may_name_cards = True
-    """True if the answers may name cards that the reader knows."""
-
     def __init__(self, user: User | None, browser: Client | None = None) -> None:
         self.user = user
         self.browser = browser or (logged_in(user) if user else Client())
@@ -128,6 +131,10 @@ class Reader:
     def hidden_from(self, table: Table) -> int | None:
         """Return the seat whose cards the reader knows, or None."""
         return table.seat_of(self.user)
+
+    def may_name(self) -> set[bytes] | None:
+        """Return the names of the cards that the answers may name, None for all that the reader knows."""
+        return None
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
         """Return everything that the reader can fetch about a table. Without `pages` it is faster and has no pages."""
@@ -173,9 +180,17 @@ class Reader:
 
 
 class Postbox(Reader):
-    """The mails of a player. No mail may name a card, not even one of the player's own."""
+    """The mails of a player. They may name cards that everybody sees, but none that only the player knows."""
 
-    may_name_cards = False
+    def may_name(self) -> set[bytes]:
+        """Return the top cards of all tables, and what a visitor reads in the newest lines of their logs."""
+        said = []
+        for table in queries.with_tables(Game.objects.filter(round__isnull=False)):
+            seen = queries.view_of(table, None).view
+            said.append(card_name(seen.top) if seen else "")
+            for line in queries.log_of(table, None, last=1):
+                said += [rules.sentence(event, None, table.names) for event in line.events]
+        return names_in("\n".join(said).encode())
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
         assert self.user is not None
@@ -242,10 +257,11 @@ def another_world(
 
 
 def differences(table: Table, reader: Reader, rng: random.Random, *, pages: bool) -> list[str]:
-    """Return the names of answers that depend on hidden cards, or that name a card although they may not."""
+    """Return the names of answers that depend on hidden cards, or that name a card that they may not name."""
     here = reader.looks(table, pages=pages)
     with another_world(table, reader.hidden_from(table), rng) as other:
         assert other is not None
         there = reader.looks(other, pages=pages)
-    named = [] if reader.may_name_cards else [name for name in here if NAMED.search(here[name])]
+    known = reader.may_name()
+    named = [] if known is None else [name for name in here if not names_in(here[name]) <= known]
     return named + [name for name in here if here[name] != there.get(name)]
