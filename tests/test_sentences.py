@@ -27,7 +27,7 @@ CUTS: Final = {
     "rstrip", "split", "strip", "title", "upper",
 }  # fmt: skip
 """What a text must not go through after it was said."""
-PROSE: Final = re.compile(r"[A-Za-z’]{2,}[ .:,]+[A-Za-z{(]|[a-z] $|^ [a-z]|[a-z]{3,}\.$|^, |, $")
+PROSE: Final = re.compile(r"[A-Za-z’]{2,}[ .:,]+[A-Za-z{(]|[a-z] $|^ [a-z]| [a-z]+\.$|^, |, $")
 """Words with a space or a full stop, which are part of a sentence and no key, URL or selector."""
 CODE: Final = re.compile(r"\s*(<|data:|Bearer |SELECT\b|COALESCE\()")
 """How HTML, an address of data, a header and SQL begin."""

@@ -65,4 +65,4 @@ def read(purpose: str, token: str) -> MailLink:
 
 
 def _signer(purpose: str) -> signing.TimestampSigner:
-    return signing.TimestampSigner(salt=".".join(("nomercy", purpose)), sep=".")
+    return signing.TimestampSigner(salt=f"nomercy.{purpose}", sep=".")

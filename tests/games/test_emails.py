@@ -205,7 +205,7 @@ def test_a_turn_mail_says_which_game_what_happened_what_to_do_and_until_when(ali
         "Top card: Red 4",
         "Play your turn",
     ]
-    task = "Your turn: play a card or draw."
+    task = "Your turn."
     assert (mail.subject, told(mail)) == ("Your turn in House Party with bob (+2 bots)", [task, *block])
     both = "House Party with bob (+2 bots); House Party with bob (+2 bots)"
     assert several.subject == f"Your turn in 2 games: {both}"

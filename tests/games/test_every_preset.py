@@ -86,9 +86,9 @@ def test_staff_see_both_faces_of_the_hands(alice: User, bob: User, charlie: User
 @pytest.mark.parametrize(
     ("position", "preset", "options", "says"),
     [
-        (CHALLENGEABLE, "classic", {}, "bob’s turn: challenge or take 4 cards"),
-        (RACE, "house-party", {"buzzers": "race"}, "Buzzer: everybody presses it now"),
-        (LIGHT, "flip", {}, "alice’s turn: play or draw"),
+        (CHALLENGEABLE, "classic", {}, "bob: challenge or take 4"),
+        (RACE, "house-party", {"buzzers": "race"}, "Who presses the buzzer last?"),
+        (LIGHT, "flip", {}, "alice’s turn"),
     ],
     ids=["a right to challenge", "a race", "flip"],
 )

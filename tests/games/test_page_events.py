@@ -186,7 +186,7 @@ def test_cards_that_later_ones_cover_come_with_the_event() -> None:
         (DRAWN, "no-mercy", "Your turn. You drew Red 5: play it."),
         (CHALLENGED, "classic", "Your turn. Challenge Chen or take 4."),
         ({**PLAIN, "turn": 1}, "no-mercy", ""),
-        (OVER, "no-mercy", "You win the game."),
+        (OVER, "no-mercy", "You win!"),
     ],
 )
 def test_the_turn_is_said_after_its_cause(position: Any, preset: str, said: str) -> None:
@@ -219,7 +219,7 @@ def test_the_deadline_is_said_within_its_last_hour() -> None:
 
 
 def test_a_race_for_the_buzzer_is_said() -> None:
-    assert told(seen(RACE, **RACING), Event("played", 2, "BZ")).now == "Buzzer: press it now."
+    assert told(seen(RACE, **RACING), Event("played", 2, "BZ")).now == "BUZZ!"
 
 
 def test_a_round_that_staff_cancelled_is_told_without_its_moves() -> None:
