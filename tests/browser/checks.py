@@ -58,7 +58,7 @@ skip to a part of the page are left out, because they show only while they have 
 SIZES: Final = ((390, 844), (320, 568), (600, 900), (820, 1180), (844, 390), (1280, 800))
 """Windows of two phones, two tablets, a phone on its side and a desktop, in px."""
 CUT_PLAYERS: Final = """() => {
-    const shown = "disc, .name, .state, .clock, .held, .backs";
+    const shown = "disc, .name, .state, .held, .backs";
     const parts = [...document.querySelectorAll(`.player :is(.${shown})`)].filter((e) =>
         e.checkVisibility() && e.offsetWidth > 9 && getComputedStyle(e).clipPath === "none");
     const boxes = new Map(parts.map((e) => [e, e.getBoundingClientRect()]));

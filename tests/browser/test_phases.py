@@ -21,7 +21,7 @@ HANDS = [["r5", "W6", "b2"], ["r4", "W6", "g3"]]
 def agrees(page: Page, heading: str, *, said: str = "") -> None:
     """Check that heading and title say this, and that `said` is announced once."""
     expect(page.locator("#headline")).to_contain_text(heading)
-    told = page.locator("#headline").inner_text().removeprefix("Your turn. ")
+    told = page.locator("#headline").inner_text().removeprefix("Your turn.").strip()
     assert page.title().removeprefix("(1) ") == f"{told} · No Mercy"
     if said:
         hears(page, said)
