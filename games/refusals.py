@@ -21,11 +21,15 @@ from psycopg.errors import (
     UndefinedTable,
 )
 
+from common.readers_language import say
+from common.say import ENGLISH, N_, Say, Sentence
 from games.rules import Refused
 
 log = structlog.get_logger(__name__)
 
-STOPPED: Final = "The site’s operators have stopped all games, for example to restore a backup, and will resume them."
+STOPPED: Final = N_(
+    "The site’s operators have stopped all games, for example to restore a backup, and will resume them."
+)
 """Why a game stands still until `manage.py release`, after a restore or after `manage.py freeze` by hand."""
 
 RETRY_SECONDS: Final = 2
@@ -78,30 +82,47 @@ P = ParamSpec("P")
 class Denied(Exception):
     """A request was refused.
 
-    `code` is its name, and `message` a sentence for people. `rule` is the number of a rule, or None. `version` is the
-    current version of the game, None without a game. `option` is the choice of a new table that was refused, by its
-    name in `TableChoices` or in its rule options, or empty. `on_form` is the sentence that a form shows there: the
-    message with the titles of options instead of their names.
+    `code` is its name. `message` says why in English, for the API and logs, and `words` in the language of the person
+    who is answered, for pages. `rule` is the number of a rule, or None. `version` is the current version of the game,
+    None without a game. `option` is the choice of a new table that was refused, by its name in `TableChoices` or in its
+    rule options, or empty.
     """
 
     def __init__(
         self,
         code: str,
-        message: str,
+        sentence: Sentence | Callable[[Say], str],
         *,
+        message: str = "",
         rule: str | None = None,
         version: int | None = None,
         option: str = "",
-        on_form: str = "",
+        **facts: object,
     ) -> None:
-        super().__init__(message)
+        """Keep the sentence, whose placeholders stand for `facts`, or the function that says it.
+
+        `message` is for what the API says in other words, for example with the names that options have there.
+        """
         refused_with.set(code)
         self.option = option
-        self.on_form = on_form or message
         self.code = code
-        self.message = message
         self.rule = rule
         self.version = version
+        self._sentence = sentence
+        self._facts = facts
+        self.message = message or self.said(ENGLISH)
+        super().__init__(self.message)
+
+    def said(self, say: Say) -> str:
+        """Return why the request was refused."""
+        if callable(self._sentence):
+            return self._sentence(say)
+        return say.sentence("refusal", self._sentence, **self._facts)
+
+    @property
+    def words(self) -> str:
+        """Why the request was refused, in the language that is active."""
+        return self.said(say)
 
     @property
     def status(self) -> int:
@@ -123,7 +144,7 @@ def permits(check: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> bo
 
 def from_rules(refused: Refused, version: int | None) -> Denied:
     """Return a refusal of the rules as a `Denied`."""
-    return Denied(refused.code, refused.message, rule=refused.rule, version=version)
+    return Denied(refused.code, refused.said, rule=refused.rule, version=version)
 
 
 def not_started(version: int) -> Denied:
@@ -140,8 +161,10 @@ def over(version: int, *, begun: bool) -> Denied:
 
 def frozen(version: int | None = None) -> Denied:
     """Return the refusal to make or start a table until `manage.py release`."""
-    message = "The site’s operators have stopped all games: no table can be made or started until they resume them."
-    return Denied("paused", message, version=version)
+    sentence = N_(
+        "The site’s operators have stopped all games: no table can be made or started until they resume them."
+    )
+    return Denied("paused", sentence, version=version)
 
 
 def suspended() -> Denied:
@@ -156,7 +179,7 @@ def not_found() -> Denied:
 
 def does_not_replay() -> Denied:
     """Return the refusal to replay a game whose stored log does not follow from its deal."""
-    return Denied("not_found", "The stored log of this game does not follow from its deal, so it cannot be replayed.")
+    return Denied("not_found", "This game can’t be replayed: its record is damaged.")
 
 
 def busy() -> Denied:

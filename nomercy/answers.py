@@ -18,5 +18,5 @@ def error_object(denied: Denied) -> HttpResponse:
 
 def too_large() -> Denied:
     """Return the refusal of a body longer than `DATA_UPLOAD_MAX_MEMORY_SIZE`."""
-    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    return Denied("too_large", f"The body is longer than {most:,} bytes: send less. Nothing was done.")
+    most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
+    return Denied("too_large", "The body is longer than {most} bytes: send less. Nothing was done.", most=most)

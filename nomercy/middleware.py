@@ -55,9 +55,9 @@ log = structlog.get_logger("nomercy.request")
 class UnreadableRequest(SuspiciousOperation):
     """A request that is refused before anything reads it. `denied` says why."""
 
-    def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.denied = Denied(code, sentence)
+    def __init__(self, denied: Denied) -> None:
+        super().__init__(denied.message)
+        self.denied = denied
 
 
 class RequestLog:
@@ -188,16 +188,14 @@ def _require_readable(request: HttpRequest) -> None:
     if int(length or 0) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         raise RequestDataTooBig
     if request.META.get("asgi.scope", {}).get(LATE):
-        raise UnreadableRequest(
-            "timed_out", f"The request did not arrive within {BODY_SECONDS:.0f} seconds: send it again."
-        )
+        sentence = "The request did not arrive within {seconds} seconds: send it again."
+        raise UnreadableRequest(Denied("timed_out", sentence, seconds=round(BODY_SECONDS)))
     if not length and "HTTP_TRANSFER_ENCODING" in request.META:
         # Of a body in chunks Django would read nothing.
-        raise UnreadableRequest(
-            "length_required", "Send the body with its Content-Length, and not in chunks. Nothing was done."
-        )
+        sentence = "Send the body with its Content-Length, and not in chunks. Nothing was done."
+        raise UnreadableRequest(Denied("length_required", sentence))
     if not is_utf8(request.content_params):
-        raise UnreadableRequest("malformed", "The site reads text in UTF-8 only. Send it as UTF-8.")
+        raise UnreadableRequest(Denied("malformed", "The site reads text in UTF-8 only. Send it as UTF-8."))
     if QUOTED_NUL in request.META.get("QUERY_STRING", ""):
         raise SuspiciousOperation
     if request.method == "POST" and not request.path.startswith(API):
@@ -230,7 +228,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
         denied = too_large()
     elif isinstance(exception, UnreadableRequest):
-        denied, sentence = exception.denied, exception.denied.message
+        denied, sentence = exception.denied, exception.denied.words
     elif isinstance(exception, FileRefused):
         sentence = str(exception)
         denied = Denied("malformed", sentence)
@@ -251,7 +249,7 @@ def try_again(request: HttpRequest, denied: Denied) -> HttpResponse:
         # The change may have been saved before the fault. Only a move has a token, so that repeating it is safe.
         match = request.resolver_match
         move = match is not None and match.view_name == "move"
-        context = {"sentence": denied.message, "sent": request.method not in SAFE, "move": move}
+        context = {"sentence": denied.words, "sent": request.method not in SAFE, "move": move}
         page = loader.get_template("503.html").render(context)
         response = HttpResponse(page, status=denied.status)
     response["Retry-After"] = str(RETRY_SECONDS)

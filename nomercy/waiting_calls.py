@@ -169,8 +169,8 @@ async def _no_body() -> dict[str, Any]:
 
 
 def _too_many() -> list[Any]:
-    sentence = f"Your account has {MOST_OF_ONE} waiting calls open: try again in {RETRY_SECONDS} seconds."
-    response = error_object(Denied("too_many_requests", sentence))
+    sentence = "Your account has {calls} waiting calls open: try again in {seconds} seconds."
+    response = error_object(Denied("too_many_requests", sentence, calls=MOST_OF_ONE, seconds=RETRY_SECONDS))
     headers = {**response.headers, "Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     start = {"type": "http.response.start", "status": response.status_code, "headers": encoded}

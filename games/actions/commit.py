@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from common.fixed_sql import pipelined_cursor
+from common.say import ENGLISH, Say
 from games import announce, rules
 from games.actions import rounds, seating, standing_orders
 from games.actions.penalties import is_penalty, require_first_miss
@@ -138,11 +139,20 @@ def _by_order(table: Table, line: AppliedMove) -> list[AppliedMove]:
 
 
 def _of_line(number: int, moves: Sequence[rules.Move], denied: Denied) -> Denied:
-    """Return the refusal of one of several moves that were sent together, with the move in its sentence."""
+    """Return the refusal of one of several plays that were sent together, with the sentence that says which."""
     if len(moves) == 1:
         return denied
-    message = f"Card {number} ({moves[number - 1]}): {denied.message} No card was played."
-    return Denied(denied.code, message, rule=denied.rule, version=denied.version)
+    move = moves[number - 1]
+    in_api = "Card {number} ({move}): {why} No card was played."  # as docs/api.md says
+    message = ENGLISH.text("api", in_api, number=number, move=move, why=denied.message)
+
+    def said(say: Say) -> str:
+        refused = say.text(
+            "refusal", "{card} was refused, so no card was played.", card=rules.card_name(move.card or "")
+        )
+        return " ".join((refused, denied.said(say)))
+
+    return Denied(denied.code, said, message=message, rule=denied.rule, version=denied.version)
 
 
 @dataclass(slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db import transaction
 
 from accounts.actions import lock_person
+from common.readers_language import say
+from common.say import N_
 from games import announce, queries
 from games.actions import seating, table_limits
 from games.actions.programs import may_sit
@@ -51,7 +53,7 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
         still = set(Seat.objects.filter(game__in=locked, user=guest).values_list("game", flat=True))
         locked = [game for game in locked if game.pk in still]  # the first of two presses has moved the others
         if lock_person(guest.pk).suspended(now):
-            raise Denied("forbidden", suspended_sentence(guest))
+            raise Denied("forbidden", _SUSPENDED, name=guest.name)
         closed = set(conduct.games_closed_to(user))  # under the games' locks, which staff need to view hands
         open_to = [game for game in locked if game.pk not in closed]
         person = may_sit(user, programs=False)
@@ -77,7 +79,10 @@ def move_seats(*, guest: User, user: User, now: datetime) -> Moved:
 
 def suspended_sentence(guest: User) -> str:
     """Return why the games of a suspended guest cannot move."""
-    return f"Staff have suspended {guest.name}, so these games stay where they are until the suspension is over."
+    return say.text("refusal", _SUSPENDED, name=guest.name)
+
+
+_SUSPENDED: Final = N_("Staff have suspended {name}, so these games stay where they are until the suspension is over.")
 
 
 def _keep_names(guest: User, user: User) -> None:

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from accounts.actions import create_guest
 from accounts.names import BOT_NAMES, guest_username, name_skeletons
+from common.say import N_
 from games import announce, bots, queries, randomness, rules
 from games.actions import invitations, rounds, seating, table_limits
 from games.actions.programs import may_sit
@@ -33,7 +34,7 @@ MOST_MISSES: Final = 10
 
 REPEAT_WINDOW: Final = timedelta(minutes=1)
 """After this time a form that is sent again makes another table or guest: the person has gone back to the page."""
-TAKEN_OFF: Final = "Staff removed you from this table, so you can’t join it again."
+TAKEN_OFF: Final = N_("Staff removed you from this table, so you can’t join it again.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,44 +136,53 @@ def options_to_store(choices: TableChoices) -> dict[str, object]:
         raise Denied("malformed", "Set the target in its own field, not in the options.")
     most_players = rules.MAX_PLAYERS_OF.get(choices.preset, rules.MAX_PLAYERS)
     if not rules.MIN_PLAYERS <= choices.players <= most_players:
-        message = f"A table with these rules has {rules.MIN_PLAYERS} to {most_players} players."
-        raise Denied("malformed", message, rule="SETUP-1", option="players")
+        sentence = N_("A table with these rules has {fewest} to {most} players.")
+        raise Denied(
+            "malformed", sentence, rule="SETUP-1", option="players", fewest=rules.MIN_PLAYERS, most=most_players
+        )
     if not 0 <= choices.bots < choices.players:
-        most = choices.players - 1
-        sentence = f"Choose 0 to {most} bots for {choices.players} players: one seat is yours."
-        raise Denied("malformed", sentence, option="bots")
+        sentence = N_("Choose 0 to {most} bots for {players} players: one seat is yours.")
+        raise Denied("malformed", sentence, option="bots", most=choices.players - 1, players=choices.players)
     pace = _pace(choices)
     if choices.bot not in bots.BOTS:
-        raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")
+        raise _no_such_bot()
     if not 0 <= choices.bot_pause <= MAX_PAUSE:
-        raise Denied("malformed", f"The pause before a bot’s move must be 0 to {MAX_PAUSE:g} seconds.")
+        sentence = N_("The pause before a bot’s move must be 0 to {most} seconds.")
+        raise Denied("malformed", sentence, most=format(MAX_PAUSE, "g"))
     try:
         engine = rules.options_from(choices.preset, {**choices.options, "target": choices.target})
         rules.check_players(engine, choices.players)
     except rules.BadInput as bad:
-        raise Denied("malformed", str(bad), option=bad.option, on_form=bad.on_form) from bad
+        raise Denied("malformed", bad.said, message=str(bad), option=bad.option) from bad
     if engine.buzzers == "race" and not pace.races:
-        message = "A race for the buzzer needs the pace Live. Choose “lottery” for the buzzers instead."
-        raise Denied("malformed", message, rule="BUZZ-2", option="buzzers")
+        sentence = N_("A race for the buzzer needs the pace Live. Choose “lottery” for the buzzers instead.")
+        raise Denied("malformed", sentence, rule="BUZZ-2", option="buzzers")
     kept = rules.options_to_store(choices.preset, engine)
     kept.pop("target", None)
     return kept
+
+
+def _no_such_bot() -> Denied:
+    return Denied("malformed", "The bot must be one of: {bots}.", bots=", ".join(bots.BOTS))
 
 
 def _pace(choices: TableChoices) -> Pace:
     if (choices.pace == CUSTOM) != (choices.clock is not None):
         raise Denied("malformed", "Give clock settings for the custom pace, and for no other pace.")
     if choices.pace not in PACES and choices.clock is None:
-        raise Denied("malformed", f"The pace must be one of: {', '.join(PACES)}, custom.")
+        raise Denied("malformed", "The pace must be one of: {paces}.", paces=", ".join((*PACES, CUSTOM)))
     try:
         pace = pace_named(choices.pace, choices.clock)
     except ValueError as bad:
-        raise Denied("malformed", str(bad)) from bad
+        raise Denied(
+            "malformed", "These times of the custom pace do not go together. Change one of them.", message=str(bad)
+        ) from bad
     if not 1 <= choices.misses_allowed <= MOST_MISSES:
-        raise Denied("malformed", f"A table can allow 1 to {MOST_MISSES} missed turns in a row.", rule="CLOCK-3")
+        sentence = N_("A table can allow 1 to {most} missed turns in a row.")
+        raise Denied("malformed", sentence, rule="CLOCK-3", most=MOST_MISSES)
     if choices.after_misses not in Game.AfterMisses.values:
-        values = ", ".join(Game.AfterMisses.values)
-        raise Denied("malformed", f"What follows too many missed turns must be one of: {values}.", rule="CLOCK-3")
+        sentence = N_("What follows too many missed turns must be one of: {values}.")
+        raise Denied("malformed", sentence, rule="CLOCK-3", values=", ".join(Game.AfterMisses.values))
     return pace
 
 
@@ -300,7 +310,8 @@ def leave_table(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         seat = queries.require_seat(table, user)
         if game.status != Game.Status.OPEN:
             message = "The game has started. To leave it now, resign with the move “leave”."
-            raise Denied("already_started", message, version=game.version)
+            sentence = N_("The game has started. To leave it now, resign.")
+            raise Denied("already_started", sentence, message=message, version=game.version)
         Seat.objects.filter(game=game, index=seat).delete()
         table.seats = [other for other in table.seats if other.index != seat]
         people = [other for other in table.seats if other.user_id is not None]
@@ -381,7 +392,7 @@ def add_bot(*, code: str, viewer: Viewer[User], bot: str, now: datetime) -> Tabl
     :raises Denied: `not_found`, `not_seated`, `forbidden`, `malformed`, `already_started`, `full`; `paused` as `join`.
     """
     if bot not in bots.BOTS:
-        raise Denied("malformed", f"The bot must be one of: {', '.join(bots.BOTS)}.")
+        raise _no_such_bot()
     with transaction.atomic():
         table = _hosted_table(code, viewer)
         game = table.game

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from common.say import N_
 from games import announce, queries
 from games.actions import seating, table_events
 from games.batch import for_each_game
@@ -51,7 +52,7 @@ def resume(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         table, seat = _voters_table(code, viewer)
         game = table.game
         if game.paused_reasons and Game.PAUSED_BY_CONSENT not in game.paused_reasons:
-            by_staff = "Staff paused this game, and only they can resume it."
+            by_staff = N_("Staff paused this game, and only they can resume it.")
             why = STOPPED if Game.PAUSED_BY_RESTORE in game.paused_reasons else by_staff
             raise Denied("forbidden", why, version=game.version)
         if pausing.resume(table, reason=Game.PAUSED_BY_CONSENT, now=now):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from common.say import N_
 from games import rules
 from games.models import Move
 from games.queries import Table
@@ -70,8 +71,8 @@ def require_first_miss(table: Table, seat: int) -> None:
         if "played" in kinds:
             return
         if its_seat == seat and "missed" in kinds:
-            message = "You have missed already: wait until another card is played."
-            raise Denied("not_your_turn", message, rule="INT-4", version=version)
+            sentence = N_("You have missed already: wait until another card is played.")
+            raise Denied("not_your_turn", sentence, rule="INT-4", version=version)
 
 
 def _kinds(events: list[dict[str, object]]) -> set[str]:

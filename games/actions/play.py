@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from django.db import transaction
 
+from common.say import N_
 from games import queries, rules
 from games.actions import seating, timeouts
 from games.actions.commit import commit
@@ -199,7 +200,7 @@ def _check_shape(moves: Sequence[rules.Move], version: int | None, token: str | 
     if rules.KINDS[moves[0].kind].of_turn and version is None:
         raise Denied("malformed", "A move of the player on turn needs a version.")
     if len(moves) - 1 > MOST_STEPS:
-        raise Denied("malformed", f"At most {MOST_STEPS} plays can follow a play.")
+        raise Denied("malformed", "At most {most} plays can follow a play.", most=MOST_STEPS)
     if len(moves) > 1 and any(move.kind != "play" for move in moves):
         raise Denied("malformed", "Only plays can be sent together: a play, and those that follow it.")
     if token is not None and not _TOKEN.fullmatch(token):
@@ -218,8 +219,8 @@ def _require_current(table: Table, version: int | None, deal: int | None, *, clo
     if version != current:
         moved_on = moved_on or version is None or not only_penalties_since(table, version)
     if moved_on and clock_has_acted:
-        message = "Your time ran out and the clock played for you. This is the game now."
-        raise Denied("stale", message, rule="CLOCK-1", version=current)
+        sentence = N_("Your time ran out and the clock played for you. This is the game now.")
+        raise Denied("stale", sentence, rule="CLOCK-1", version=current)
     if moved_on:
         raise Denied("stale", "The game has moved on. This is the game now: choose again.", version=current)
 
@@ -230,15 +231,15 @@ def _require_no_late_catch(table: Table, move: rules.Move, version: int | None) 
     if version is None or version >= current or move.target is None or not table.options.false_catch_penalty:
         return
     if move.target not in table.started.position.exposed and could_be_caught(table, move.target, version):
-        message = "You were too late: nobody can catch them any more. That costs you nothing."
-        raise Denied("stale", message, rule="INT-5", version=current)
+        sentence = N_("You were too late: nobody can catch them any more. That costs you nothing.")
+        raise Denied("stale", sentence, rule="INT-5", version=current)
 
 
 def _require_same_deal(table: Table, deal: int | None) -> None:
     """Refuse to resign from another deal than the one on the page that asked whether to resign."""
     if deal not in (None, table.started.round.number):
-        message = "You have not resigned, because another deal is played now. To resign from it, ask again."
-        raise Denied("stale", message, version=table.game.version)
+        sentence = N_("You have not resigned, because another deal is played now. To resign from it, ask again.")
+        raise Denied("stale", sentence, version=table.game.version)
 
 
 def _is_repeated(table: Table, seat: int, moves: Sequence[rules.Move]) -> bool:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts import mails
 from accounts.actions import lock_person
 from accounts.models import User
+from common.say import N_
 from games.models import Game, Seat
 from games.refusals import Denied
 
@@ -27,7 +28,7 @@ def declare_program(*, user: User) -> None:
             user=person, left=False, game__programs=False, game__status__in=(Game.Status.OPEN, Game.Status.PLAYING)
         )
         if seated.exists():
-            sentence = "You sit at a table where no programs may sit. Finish that game first, or leave it."
+            sentence = N_("You sit at a table where no programs may sit. Finish that game first, or leave it.")
             raise Denied("forbidden", sentence)
         if not person.is_program:
             person.is_program = True

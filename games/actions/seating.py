@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.models import User
+from common.say import N_
 from games import announce, queries
 from games.actions import table_events, table_limits
 from games.actions.programs import may_sit
@@ -69,13 +70,11 @@ def change_owner(table: Table, row: Seat, *, person: User, now: datetime) -> Non
     if row.left:
         raise Denied("forbidden", "This player has left the game.", version=game.version)
     if not may_sit(person, programs=game.programs):
-        message = (
-            f"A program plays for {person.name}, and no programs play at this table. Give the seat to someone else."
-        )
-        raise Denied("forbidden", message, version=game.version)
+        sentence = N_("A program plays for {name}, and no programs play at this table. Give the seat to someone else.")
+        raise Denied("forbidden", sentence, version=game.version, name=person.name)
     if table_limits.room_for(person) == 0:
-        message = f"{person.name} has the maximum number of tables. Give the seat to someone else."
-        raise Denied("forbidden", message, version=game.version)
+        sentence = N_("{name} has the maximum number of tables. Give the seat to someone else.")
+        raise Denied("forbidden", sentence, version=game.version, name=person.name)
     row.user, row.name, row.time_off = person, person.name, person.time_off
     row.bot, row.misses, row.orders = "", 0, None
     row.save(update_fields=["user", "name", "bot", "misses", "orders"])
@@ -123,8 +122,8 @@ def require_no_bot(table: Table, *, seat: int) -> None:
     :raises Denied: `bot_plays`.
     """
     if table.seats[seat].bot:
-        message = "A bot plays for you: take your seat back first."
-        raise Denied("bot_plays", message, rule="CLOCK-3", version=table.game.version)
+        sentence = N_("A bot plays for you: take your seat back first.")
+        raise Denied("bot_plays", sentence, rule="CLOCK-3", version=table.game.version)
 
 
 def _hand_over(table: Table, row: Seat, now: datetime) -> None:

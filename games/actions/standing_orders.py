@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from common.say import N_
 from games import queries, rules
 from games.locks import lock_game
 from games.models.orders import FACE, NEVER, Orders, orders_of, parse_orders
@@ -38,7 +39,8 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object])
         try:
             row.orders = parse_orders(fields, table.options).to_json()
         except ValueError as error:
-            raise Denied("malformed", str(error), version=game.version) from error
+            sentence = N_("These standing orders do not fit this table. Choose them again.")
+            raise Denied("malformed", sentence, message=str(error), version=game.version) from error
         row.save(update_fields=["orders"])
         return table
 

@@ -11,10 +11,10 @@ from django.db.models import Q, QuerySet
 
 from accounts.actions import lock_person
 from common.limits import scaled
+from common.say import N_
 from games.models import Game, Seat
 from games.queries.lists import AGAINST_BOTS
 from games.refusals import Denied
-from games.render import words
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -34,6 +34,28 @@ GUEST_TABLES: Final = 2
 # Which seats of a person count for each limit
 _NOT_OVER: Final = Q(left=False, game__status__in=(Game.Status.OPEN, Game.Status.PLAYING))
 _OPEN: Final = Q(game__status=Game.Status.OPEN)
+
+
+_TOO_MANY: Final = (
+    N_("You have {n} unfinished table, the maximum. Finish or leave it first."),
+    N_("You have {n} unfinished tables, the maximum. Finish or leave one first."),
+)
+_TOO_MANY_OPEN: Final = (
+    N_("You have {n} table waiting for players, the maximum. Start or leave it first."),
+    N_("You have {n} tables waiting for players, the maximum. Start or leave one first."),
+)
+_TOO_MANY_OPEN_FOR_A_GUEST: Final = (
+    N_("You have {n} table waiting for players, the maximum for guests. Start or leave it first, or sign up."),
+    N_("You have {n} tables waiting for players, the maximum for guests. Start or leave one first, or sign up."),
+)
+_TOO_MANY_AGAINST_BOTS: Final = (
+    N_("{n} bot game is open, the maximum. Go on with it, or leave it for a new one."),
+    N_("{n} bot games are open, the maximum. Go on with one, or leave one for a new one."),
+)
+_TOO_MANY_AGAINST_BOTS_FOR_A_GUEST: Final = (
+    N_("{n} bot game is open, the most for a guest. Go on with it, leave it for a new one, or sign up."),
+    N_("{n} bot games are open, the most for a guest. Go on with one, leave one for a new one, or sign up."),
+)
 
 
 class TooManyAgainstBots(Denied):
@@ -81,7 +103,7 @@ def check_all(user: User) -> None:
     """
     most = scaled(TABLES)
     if most is not None and room_for(user) == 0:
-        raise _too_many(words.counted(most, "unfinished table"), "Finish or leave one first")
+        raise Denied("forbidden", _TOO_MANY, n=most)
 
 
 def check_open(user: User) -> None:
@@ -93,8 +115,7 @@ def check_open(user: User) -> None:
     """
     known, most = _lock_and_limit(user, OPEN_TABLES)
     if most is not None and _room(user, most, _OPEN) == 0:
-        what = words.counted(most, "table waiting for players", "tables waiting for players")
-        raise _too_many(what, "Start or leave one first", guest=known.is_guest)
+        raise Denied("forbidden", _TOO_MANY_OPEN_FOR_A_GUEST if known.is_guest else _TOO_MANY_OPEN, n=most)
 
 
 def check_against_bots(user: User) -> None:
@@ -107,8 +128,8 @@ def check_against_bots(user: User) -> None:
     """
     known, most = _lock_and_limit(user, TABLES_AGAINST_BOTS)
     if most is not None and _room(user, most, AGAINST_BOTS) == 0:
-        what = words.counted(most, "table against bots only", "tables against bots only")
-        raise _too_many(what, "Finish or leave one first", guest=known.is_guest, refusal=TooManyAgainstBots)
+        sentence = _TOO_MANY_AGAINST_BOTS_FOR_A_GUEST if known.is_guest else _TOO_MANY_AGAINST_BOTS
+        raise TooManyAgainstBots("forbidden", sentence, n=most)
 
 
 def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
@@ -120,9 +141,3 @@ def _lock_and_limit(user: User, most: int) -> tuple[User, int | None]:
         return user, None
     known = lock_person(user.pk)  # a guest may have signed up since the request began
     return known, scaled(GUEST_TABLES if known.is_guest else most)
-
-
-def _too_many(what: str, remedy: str, *, guest: bool = False, refusal: type[Denied] = Denied) -> Denied:
-    if guest:
-        return refusal("forbidden", f"You have {what}, the maximum for guests. {remedy}, or sign up.")
-    return refusal("forbidden", f"You have {what}, the maximum. {remedy}.")

@@ -170,13 +170,15 @@ class GameAdmin(SubjectAdmin):
         game, by = table.game, cast("User", request.user)
         more: dict[str, Any] = {}
         if may(by, act) and game.status not in act.statuses:
-            message = f"“{act.title}” is not possible at a table that is {game.get_status_display().lower()}."
+            status = game.get_status_display().lower()
+            sentence = "“{act}” is not possible at a table that is {status}."
+            denied = Denied("over", sentence, act=act.title, status=status, version=game.version)
             if request.method != "POST":
-                messages.error(request, message)
+                messages.error(request, denied.message)
                 return redirect("admin:games_game_change", game.pk)
 
             def refuse(**arguments: Any) -> None:
-                raise Denied("over", message, version=game.version)
+                raise denied
 
             more["perform"] = refuse
 

@@ -68,7 +68,7 @@ def _answer(view: View, request: HttpRequest, values: dict[str, Any]) -> HttpRes
 
 def _not_allowed(request: HttpRequest, methods: list[str]) -> HttpResponse:
     allowed = ", ".join(methods)
-    response = refuse(request, Denied("method_not_allowed", f"This address supports {allowed}."))
+    response = refuse(request, Denied("method_not_allowed", "This address supports {methods}.", methods=allowed))
     response.headers["Allow"] = allowed
     return response
 

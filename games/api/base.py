@@ -94,8 +94,9 @@ def known_query(view: Callable[..., Any]) -> Callable[..., Any]:
         known = fields - set(match.kwargs if match else ()) - {"request", "payload"}
         unknown = sorted(set(request.GET) - known)
         if unknown:
-            takes = f"takes {', '.join(sorted(known))}" if known else "takes none"
-            raise Denied("malformed", f"Unknown query field {unknown[0][:40]!r}: this call {takes}.")
+            sentence = "Unknown query field {field}: this call takes {fields}."
+            fields_taken = ", ".join(sorted(known)) or "none"
+            raise Denied("malformed", sentence, field=repr(unknown[0][:40]), fields=fields_taken)
         return view(request, **values)
 
     return handle
@@ -124,7 +125,8 @@ def _denied(request: HttpRequest, denied: Denied) -> HttpResponse:
 def _invalid(request: HttpRequest, invalid: ValidationError) -> HttpResponse:
     fault = invalid.errors[0]
     where = ".".join(str(part) for part in fault["loc"] if part not in ("body", "payload", "query"))
-    return refuse(request, Denied("malformed", f"{where[:60] or 'The body'}: {fault['msg']}."))
+    denied = Denied("malformed", "{where}: {fault}.", where=where[:60] or "The body", fault=fault["msg"])
+    return refuse(request, denied)
 
 
 @api.exception_handler(AuthenticationError)
@@ -137,7 +139,7 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(error.__cause__, Denied):
         return refuse(request, error.__cause__)
     code = {400: "malformed", 403: "forbidden"}.get(error.status_code, "malformed")
-    return refuse(request, Denied(code, f"{str(error).removesuffix('.')}."))
+    return refuse(request, Denied(code, "{error}.", error=str(error).removesuffix(".")))
 
 
 @api.exception_handler(DatabaseError)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from accounts.time_off import TimeOff
+from common.say import N_
 from games import announce
 from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
 from games.clocks.turn_clock import (
@@ -104,8 +105,8 @@ def extend(table: Table, *, seconds: int, now: datetime) -> None:
     require_playing(table)
     game, more = table.game, timedelta(seconds=seconds)
     if not timedelta(seconds=1) <= more <= LONGEST_EXTENSION:
-        message = f"A clock can be extended by 1 second to {LONGEST_EXTENSION.days} days."
-        raise Denied("malformed", message, version=game.version)
+        sentence = N_("A clock can be extended by 1 second to {days} days.")
+        raise Denied("malformed", sentence, version=game.version, days=LONGEST_EXTENSION.days)
     if game.deadline is not None:
         seat = table.on_turn
         clock = with_vacation(game, seat, now)

@@ -11,12 +11,18 @@ from django.db import transaction
 from accounts.actions import count_time_off_change, lock_person
 from accounts.models import User
 from accounts.queries import vacation_days_left, vacation_year
+from common.say import N_
 from games import announce
 from games.notices import player_notices
 from games.queries import lists
 from games.refusals import Denied
 
 DAY: Final = timedelta(days=1)
+
+_CHOOSE_DAYS: Final = (
+    N_("You have {n} vacation day left this year. Choose 1 day."),
+    N_("You have {n} vacation days left this year. Choose 1 to {n} days."),
+)
 
 
 def start(*, user: User, days: int, now: datetime) -> datetime:
@@ -33,10 +39,10 @@ def start(*, user: User, days: int, now: datetime) -> datetime:
             raise Denied("forbidden", "You are already on vacation. End it first to choose other days.")
         if any(game.terms.live for game in lists.running_games_of(person)):
             raise Denied("forbidden", "Live tables have no vacations. Finish your game there first.")
+        if left < 1:
+            raise Denied("malformed", "You have no vacation days left this year.")
         if not 1 <= days <= left:
-            raise Denied(
-                "malformed", f"Choose 1 to {left} days." if left else "You have no vacation days left this year."
-            )
+            raise Denied("malformed", _CHOOSE_DAYS, n=left)
         count_time_off_change(user_id=person.pk, now=now)
         return _begin(person, days, now)
 

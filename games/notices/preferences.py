@@ -16,6 +16,7 @@ from django.db.models.functions import Greatest, Least
 from accounts import mails
 from accounts.models import User
 from accounts.queries import mail_addresses, people_with_mail_at
+from common.say import N_
 from games.models import Game
 from games.models.notices import EMAIL, SITE, Notice, NoticeSettings, new_mail_key
 from games.notices import inbox, mail_links
@@ -29,8 +30,8 @@ BATCH: Final = 100
 FIRST_PUT_OFF: Final = timedelta(minutes=1)
 LONGEST_PUT_OFF: Final = timedelta(hours=1)
 """A summary that could not be written is tried again after as long as it is late, within these bounds."""
-UNCONFIRMED: Final = "We only email confirmed addresses. Confirm yours first, under “Email addresses”."
-HELD: Final = "All mail is on hold. Try again when this site’s operators have released it."
+UNCONFIRMED: Final = N_("We only email confirmed addresses. Confirm yours first, under “Email addresses”.")
+HELD: Final = N_("All mail is on hold. Try again when this site’s operators have released it.")
 KEPT: Final = timedelta(days=60)
 """How long notices are kept."""
 

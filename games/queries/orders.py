@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from common.say import N_
 from games.models.orders import Orders, orders_of
 from games.queries.tables import Table, require_own_seat
 from games.refusals import Denied
@@ -27,10 +28,10 @@ def seat_with_orders(table: Table, user: User) -> Seat:
     if has_orders(table):
         return seat
     if table.options.interceptions == "off":
-        message = "Nobody can intercept cards at this table, so it has no standing orders."
+        sentence = N_("Nobody can intercept cards at this table, so it has no standing orders.")
     else:
-        message = "This table is live: intercept cards yourself. Standing orders are for slower paces."
-    raise Denied("forbidden", message, version=table.game.version)
+        sentence = N_("This table is live: intercept cards yourself. Standing orders are for slower paces.")
+    raise Denied("forbidden", sentence, version=table.game.version)
 
 
 def own_orders(table: Table, user: User) -> Orders:

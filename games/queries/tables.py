@@ -12,6 +12,7 @@ import structlog
 from django.core.exceptions import EmptyResultSet
 from django.db.models import QuerySet
 
+from common.say import N_
 from games import rules
 from games.models import Game, Hand, Invitation, Round, Seat
 from games.models.positions import position_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-NO_TOKENS: Final = "No programs play at this table, so it takes no API tokens. Play on the pages of the site."
+NO_TOKENS: Final = N_("No programs play at this table, so it takes no API tokens. Play on the pages of the site.")
 
 
 @dataclass(slots=True)

@@ -119,9 +119,9 @@ def _set_name(person: User, field: str, name: str) -> None:
             validate(name)
         person.clean_fields(exclude={other.name for other in User._meta.fields} - {field})
     except ValidationError as bad:
-        raise Denied("malformed", " ".join(bad.messages)) from bad
+        raise Denied("malformed", "{problems}", problems=" ".join(bad.messages)) from bad
     if name and (clash := accounts.name_clash(name, except_for=person)):
-        raise Denied("malformed", clash)
+        raise Denied("malformed", "{problem}", problem=clash)
 
 
 def close_account(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -153,7 +153,7 @@ def close_with_tables(*, host_id: int, by: User, reason: str, now: datetime) -> 
                 check_outside(table, by=by)
             _close(person)
             if not hosted:
-                raise Denied("not_found", f"{person.name} hosts no open table. Close the account alone.")
+                raise Denied("not_found", "{name} hosts no open table. Close the account alone.", name=person.name)
             tables.require_all_hosted(person, hosted)
             for table in hosted:
                 tables.close_locked(table, now=now)
@@ -201,7 +201,7 @@ def set_role(*, person_id: int, by: User, role: str, reason: str, now: datetime)
     """
     with locked_person(acts.SET_ROLE, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if role and role not in ROLES:
-            raise Denied("malformed", f"The role must be one of: {', '.join(ROLES)}, or empty.")
+            raise Denied("malformed", "The role must be one of: {roles}, or empty.", roles=", ".join(ROLES))
         if person.is_superuser:
             raise Denied("forbidden", "A superuser has every permission and needs no role.")
         if person.is_guest:
@@ -225,7 +225,7 @@ def drop_factor(*, person_id: int, by: User, reason: str, now: datetime) -> Audi
     with locked_person(acts.DROP_FACTOR, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         dropped, _ = Authenticator.objects.filter(user=person).delete()
         if not dropped:
-            raise Denied("not_found", f"{person.name} has no second factor.")
+            raise Denied("not_found", "{name} has no second factor.", name=person.name)
         entry = record(acts.DROP_FACTOR, by=by, reason=reason, now=now, person=person)
         staff_notices.factor_dropped(person, entry_id=entry.pk, now=now)
         return entry

@@ -35,7 +35,7 @@ def announce(
         reason = check(acts.ANNOUNCE, by=by, reason=reason, now=now)
         text = " ".join(text.split())
         if not 1 <= len(text) <= LONGEST or not text.isprintable():
-            raise Denied("malformed", f"Write one line of visible characters, at most {LONGEST}.")
+            raise Denied("malformed", "Write one line of visible characters, at most {most}.", most=LONGEST)
         if until is not None and until <= now:
             raise Denied("malformed", "Choose an end in the future, or none.")
         row = lock()

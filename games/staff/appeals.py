@@ -16,7 +16,6 @@ from games.models.moderation import REASON_LENGTH, SHORTEST_WORDS
 from games.notices import staff_notices
 from games.queries import conduct
 from games.refusals import Denied, permits
-from games.render.words import inside
 from games.staff import acts
 from games.staff.acts import StaffAct
 from games.staff.audit import check, check_person, record
@@ -59,8 +58,9 @@ def _no_suspension(person: User, suspension_id: int | None) -> Denied:
     shown = Suspension.objects.filter(person=person, pk=suspension_id or 0).first()
     if shown is None:
         return Denied("not_found", "You are not suspended.")
-    how = "Staff have lifted your suspension" if shown.lifted_at else "Your suspension has ended"
-    return Denied("over", f"{how} since you opened this page, so you need no appeal.")
+    if shown.lifted_at:
+        return Denied("over", "Staff have lifted your suspension since you opened this page, so you need no appeal.")
+    return Denied("over", "Your suspension has ended since you opened this page, so you need no appeal.")
 
 
 def check_appeal(appeal: Appeal, *, by: User, now: datetime) -> None:
@@ -110,12 +110,16 @@ def decide_appeal(*, appeal_id: int, by: User, lift: bool, answer: str, reason: 
         reason = check(acts.DECIDE_APPEAL, by=by, reason=reason, now=now)
         answer = " ".join(answer.split())
         if not SHORTEST_WORDS <= len(answer) <= REASON_LENGTH:
-            raise Denied("malformed", f"Answer in {SHORTEST_WORDS} to {REASON_LENGTH} characters.")
+            raise Denied(
+                "malformed", "Answer in {least} to {most} characters.", least=SHORTEST_WORDS, most=REASON_LENGTH
+            )
         person = lock_person_of(appeal_id)
         appeal = Appeal.objects.select_related("suspension").get(pk=appeal_id)
         if appeal.decided_at is not None:
-            how = "has already been decided" if appeal.answer else "is closed"
-            raise Denied("over", f"This appeal {how}: {inside(appeal.get_decision_display())}.")
+            decision = appeal.get_decision_display()
+            if appeal.answer:
+                raise Denied("over", "This appeal has already been decided: “{decision}”.", decision=decision)
+            raise Denied("over", "This appeal is closed: “{decision}”.", decision=decision)
         check_appeal(appeal, by=by, now=now)
         in_force = conduct.suspension_of(person, now)
         if lift and (in_force is None or in_force.pk != appeal.suspension_id):

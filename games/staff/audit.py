@@ -21,11 +21,13 @@ def check(act: StaffAct[Any], *, by: User, reason: str, now: datetime) -> str:
     """
     allowed = by.is_staff and not by.suspended(now) and by.has_perm(act.permission)
     if not allowed:
-        raise Denied("forbidden", f"You don’t have permission to {act.phrase}.")
+        raise Denied("forbidden", "You don’t have permission to {act}.", act=act.phrase)
     reason = " ".join(reason.split())
     given = reason != "" or act.reason_required
     if given and not SHORTEST_REASON <= len(reason) <= REASON_LENGTH:
-        raise Denied("malformed", f"Give a reason of {SHORTEST_REASON} to {REASON_LENGTH} characters.")
+        raise Denied(
+            "malformed", "Give a reason of {least} to {most} characters.", least=SHORTEST_REASON, most=REASON_LENGTH
+        )
     return reason
 
 
@@ -36,7 +38,12 @@ def clean_said(text: str) -> str:
     """
     text = " ".join(text.split())
     if text and not SHORTEST_SAID <= len(text) <= SAID_LENGTH:
-        raise Denied("malformed", f"Say something of {SHORTEST_SAID} to {SAID_LENGTH} characters to the players.")
+        raise Denied(
+            "malformed",
+            "Say something of {least} to {most} characters to the players.",
+            least=SHORTEST_SAID,
+            most=SAID_LENGTH,
+        )
     return text
 
 
@@ -57,8 +64,8 @@ def check_person(person: User, *, by: User) -> None:
     if person.is_staff and not by.has_perm(SUSPEND_FOR_GOOD.permission):
         raise Denied("forbidden", "Only an admin can do this to a staff member.")
     if not by.is_superuser and queries.plays_with(by, [person.pk]):
-        message = f"You are playing with {person.name}. Ask another staff member, or come back after the game."
-        raise Denied("forbidden", message)
+        sentence = "You are playing with {name}. Ask another staff member, or come back after the game."
+        raise Denied("forbidden", sentence, name=person.name)
 
 
 def check_outside(table: Table, *, by: User) -> None:

@@ -30,7 +30,12 @@ def clean_text(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").strip()
     if not SHORTEST_WORDS <= len(text) <= WORDS_LENGTH or len(text.split()) < 3 or "\0" in text:
-        raise Denied("malformed", f"Write at least a sentence, {SHORTEST_WORDS} to {WORDS_LENGTH} characters.")
+        raise Denied(
+            "malformed",
+            "Write at least a sentence, {least} to {most} characters.",
+            least=SHORTEST_WORDS,
+            most=WORDS_LENGTH,
+        )
     return text
 
 
@@ -216,13 +221,13 @@ def colleagues_for(case: Case, *, by: User, now: datetime) -> list[User]:
 
 
 def _unfit(case: Case, colleague: User, now: datetime) -> str:
-    """Return why this person cannot work on the case, or ""."""
+    """Return why the colleague `{name}` cannot work on the case, or ""."""
     if not colleague.is_active or colleague.suspended(now) or not colleague.has_perm(acts.HOLD.permission):
-        return f"{colleague.name} cannot work on cases now."
+        return "{name} cannot work on cases now."
     try:
         check_no_part(case, by=colleague)
     except Denied:
-        return f"{colleague.name} cannot work on this case, because it is about a person or a game of theirs."
+        return "{name} cannot work on this case, because it is about a person or a game of theirs."
     return ""
 
 
@@ -238,7 +243,7 @@ def hand_over(*, case_id: int, by: User, colleague: int, reason: str, now: datet
         if holder.pk in (by.pk, case.holder_id):
             raise Denied("forbidden", "The case is theirs already. Choose another colleague.")
         if unfit := _unfit(case, holder, now):
-            raise Denied("forbidden", unfit)
+            raise Denied("forbidden", unfit, name=holder.name)
         _give_to(case, holder, now)
         details: dict[str, Any] = {"case": case.pk, "colleague_id": holder.pk}
         to = (holder.pk, holder.name)
@@ -286,10 +291,8 @@ def close_case(
     """
     with _case(acts.CLOSE_CASE, check_case, case_id=case_id, by=by, reason=reason, now=now) as (case, reason):
         if also and outcome in (Case.Outcome.NOTHING, Case.Outcome.BAD_FAITH):
-            message = (
-                f"With this outcome you can do nothing to {case.about}. Choose another outcome, or “Nothing more”."
-            )
-            raise Denied("malformed", message)
+            sentence = "With this outcome you can do nothing to {name}. Choose another outcome, or “Nothing more”."
+            raise Denied("malformed", sentence, name=case.about)
         if also:
             _do_also(case, also, days, by=by, reason=reason, now=now)
         case.closed_at = now
@@ -324,11 +327,13 @@ def _do_also(case: Case, act: str, days: int | None, *, by: User, reason: str, n
         raise Denied("malformed", "The account has been deleted. Close the case without doing anything to them.")
     if act == acts.SUSPEND.name and conduct.waiting_appeals_of(case.person_id).exists():
         # The page of a case does not show the appeal, so nobody would have read it.
-        raise Denied("forbidden", f"{case.about} has appealed, and this would close the appeal. Decide it first.")
+        raise Denied(
+            "forbidden", "{name} has appealed, and this would close the appeal. Decide it first.", name=case.about
+        )
     more: dict[str, Any] = {}
     if act != acts.WARN.name:
         if days is None:
-            raise Denied("malformed", f"Choose 1 to {LONGEST_DAYS} days.")
+            raise Denied("malformed", "Choose 1 to {most} days.", most=LONGEST_DAYS)
         more["days"] = days
     _ALSO[act](person_id=case.person_id, by=by, reason=reason, now=now, **more)
 
@@ -341,7 +346,9 @@ def reopen_case(*, case_id: int, by: User, reason: str, now: datetime) -> AuditE
     """
     with _case(acts.REOPEN_CASE, check_closed, case_id=case_id, by=by, reason=reason, now=now) as (case, why):
         if Case.objects.filter(person=case.person, kind=case.kind, closed_at=None).exists():
-            raise Denied("forbidden", f"Another case of this kind about {case.about} is open. Work on that one.")
+            raise Denied(
+                "forbidden", "Another case of this kind about {name} is open. Work on that one.", name=case.about
+            )
         details: dict[str, Any] = {"case": case.pk, "before": case.outcome}
         case.closed_at, case.outcome, case.answer = None, "", ""
         case.save(update_fields=["closed_at", "outcome", "answer"])
@@ -380,7 +387,7 @@ def _set_outcome(case: Case, outcome: str, answer: str) -> None:
     """
     answer = " ".join(answer.split())
     if outcome not in Case.Outcome.values or len(answer) > REASON_LENGTH:
-        raise Denied("malformed", f"Choose an outcome, and answer in at most {REASON_LENGTH} characters.")
+        raise Denied("malformed", "Choose an outcome, and answer in at most {most} characters.", most=REASON_LENGTH)
     case.outcome, case.answer = outcome, answer
     case.save(update_fields=["closed_at", "outcome", "answer"])
     case.reports.update(seen_at=None)

@@ -36,7 +36,7 @@ class Outdated(Denied):
     """
 
     def __init__(self, message: str, known: Mapping[str, str]) -> None:
-        super().__init__("stale", f"{message} To go ahead all the same, confirm again.")
+        super().__init__("stale", "{change} To go ahead all the same, confirm again.", change=message)
         self.known = known
 
 

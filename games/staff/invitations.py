@@ -24,7 +24,7 @@ def revoke_invitations(*, person_id: int, by: User, reason: str, now: datetime) 
     with locked_person(acts.REVOKE_INVITATIONS, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         revoked = invitations.revoke_all(user=person, now=now)
         if not revoked:
-            raise Denied("not_found", f"{person.name} has no invitation that works.")
+            raise Denied("not_found", "{name} has no invitation that works.", name=person.name)
         return record(acts.REVOKE_INVITATIONS, by=by, reason=reason, now=now, person=person, revoked=revoked)
 
 

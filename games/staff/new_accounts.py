@@ -30,7 +30,7 @@ def make_account(*, new_account_id: int, username: str, email: str, by: User, re
             person = create_person(username=username.lower())
             set_first_address(user=person, address=email)
         except ValidationError as error:
-            raise Denied("malformed", " ".join(error.messages)) from None
+            raise Denied("malformed", "{problems}", problems=" ".join(error.messages)) from None
         mails.queue(kind=mails.RESET, address=email, user=None, now=now)
         return record(acts.MAKE_ACCOUNT, by=by, reason=reason, now=now, person=person)
 

@@ -52,7 +52,7 @@ def locked_person(
 
 def _check_days(days: int) -> None:
     if not 1 <= days <= LONGEST_DAYS:
-        raise Denied("malformed", f"Choose 1 to {LONGEST_DAYS} days.")
+        raise Denied("malformed", "Choose 1 to {most} days.", most=LONGEST_DAYS)
 
 
 def warn(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
@@ -105,8 +105,8 @@ def mute(*, person_id: int, by: User, days: int, reason: str, now: datetime) -> 
         _check_days(days)
         until, in_force = now + timedelta(days=days), person.muted_until
         if in_force is not None and until < in_force:
-            message = f"{person.name} is already muted for longer. To shorten that, end the mute first."
-            raise Denied("forbidden", message)
+            sentence = "{name} is already muted for longer. To shorten that, end the mute first."
+            raise Denied("forbidden", sentence, name=person.name)
         entry = record(acts.MUTE, by=by, reason=reason, now=now, person=person, days=days)
         person.muted_until = until
         person.save(update_fields=["muted_until"])
@@ -123,7 +123,7 @@ def replace_username(*, person_id: int, by: User, reason: str, now: datetime) ->
     """
     with locked_person(acts.NEUTRAL_NAME, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if person.neutral_name:
-            raise Denied("forbidden", f"Their username is already replaced by “{person.neutral_name}”.")
+            raise Denied("forbidden", "Their username is already replaced by “{name}”.", name=person.neutral_name)
         name = free_neutral_name(person)
         given = stored_name(person, name)
         entry = record(acts.NEUTRAL_NAME, by=by, reason=reason, now=now, person=person, name=given)
@@ -161,7 +161,7 @@ def unmute(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntr
     """
     with locked_person(acts.UNMUTE, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if not person.muted(now):
-            raise Denied("not_found", f"{person.name} is not muted.")
+            raise Denied("not_found", "{name} is not muted.", name=person.name)
         person.muted_until = None
         person.save(update_fields=["muted_until"])
         entry = record(acts.UNMUTE, by=by, reason=reason, now=now, person=person)
@@ -190,7 +190,9 @@ def suspend(*, person_id: int, by: User, days: int | None, reason: str, now: dat
             and (until or FOR_GOOD) < in_force
             and not by.has_perm(acts.LIFT.permission)
         ):
-            raise Denied("forbidden", f"{person.name} is already suspended for longer. Only an admin can shorten that.")
+            raise Denied(
+                "forbidden", "{name} is already suspended for longer. Only an admin can shorten that.", name=person.name
+            )
         _check_no_appeal(person, by=by, now=now)
         closed = _close_suspensions(person, Appeal.Answer.REPLACED, now)
         suspension = Suspension.objects.create(person=person, at=now, until=until, reason=reason)
@@ -210,7 +212,7 @@ def lift(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
     """
     with locked_person(acts.LIFT, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
         if not person.suspended(now):
-            raise Denied("not_found", f"{person.name} is not suspended.")
+            raise Denied("not_found", "{name} is not suspended.", name=person.name)
         _check_no_appeal(person, by=by, now=now)
         closed = _close_suspensions(person, Appeal.Answer.LIFTED, now)
         entry = record(acts.LIFT, by=by, reason=reason, now=now, person=person, **closed)
@@ -241,8 +243,8 @@ def _check_no_appeal(person: User, *, by: User, now: datetime) -> None:
     if appeal is None:
         return
     if conduct.suspended_by(appeal.suspension) == by.pk or not by.has_perm(acts.DECIDE_APPEAL.permission):
-        sentence = f"{person.name} has appealed, and this would close the appeal. Have it decided first."
-        raise Denied("forbidden", sentence)
+        sentence = "{name} has appealed, and this would close the appeal. Have it decided first."
+        raise Denied("forbidden", sentence, name=person.name)
 
 
 def _close_suspensions(person: User, decision: Appeal.Answer, now: datetime) -> dict[str, Any]:

@@ -199,8 +199,8 @@ def void_round(
             raise Denied("forbidden", "The game is paused: resume it first.", version=table.game.version)
         number = table.started.round.number
         if deal not in (None, number):
-            message = f"Round {number} is being played now. Look at the game before you void it."
-            raise Denied("stale", message, version=table.game.version)
+            sentence = "Round {number} is being played now. Look at the game before you void it."
+            raise Denied("stale", sentence, version=table.game.version, number=number)
         deal_again(table, now=now)
         return _record_said(acts.VOID_ROUND, table, said, by=by, reason=why, now=now, round=number)
 
@@ -237,7 +237,7 @@ def require_all_hosted(host: User, hosted: Sequence[Table]) -> None:
     :raises Denied: `stale` if they have opened another one in between. To lock it now could be a deadlock.
     """
     if hosted_tables(host.pk).count() > len(hosted):
-        raise Denied("stale", f"{host.name} has just opened another table. Confirm again.")
+        raise Denied("stale", "{name} has just opened another table. Confirm again.", name=host.name)
 
 
 def close_locked(table: Table, *, now: datetime) -> None:
@@ -411,15 +411,15 @@ def _new_owner(table: Table, username: str, by: User, now: datetime) -> User:
     if person is None:
         raise Denied("not_found", "Nobody has this username.", version=version)
     if not person.is_active:
-        message = f"The account of {person.name} is closed. Reopen it first, or give the seat to someone else."
-        raise Denied("forbidden", message, version=version)
+        sentence = "The account of {name} is closed. Reopen it first, or give the seat to someone else."
+        raise Denied("forbidden", sentence, version=version, name=person.name)
     if person.pk == by.pk or person.suspended(now):
         raise Denied("forbidden", "You can’t give a seat to yourself or a suspended player.", version=version)
     if conduct.has_viewed_hands(table.game, person):
-        message = f"{person.name} has looked at hands of this game. Give the seat to someone else."
-        raise Denied("forbidden", message, version=version)
+        sentence = "{name} has looked at hands of this game. Give the seat to someone else."
+        raise Denied("forbidden", sentence, version=version, name=person.name)
     if table.seat_of(person) is not None:
-        raise Denied("already_seated", f"{person.name} already has a seat at this table.", version=version)
+        raise Denied("already_seated", "{name} already has a seat at this table.", version=version, name=person.name)
     return person
 
 

@@ -357,7 +357,7 @@ class NewTableForm(forms.Form):
             lobby.options_to_store(table)
         except (rules.BadInput, Denied) as refused:
             refusals.append(refused)
-        for option, sentence in dict.fromkeys((refused.option, refused.on_form) for refused in refusals):
+        for option, sentence in dict.fromkeys((refused.option, refused.said(say)) for refused in refusals):
             field = PREFIX + option
             self.add_error(field if field in self.fields else option or None, sentence)
 

@@ -209,7 +209,7 @@ def _move(request: HttpRequest, guest: User, user: User) -> bool:
     try:
         moved = guests.move_seats(guest=guest, user=user, now=timezone.now())
     except Denied as denied:
-        messages.warning(request, denied.message)
+        messages.warning(request, denied.words)
         return False
     shared = lists.shared_games(guest, user).count()
     messages.success(request, say.plural("message", MOVED[0], MOVED[1], moved.games, name=guest.name))

@@ -115,7 +115,7 @@ def play_now(request: HtmxRequest) -> HttpResponse:
         full = isinstance(denied, TooManyAgainstBots)
         bot_tables = bot_tables_of(games_against_bots(request)) if full else None
         if bot_tables is None:
-            messages.error(request, denied.message)
+            messages.error(request, denied.words)
         return _front_page(request, denied.status, bot_tables=bot_tables)
     return SeeOther.to("game", table.game.code)
 

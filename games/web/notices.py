@@ -92,7 +92,7 @@ def ask_whether_it_works(request: HttpRequest) -> HttpResponse:
     try:
         preferences.ask_whether_it_works(user=cast("User", request.user), now=timezone.now())
     except Denied as denied:
-        messages.error(request, denied.message)
+        messages.error(request, denied.words)
     else:
         sent = say.text("message", "We’ve sent a test email. Open its link to get the emails that are waiting.")
         messages.success(request, sent)

@@ -35,7 +35,7 @@ def program(request: HttpRequest) -> HttpResponse:
         try:
             declare_program(user=user)
         except Denied as denied:
-            refusal = denied.message
+            refusal = denied.words
         else:
             messages.success(request, say.text("message", "Everybody now sees that a program plays for this account."))
             return SeeOther.to("me")

@@ -49,7 +49,7 @@ def replay(request: HtmxRequest, code: str) -> HttpResponse:
 def no_replay(request: HttpRequest, code: str, denied: Denied) -> HttpResponse:
     """Return the page that says why a game cannot be replayed, or not at this moment (`busy`)."""
     later = denied.code == "busy"
-    context = {"code": code, "why": denied.message, "later": later}
+    context = {"code": code, "why": denied.words, "later": later}
     response = render(request, "games/no_replay.html", context, status=denied.status)
     if later:
         response["Retry-After"] = str(RETRY_SECONDS)

@@ -90,7 +90,7 @@ def answer(
         try:
             hand_in()
         except Denied as denied:
-            form.add_error(None, denied.message)
+            form.add_error(None, denied.words)
             status = denied.status
         else:
             thanks = say.text("message", "Thank you. Staff will look into it. The outcome will appear here.")

@@ -57,7 +57,7 @@ def new_table(request: HtmxRequest) -> HttpResponse:
             if isinstance(denied, TooManyAgainstBots):
                 bot_tables = bot_tables_of(games_against_bots(request))
             if bot_tables is None:
-                form.add_error(None, denied.message)
+                form.add_error(None, denied.words)
         else:
             for note in form.notes:
                 messages.info(request, note)

@@ -72,7 +72,7 @@ def begin_vacation(request: HttpRequest) -> HttpResponse:
         try:
             vacations.start(user=user, days=form.cleaned_data["days"], now=timezone.now())
         except Denied as denied:
-            form.add_error(None, denied.message)
+            form.add_error(None, denied.words)
         else:
             messages.success(request, say.text("message", ON_VACATION))
             return SeeOther.to("time-off")
@@ -86,7 +86,7 @@ def end_vacation(request: HttpRequest) -> HttpResponse:
     try:
         days = vacations.end(user=cast("User", request.user), now=timezone.now())
     except Denied as denied:
-        messages.info(request, denied.message)
+        messages.info(request, denied.words)
     else:
         said = [say.text("message", BACK)]
         if days:

@@ -59,7 +59,7 @@ def table_for(request: HttpRequest, code: str) -> Table:
         if asker.user is not None and conduct.lost_seat_to_staff(code, asker.user):
             removed = conduct.removed_by_staff(code, asker.user)
             raise PermissionDenied(say.text("error", SEAT_TAKEN if removed else SEAT_GIVEN_AWAY)) from denied
-        raise Http404(denied.message) from denied
+        raise Http404(denied.words) from denied
 
 
 def games_against_bots(request: HttpRequest) -> list[GameView]:

@@ -250,9 +250,9 @@ def test_a_guest_s_seats_move_to_the_account(alice: User, bob: User, charlie: Us
     ("is_guest", "bots", "most", "refusal"),
     [
         (False, 0, 20, "You have 20 tables waiting for players, the maximum. Start or leave one first"),
-        (False, 1, 50, "You have 50 tables against bots only, the maximum. Finish or leave one first"),
+        (False, 1, 50, "50 bot games are open, the maximum. Go on with one, or leave one for a new one"),
         (True, 0, 2, "the maximum for guests. Start or leave one first, or sign up"),
-        (True, 1, 2, "the maximum for guests. Finish or leave one first, or sign up"),
+        (True, 1, 2, "the most for a guest. Go on with one, leave one for a new one, or sign up"),
     ],
 )
 def test_a_person_sits_at_a_limited_number_of_tables_of_each_kind(
@@ -356,7 +356,7 @@ def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
     settings.RATE_LIMITS = 2  # one table of each kind
     new_table(alice, players=2, bots=1)
     waiting = new_table(alice, players=3, bots=1)
-    with pytest.raises(Denied, match="You have 1 table against bots only"):
+    with pytest.raises(Denied, match="1 bot game is open"):
         act(code=waiting.game.code, viewer=Viewer(alice), **({"now": NOON} | options))
     after = now_of(waiting)
     assert (after.game.status, len(after.seats)) == (Game.Status.OPEN, 2)
@@ -369,7 +369,7 @@ def test_an_open_table_with_bots_alone_cannot_be_started_past_the_limit(
     ("limit", "bots", "sentence"),
     [
         ("OPEN_TABLES", 0, "You have 1 table waiting for players, the maximum."),
-        ("TABLES_AGAINST_BOTS", 1, "You have 1 table against bots only, the maximum."),
+        ("TABLES_AGAINST_BOTS", 1, "1 bot game is open, the maximum."),
         ("TABLES", 1, "You have 1 unfinished table, the maximum."),
     ],
 )

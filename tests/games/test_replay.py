@@ -195,7 +195,7 @@ def test_a_log_that_does_not_replay_gets_an_error_page(
     Move.objects.filter(game=over.game, n=1).update(text="take")
     for page in ("replay/?n=1", "record/"):
         answer = as_alice.get(f"/games/{over.game.code}/{page}")
-        assert (answer.status_code, "does not follow from its deal" in text_of(answer)) == (404, True)
+        assert (answer.status_code, "its record is damaged" in text_of(answer)) == (404, True)
         assert "a game does not replay" in caplog.text
         caplog.clear()
 

@@ -53,7 +53,7 @@ def test_a_straight_is_chosen_card_by_card(table: Table, as_alice: Client, htmx:
 
 def test_the_first_card_can_be_played_alone_and_a_refusal_says_which_card(table: Table, as_alice: Client) -> None:
     page = send(as_alice, table, {"move": "play r4,play r6"})
-    assert "Card 2 (play r6): Only further cards of a straight can follow a play." in page.text
+    assert "Red 6 was refused, so no card was played. Only further cards of a straight can follow a play." in page.text
     assert log_of(table) == []
     send(as_alice, table, {"move": "play r4"})
     assert log_of(table) == ["0 play r4"]

@@ -163,7 +163,7 @@ def test_the_api_refuses_as_before(guest: User, two: list[Game], alice: User) ->
     monkey = {"Authorization": f"Bearer {api_token(guest)}"}
     answer = Client().post("/api/v1/games", {"players": 2, "bots": 1}, content_type="application/json", headers=monkey)
     assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
-    assert "Finish or leave one first, or sign up." in answer.json()["message"]
+    assert "Go on with one, leave one for a new one, or sign up." in answer.json()["message"]
 
 
 def test_the_second_of_two_clicks_that_reach_a_limit_leads_to_the_table(guest: User) -> None:
