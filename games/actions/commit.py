@@ -147,9 +147,8 @@ def _of_line(number: int, moves: Sequence[rules.Move], denied: Denied) -> Denied
     message = ENGLISH.text("api", in_api, number=number, move=move, why=denied.message)
 
     def said(say: Say) -> str:
-        refused = say.text(
-            "refusal", "{card} was refused, so no card was played.", card=rules.card_name(move.card or "")
-        )
+        card = rules.card_name(move.card or "", say)
+        refused = say.text("refusal", "{card} was refused, so no card was played.", card=card)
         return " ".join((refused, denied.said(say)))
 
     return Denied(denied.code, said, message=message, rule=denied.rule, version=denied.version)

@@ -52,7 +52,7 @@ _ROWS: Final[dict[str, Refusal]] = {
 REFUSALS: Final[dict[str, str | None]] = {code: row.rule for code, row in _ROWS.items()}
 """The rule of every code, in the order in which the codes are checked."""
 
-_NAMES: Final[dict[str, Callable[[str], str]]] = {"card": card_name, "top": card_name, "color": color_name}
+_NAMES: Final[dict[str, Callable[[str, Say], str]]] = {"card": card_name, "top": card_name, "color": color_name}
 """How each fact is named that is a face or a colour in the notation."""
 
 
@@ -78,7 +78,7 @@ class Refused(Exception):
 
     def said(self, say: Say) -> str:
         """Return why the move was refused, for players."""
-        facts = {name: _NAMES[name](str(fact)) if name in _NAMES else fact for name, fact in self._facts.items()}
+        facts = {name: _NAMES[name](str(fact), say) if name in _NAMES else fact for name, fact in self._facts.items()}
         return say.sentence("refusal", self._sentence, **facts)
 
 
