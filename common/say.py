@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-Sentence: TypeAlias = str | tuple[str, str]
-"""A message, or its forms for one and for many, between which the fact `n` chooses."""
+Message: TypeAlias = str | tuple[str, str]
+"""A message, or its forms for one and for many, between which the number `n` chooses."""
 
 
 def N_(message: str) -> str:  # noqa: N802  # the name that gettext's tools know
@@ -20,10 +20,6 @@ def N_(message: str) -> str:  # noqa: N802  # the name that gettext's tools know
     'The round is over.'
     """
     return message
-
-
-Message = str | tuple[str, str]
-"""A message of a row, or its forms for one and for many."""
 
 
 class Say:
@@ -50,28 +46,15 @@ class Say:
         """
         return self.found_plural(context, one, many, n).format(n=self.number(n), **facts)
 
-    def sentence(self, context: str, sentence: Sentence, **facts: object) -> str:
-        """Return a sentence of a row with its facts, of which `n` is a number if the row has two forms.
-
-        >>> row = "The clock stops in {n} hour.", "The clock stops in {n} hours."
-        >>> ENGLISH.sentence("log", row, n=2), ENGLISH.sentence("log", "{name} is out.", name="Ann")
-        ('The clock stops in 2 hours.', 'Ann is out.')
-        """
-        if isinstance(sentence, str):
-            return self.text(context, sentence, **facts)
-        one, many = sentence
-        n = facts.pop("n")
-        assert isinstance(n, int)
-        return self.plural(context, one, many, n, **facts)
-
-    def form(self, context: str, message: Message, n: int, **facts: object) -> str:
-        """Return a message of a row, in the form for `n` if it has two.
+    def form(self, context: str, message: Message, n: object = 0, **facts: object) -> str:
+        """Return a message of a row with its facts, in the form for the number `n` if it has two.
 
         >>> ENGLISH.form("log", ("You draw {n} card.", "You draw {n} cards."), 2)
         'You draw 2 cards.'
         """
         if isinstance(message, str):
-            return self.text(context, message, n=self.number(n), **facts)
+            return self.text(context, message, n=self.number(n) if isinstance(n, int) else n, **facts)
+        assert isinstance(n, int)
         one, many = message
         return self.plural(context, one, many, n, **facts)
 

@@ -22,7 +22,7 @@ from psycopg.errors import (
 )
 
 from common.readers_language import say
-from common.say import ENGLISH, N_, Say, Sentence
+from common.say import ENGLISH, N_, Message, Say
 from games.rules import Refused
 
 log = structlog.get_logger(__name__)
@@ -91,7 +91,7 @@ class Denied(Exception):
     def __init__(
         self,
         code: str,
-        sentence: Sentence | Callable[[Say], str],
+        sentence: Message | Callable[[Say], str],
         *,
         message: str = "",
         rule: str | None = None,
@@ -117,7 +117,7 @@ class Denied(Exception):
         """Return why the request was refused."""
         if callable(self._sentence):
             return self._sentence(say)
-        return say.sentence("refusal", self._sentence, **self._facts)
+        return say.form("refusal", self._sentence, **self._facts)
 
     @property
     def words(self) -> str:

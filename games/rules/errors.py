@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from common.say import ENGLISH, N_, Say, Sentence
+from common.say import ENGLISH, N_, Message, Say
 from games.rules.cards import card_name, color_name
 
 
@@ -63,7 +63,7 @@ class Refused(Exception):
     that have several, and ``facts`` are what its placeholders stand for: numbers, or faces and colours in the notation.
     """
 
-    def __init__(self, code: str, sentence: Sentence = "", **facts: int | str) -> None:
+    def __init__(self, code: str, sentence: Message = "", **facts: int | str) -> None:
         row = _ROWS[code]
         self.code = code
         self.rule = row.rule
@@ -79,7 +79,7 @@ class Refused(Exception):
     def said(self, say: Say) -> str:
         """Return why the move was refused, for players."""
         facts = {name: _NAMES[name](str(fact), say) if name in _NAMES else fact for name, fact in self._facts.items()}
-        return say.sentence("refusal", self._sentence, **facts)
+        return say.form("refusal", self._sentence, **facts)
 
 
 class BadInput(ValueError):

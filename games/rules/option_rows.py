@@ -70,7 +70,7 @@ class OptionSpec(NamedTuple):
             return say.text("option", next(choice.meaning for choice in self.choices if choice.value == value))
         if not value and self.zero:
             return say.text("option", self.zero)
-        return say.sentence("option", self.meaning, n=value)
+        return say.form("option", self.meaning, n=value)
 
     @property
     def help(self) -> str:
