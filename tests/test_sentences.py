@@ -15,8 +15,10 @@ from nomercy.launcher.place import CHECKOUT
 PLACES: Final = (
     "accounts", "games/actions", "games/clocks", "games/notices", "games/render", "games/rules", "games/web", "mail",
 )  # fmt: skip
-"""Where the texts for players are. Texts for staff, operators and the rulebook are not checked."""
-NOT_FOR_PLAYERS: Final = re.compile(r"(^|/)(management|migrations|admin)(/|\.py)|/rulebook|/console|/__main__|/checks")
+"""Where the texts for players are. Texts for staff, operators and programs and the rulebook are not checked."""
+NOT_FOR_PLAYERS: Final = re.compile(
+    r"(^|/)(management|migrations|admin)(/|\.py)|/rulebook|/console|/__main__|/checks|/rules/(position_json|record)\.py"
+)
 LEFT: Final = Path(__file__).with_name("sentences_left.txt")
 """How many texts of each module are still put together. A number may only shrink, and a module may only go."""
 

@@ -18,7 +18,7 @@ from games.queries import GameView, LogLine
 from games.queries.former_holders import FORMER_PLAYER
 from games.render.words import of_bot, round_cancelled, short_time
 
-_LOWER_CASE: Final = ("your bot ", FORMER_PLAYER)
+_LOWER_CASE: Final = ("your bot ", "your bot:", FORMER_PLAYER)
 """Beginnings of sentences in lower case, which are no names that people chose."""
 
 

@@ -82,10 +82,12 @@ TELLINGS: Final[dict[str, Telling]] = {
     "passed_hands": Telling("all", seat=_HANDS_MOVE, others=_HANDS_MOVE, new_hand=True),
     "flipped/light": Telling("all", seat=_LIGHT, others=_LIGHT),
     "flipped/dark": Telling("all", seat=_DARK, others=_DARK),
-    "skipped": Telling(seat=N_("You lose a turn")),
+    # The card says it, and what the others do then is said.
+    "skipped": Telling(said="involved", seat=N_("You lose a turn")),
+    "skipped_everyone": Telling(said=""),
     "intercepted": Telling("involved", target=N_("{seat} intercepted you")),
     "challenged/right": Telling("involved", seat=N_("{target} was bluffing!"), target=N_("Caught bluffing!")),
-    "challenged/wrong": Telling("involved", seat=N_("It was no bluff"), target=N_("{seat} saw no bluff")),
+    "challenged/wrong": Telling("involved", seat=N_("It was no bluff"), target=N_("{seat} was wrong: no bluff")),
     "missed": Telling(
         "involved", seat=(N_("It did not fit: {n} penalty point"), N_("It did not fit: {n} penalty points"))
     ),
@@ -230,8 +232,11 @@ def _telling(event: rules.Event) -> Telling:
 
 
 def _names_top(view: GameView, event: rules.Event) -> bool:
-    """Return True if the sentence of this event names the card that lies on top."""
-    return event.kind in ("played", "flipped") and view.view is not None and event.card == view.view.top
+    """Return True if the sentence of this event names what cards have to match now."""
+    assert view.view is not None
+    if event.kind == "named_color":
+        return event.color == view.view.color
+    return event.kind in ("played", "flipped") and event.card == view.view.top
 
 
 def _banner(view: GameView, telling: Telling, event: rules.Event, reader: int | None, names: Sequence[str]) -> str:

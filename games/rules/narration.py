@@ -41,11 +41,15 @@ _DRAW: Final = Row(_any(N_("{seat} draws {n}.")), _any(N_("You draw {n}.")))
 _DRAW_CARDS: Final = _DRAW._replace(you=(N_("You draw {cards}."), N_("You draw {n}: {cards}.")))
 
 ROWS: Final[dict[str, Row]] = {
-    "played": Row(N_("{seat} plays {card}."), N_("You play {card}.")),
+    "played": Row(
+        N_("{seat} plays {card}."),
+        N_("You play {card}."),
+        short=Row(N_("{seat}: {card}."), N_("You play {card}.")),
+    ),
     "played/color": Row(
         N_("{seat} plays {card} and chooses {color}."),
         N_("You play {card} and choose {color}."),
-        short=Row(N_("{seat} plays {card}, {color}."), N_("You play {card}, {color}.")),
+        short=Row(N_("{seat}: {card}, {color}."), N_("You play {card}, {color}.")),
     ),
     "shed": Row(
         N_("{seat} sheds {cards}."),
@@ -203,19 +207,19 @@ ROWS: Final[dict[str, Row]] = {
     "skipped_everyone": Row(
         N_("Everyone else is skipped: {seat} gets another turn."),
         N_("Everyone else is skipped: you get another turn."),
-        short=Row(N_("Everyone else is skipped.")),
     ),
     "turned_round/clockwise": Row(N_("The direction turns: now clockwise."), short=Row(N_("Now clockwise."))),
     "turned_round/counter-clockwise": Row(
         N_("The direction turns: now counter-clockwise."), short=Row(N_("Now counter-clockwise."))
     ),
     "swapped": Row(
-        N_("{seat} swaps hands with {target}."), N_("You swap hands with {target}."), N_("{seat} swaps hands with you.")
+        N_("{seat} swaps hands with {target}."),
+        N_("You swap hands with {target}."),
+        N_("{seat} swaps hands with you."),
+        short=Row(N_("{seat} swaps with {target}."), N_("You swap with {target}."), N_("{seat} swaps with you.")),
     ),
-    "passed_hands/clockwise": Row(N_("All hands move on clockwise."), short=Row(N_("All hands move on."))),
-    "passed_hands/counter-clockwise": Row(
-        N_("All hands move on counter-clockwise."), short=Row(N_("All hands move on."))
-    ),
+    "passed_hands/clockwise": Row(N_("All hands move on clockwise."), short=Row(N_("Hands move on."))),
+    "passed_hands/counter-clockwise": Row(N_("All hands move on counter-clockwise."), short=Row(N_("Hands move on."))),
     "owes": Row(
         (N_("{seat} owes {n} card."), N_("{seat} owes {n} cards.")),
         (N_("You owe {n} card."), N_("You owe {n} cards.")),

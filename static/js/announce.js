@@ -2,7 +2,8 @@
 // `interrupt` goes past it.
 
 const MOST_WORDS = 25; // in one announcement
-const STALE = 2000; // ms after which routine news is summed up
+const TOGETHER = 1200; // ms that routine news waits for more of it, to be said at once
+const STALE = 3500; // ms after which routine news is summed up
 const GAP = 80; // ms a region stays empty, so that screen readers read the same sentence again
 const CLEAR_AFTER = 10000; // ms, so that nobody who explores the page finds an old "Your turn"
 const ONE_AFTER_THE_OTHER = "live-polite";
@@ -52,6 +53,7 @@ async function speak() {
   speaking = true;
   await Promise.resolve(); // what is said in the same step is one announcement
   while (queue.length) {
+    for (let waited = 0; waited < TOGETHER && queue.every(({ move }) => move); waited += GAP) await pause(GAP);
     write(ONE_AFTER_THE_OTHER, "");
     await pause(GAP);
     const text = next();

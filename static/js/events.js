@@ -13,12 +13,12 @@ let wasOnTurn = Boolean(document.getElementById("move"));
 const headline = () => document.getElementById("headline")?.textContent ?? "";
 let heading = headline();
 
-function tell(events) {
+function tell(events, posted) {
   for (const event of events) {
     const text = event.firstElementChild.textContent;
     const routine = !("kept" in event.dataset);
     if ("atOnce" in event.dataset) interrupt(text);
-    else if (text) say(text, { move: routine ? Number(event.dataset.move) : 0 });
+    else if (text) say(text, { move: routine && !posted ? Number(event.dataset.move) : 0 }); // the reader's own move is said at once
     if (event.dataset.banner) show(event.dataset.banner, { seconds: Number(event.dataset.seconds ?? 0), kept: !routine });
   }
 }
@@ -67,7 +67,7 @@ function tellNews(main, list, posted) {
   update(version, list.dataset.lead);
   const events = [...list.children].filter(({ dataset }) => !told.has(dataset.key));
   events.forEach(({ dataset }) => told.add(dataset.key));
-  tell(events);
+  tell(events, posted);
   play(events);
   remember(events);
   const now = events.length ? list.dataset.now : "";

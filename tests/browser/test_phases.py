@@ -38,7 +38,7 @@ def test_heading_title_and_announcements_agree_during_play(pages: tuple[Game, Pa
     agrees(one, "Your turn")
     agrees(other, "alice’s turn")
     one.get_by_role("button", name="Red 5").click()
-    agrees(other, "Your turn", said="alice plays Red 5. Your turn. 2 cards fit.")
+    agrees(other, "Your turn", said="alice: Red 5. Your turn. 2 cards fit.")
     agrees(one, "bob’s turn", said="You play Red 5.")
     other.get_by_role("button", name="Wild Draw Six").click()
     expect(other.locator("#chooser")).to_be_visible()

@@ -35,27 +35,27 @@ def test_a_missed_uno_call_interrupts(open_table: TableForTwo) -> None:
     page, table = open_table(reader=1, script=RECORD_SPEECH, hands=[["r5", "r6"], ["r4", "g3", "g4"]])
     play(table, 0, "play r5")
     expect(page.locator("#live-assertive")).to_have_text("alice has one card left and did not call UNO.")
-    hears(page, "alice plays Red 5. Your turn.")
+    hears(page, "alice: Red 5. Your turn.")
     hears(page, "did not call UNO")
 
 
 def test_two_answers_with_the_same_move_say_it_once(open_table: TableForTwo) -> None:
     page, table = open_table(reader=1, script=RECORD_SPEECH)
     play(table, 0, "play r5")
-    hears(page, "alice plays Red 5.")
+    hears(page, "alice: Red 5.")
     address = page.locator("#main").get_attribute("hx-get")
     assert address is not None
     page.evaluate(f"htmx.ajax('GET', '{address.replace('since=1', 'since=0')}', {{target: '#main', swap: 'morph'}})")
     expect(page.locator("#events li")).to_have_count(1)
     page.wait_for_timeout(500)
-    hears(page, "alice plays Red 5.")
+    hears(page, "alice: Red 5.")
     hears(page, "Your turn.")
 
 
 def test_a_second_turn_is_said(open_table: TableForTwo) -> None:
     page, _ = open_table(script=RECORD_SPEECH, hands=[["rS", "r6", "b2"], ["r4", "g3", "g4"]])
     page.get_by_role("button", name="Red Skip").click()
-    hears(page, "You play Red Skip. bob loses a turn. Your turn again. 1 card fits.")
+    hears(page, "You play Red Skip. Your turn again. 1 card fits.")
 
 
 def test_a_call_by_key_is_said(open_table: TableForTwo) -> None:

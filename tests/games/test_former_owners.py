@@ -91,7 +91,7 @@ def test_news_of_a_new_owner_begin_with_the_seat(alice: User, bob: User, charlie
 def test_an_open_page_announces_moves_by_the_name_of_their_maker(given: Table, dora: User) -> None:
     view, lines = queries.view_of(given, dora), queries.log_of(given, dora)
     told = page_events(view, lines, since=0, now=NOON)
-    assert "bob plays Red 4." in [event.text for event in told.events]
+    assert "bob: Red 4." in [event.text for event in told.events]
 
 
 def test_the_api_names_a_former_owner_at_their_moves(given: Table, client: Any, alice: User) -> None:

@@ -236,7 +236,7 @@ def test_without_scripts_a_move_and_its_address_redirect(url: str, as_alice: Cli
 
 def test_an_update_announces_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
     post(as_alice, table, "play r5")
-    assert fragment(as_bob, table, "?since=0").told == (["alice plays Red 5."], "Your turn. 2 cards fit.")
+    assert fragment(as_bob, table, "?since=0").told == (["alice: Red 5."], "Your turn. 2 cards fit.")
     assert fragment(as_bob, table, "?since=1").told == ([], "")
     assert fragment(as_bob, table, "?since=nonsense").told == ([], "")
 
@@ -365,11 +365,11 @@ def test_the_result_of_a_round_stays_until_the_reader_moves_and_takes_8_statemen
         fragment(as_bob, last_card, "?since=0")
     after = GamePage(post(as_alice, last_card, "play r5", htmx=True))
     for page in (after, page_of(as_bob, last_card)):
-        assert "wins round 1" in page.text
+        assert page.has(id="ended")
         assert "Wild Draw Six" in page.text
     post(as_bob, last_card, "draw")
-    assert "wins round 1" not in page_of(as_bob, last_card).text
-    assert "wins round 1" in page_of(as_alice, last_card).text
+    assert not page_of(as_bob, last_card).has(id="ended")
+    assert page_of(as_alice, last_card).has(id="ended")
 
 
 def test_a_move_takes_at_most_12_statements(

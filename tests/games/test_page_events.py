@@ -34,7 +34,7 @@ def test_each_event_is_told_in_order_with_its_own_key() -> None:
     lines = [line(4, 2, Event("played", 2, "r+2"), Event("owes", 0, amount=2)), line(5, 1, Event("passed", 1))]
     events = page_events(seen(OWED), lines, since=3, now=NOW).events
     assert [(event.key, event.move, event.text) for event in events] == [
-        ("4.0", 4, "Chen plays Red Draw Two."),
+        ("4.0", 4, "Chen: Red Draw Two."),
         ("4.1", 4, ""),
         ("5.0", 5, "Bob passes."),
     ]
@@ -66,7 +66,7 @@ BANNERS: list[tuple[Event, str, str, str]] = [
     (Event("skipped", 1), "", "You lose a turn", ""),
     (Event("intercepted", 0, target=1), "", "Ann intercepted you", ""),
     (Event("challenged", 0, target=1, reason="right"), "Bob was bluffing!", "Caught bluffing!", ""),
-    (Event("challenged", 0, target=1, reason="wrong"), "It was no bluff", "Ann saw no bluff", ""),
+    (Event("challenged", 0, target=1, reason="wrong"), "It was no bluff", "Ann was wrong: no bluff", ""),
     (Event("missed", 1, card="r5", amount=3), "", "It did not fit: 3 penalty points", ""),
     (Event("missed", 1, card="r5", amount=1), "", "It did not fit: 1 penalty point", ""),
     (Event("slowest", 1), "Bob was slowest: +2", "You were slowest: +2", "Bob was slowest: +2"),
@@ -85,10 +85,12 @@ SENTENCES: list[tuple[Event, str, str, str]] = [
     (Event("owes", 1, amount=14), "", "", ""),
     (Event("owes_color", 1, color="o"), "", "", ""),
     (Event("aimed", 0, target=1), "The roulette is on Bob.", "The roulette is on you.", ""),
+    (Event("skipped", 1), "", "You lose a turn.", ""),
+    (Event("skipped_everyone", 1), "", "", ""),
     (Event("window_closed", 1), "", "You can no longer be caught.", ""),
     (Event("found", 1, card="r5"), "", "", ""),
     (Event("drew", 1, amount=6, reason="stack"), "Bob draws 6.", "You draw 6.", "Bob draws 6."),
-    (Event("played", 1, "W6", color="g"), f"Bob plays {SIX}", f"You play {SIX}", f"Bob plays {SIX}"),
+    (Event("played", 1, "W6", color="g"), f"Bob: {SIX}", f"You play {SIX}", f"Bob: {SIX}"),
     (Event("knocked_out", 1), "No mercy: Bob is out.", "No mercy: you are out.", "No mercy: Bob is out."),
 ]
 
@@ -199,6 +201,11 @@ def test_the_play_that_the_turn_does_not_name_again_is_never_summed_up() -> None
     for turn, kept in ((0, [False, True]), (1, [False, False])):
         found = page_events(seen({**PLAIN, "turn": turn}), lines, since=3, now=NOW)
         assert [event.kept for event in found.events] == kept
+    roulette = line(
+        6, 2, Event("named_color", 2, color="b"), Event("turned_over", 2, cards=("b1",), color="b", amount=1)
+    )
+    wild = seen({**PLAIN, "discard_pile": ["WC"], "color": "b"})
+    assert page_events(wild, [*lines, roulette], since=3, now=NOW).now == "Your turn. 2 cards fit."
     drawn = [*lines, line(6, 2, Event("drew", 2, amount=1, reason="turn"))]
     assert page_events(seen(PLAIN), drawn, since=3, now=NOW).now == "Your turn. Red 3 is on top. 2 cards fit."
 

@@ -635,7 +635,7 @@ def test_moves_of_a_substitute_bot_name_the_bot(you: int | None, who: str) -> No
     view, lines = seen({**PLAIN, "turn": 1}, you), [line(1, 0, Event("played", 0, "r1")), by_bot]
     newest = render.log_of(view, lines, NOW)[0]
     assert (newest.text, newest.mine) == (f"{who} plays Red 5.", False)
-    assert page_events(view, lines, since=1, now=NOW).events[0].text == f"{who} plays Red 5."
+    assert page_events(view, lines, since=1, now=NOW).events[0].text == f"{who}: Red 5."
     assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
 
 
