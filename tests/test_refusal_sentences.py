@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import pytest
 
 from common.say import Say
-from games.refusals import STATUSES, Denied
-from games.rules import REFUSALS, SPECS, Refused
+from games.refusals import STATUSES, Denied, from_rules
+from games.rules import REFUSALS, SPECS, BadInput, Refused, options_from
 from nomercy.launcher.place import CHECKOUT
 
 REFUSED_BY: Final = ("Denied", "Refused", "TooManyAgainstBots", "BadOption")
@@ -141,6 +141,33 @@ def test_a_missing_fact_shows_when_a_refusal_is_made() -> None:
         Refused("not_in_hand")
     with pytest.raises(AssertionError):
         Refused("cards_owed")
+
+
+class German(Say):
+    """Says a few messages in another language."""
+
+    MESSAGES: Final = {
+        "{card} does not match {top} ({color}).": "{top} ({color}): {card} passt nicht.",
+        "Red": "Rot",
+        "Wild": "Farbwahl",
+        "The option {option} must be {low} to {high}.": "{option}: nur {low} bis {high}.",
+        "“{text}”": "„{text}“",
+        "Cards dealt to each": "Handkarten",
+    }
+
+    def found(self, context: str, message: str) -> str:
+        return self.MESSAGES.get(message, message)
+
+
+def test_a_refusal_is_said_in_the_readers_language_and_in_english_for_the_api() -> None:
+    refused = Refused("not_matching", "{card} does not match {top} ({color}).", card="g5", top="W", color="r")
+    denied = from_rules(refused, 3)
+    assert denied.said(German()) == "Farbwahl (Rot): Green 5 passt nicht."
+    assert denied.to_json()["message"] == denied.message == "Green 5 does not match Wild (Red)."
+    with pytest.raises(BadInput) as bad:
+        options_from("classic", {"hand_size": 99})
+    assert bad.value.said(German()) == "„Handkarten“: nur 1 bis 15."
+    assert str(bad.value) == "The option hand_size must be 1 to 15."
 
 
 def test_names_are_told_as_they_are() -> None:

@@ -223,7 +223,7 @@ def _hosted_table(code: str, viewer: Viewer[User]) -> Table:
     if table.game.host_id != user.pk:
         raise Denied("forbidden", "Only the host of this table can do this.", version=version)
     if table.game.status != Game.Status.OPEN:
-        raise Denied("already_started", "The game has already started.", version=version)
+        raise Denied("already_started", "The game has already started. Reload the page to see it.", version=version)
     return table
 
 
@@ -231,7 +231,9 @@ def _free_seat(table: Table) -> int:
     taken = {seat.index for seat in table.seats}
     free = next((n for n in range(table.game.players) if n not in taken), None)
     if free is None or table.game.status != Game.Status.OPEN:
-        raise Denied("full", "Every seat at this table is taken.", version=table.game.version)
+        raise Denied(
+            "full", "Every seat at this table is taken. Join another table, or start one.", version=table.game.version
+        )
     return free
 
 

@@ -33,7 +33,9 @@ def ask_pause(*, code: str, viewer: Viewer[User], now: datetime) -> Table:
         table, seat = _voters_table(code, viewer)
         game = table.game
         if game.paused_at is not None:
-            raise Denied("paused", "The game is already paused.", version=game.version)
+            raise Denied(
+                "paused", "The game is already paused. It goes on when someone resumes it.", version=game.version
+            )
         votes = {*game.pause_votes, seat}
         if votes >= set(queries.pause_voters(table)):
             pausing.pause(table, reason=Game.PAUSED_BY_CONSENT, now=now)
@@ -114,7 +116,7 @@ def _players_table(code: str, viewer: Viewer[User]) -> tuple[Table, int]:
     seat = queries.require_seat(table, viewer.user)
     pausing.require_playing(table)
     if table.seats[seat].left:
-        raise Denied("forbidden", "You have left this game.", version=table.game.version)
+        raise Denied("forbidden", "You have left this game. You can still watch it.", version=table.game.version)
     return table, seat
 
 

@@ -33,7 +33,7 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object])
         queries.require_access(table, viewer)
         row = seat_with_orders(table, viewer.user)
         if row.left:
-            raise Denied("forbidden", "You have left this game.", version=game.version)
+            raise Denied("forbidden", "You have left this game. You can still watch it.", version=game.version)
         if game.ended:
             raise over(game.version, begun=game.started_at is not None)
         try:

@@ -57,7 +57,7 @@ def end(*, user: User, now: datetime) -> int:
         person = lock_person(user.pk)
         begun, until = person.vacation_from, person.vacation_until
         if begun is None or until is None or until <= now:
-            raise Denied("forbidden", "You are not on vacation.")
+            raise Denied("forbidden", "You are not on vacation. Choose days to start one.")
         count_time_off_change(user_id=person.pk, now=now)
         back = (until - begun) // DAY - max(1, ceil((now - begun) / DAY))
         person.vacation_until = now

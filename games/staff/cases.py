@@ -67,7 +67,7 @@ def report(
     if person_id is None:
         raise Denied("malformed", "Choose a person at this table.")
     if person_id == reporter.pk:
-        raise Denied("forbidden", "You can’t report yourself.")
+        raise Denied("forbidden", "You can’t report yourself. Choose another player.")
     with transaction.atomic():
         person = _lock_reported(person_id, reporter.pk)
         sent = None if form_key is None else Report.objects.filter(reporter=reporter, form_key=form_key).first()
