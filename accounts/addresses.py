@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from django.core.mail.message import sanitize_address
 from django.core.validators import validate_email
 
+from common.readers_language import say
+
 LONGEST_ADDRESS: Final = 254
 """The longest mail address (RFC 5321), and the length of the columns for addresses."""
 
@@ -26,7 +28,10 @@ def validate_address(value: str) -> None:
     # Letters beyond ASCII before the @ need SMTPUTF8 (RFC 6531), which Django's sender does not speak.
     if at and not before.isascii():
         raise ValidationError(
-            "Use an address with only unaccented letters, digits and signs before the @. We can’t send to others.",
+            say.text(
+                "error",
+                "Use an address with only unaccented letters, digits and signs before the @. We can’t send to others.",
+            ),
             code="letters",
         )
     validate_email(value)
@@ -37,7 +42,10 @@ def validate_address(value: str) -> None:
         raise ValidationError(validate_email.message, code=validate_email.code)
     if not _keeps_letters(domain):
         raise ValidationError(
-            "We can’t send to a domain with this letter. Write the domain as xn--…, or use another address.",
+            say.text(
+                "error",
+                "We can’t send to a domain with this letter. Write the domain as xn--…, or use another address.",
+            ),
             code="domain",
         )
 

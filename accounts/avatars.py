@@ -10,6 +10,8 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from common.readers_language import say
+
 AVATARS: Final = {
     "anchor": "Anchor",
     "balloon": "Balloon",
@@ -43,4 +45,4 @@ def validate_avatar(value: str) -> None:
     :raises ValidationError:
     """
     if value not in AVATARS:
-        raise ValidationError("Choose one of the pictures.", code="avatar")
+        raise ValidationError(say.text("error", "Choose one of the pictures."), code="avatar")

@@ -10,8 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import actions, known_browsers, log_ins, queries
+from common.readers_language import say
+from common.say import N_
 
-ELSEWHERE: Final = "You are logged out everywhere else."
+ELSEWHERE: Final = N_("You are logged out everywhere else.")
 
 
 def end_elsewhere(request: HttpRequest) -> None:
@@ -46,7 +48,7 @@ class NotAfterEnd:
         request = cast("Any", self).request
         end_elsewhere(request)
         answer = NotAfterEnd.make_change(self, form)
-        messages.info(request, ELSEWHERE)
+        messages.info(request, say.text("message", ELSEWHERE))
         known_browsers.remember(request, answer, request.user)
         return answer
 

@@ -21,6 +21,7 @@ from django.utils.http import urlencode
 
 from accounts.actions import AccountChanged
 from accounts.encryption import UnreadableSecret
+from common.readers_language import say
 
 NOT_FOR_GUESTS: Final = frozenset({
     "account_change_password",
@@ -61,7 +62,8 @@ class SecurityPages(MiddlewareMixin):
             request.guest, request.user = user, AnonymousUser()
         if match.url_name not in NOT_FOR_GUESTS:
             return None
-        messages.info(request, "Guests have no password to protect this with. Sign up first.")
+        sentence = say.text("message", "Guests have no password to protect this with. Sign up first.")
+        messages.info(request, sentence)
         return redirect("account_signup")
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -83,9 +85,11 @@ def _confirm_first(request: HttpRequest) -> HttpResponse:
     methods = get_adapter().get_reauthentication_methods(request.user)
     # A visitor gets no message, because storing it would make a session for each such request.
     if methods and request.method not in ("GET", "HEAD"):
-        messages.info(request, "Nothing was changed yet. Confirm that it’s you, then send the form again.")
+        again = say.text("message", "Nothing was changed yet. Confirm that it’s you, then send the form again.")
+        messages.info(request, again)
     if not methods and request.user.is_authenticated:  # the provider of the account is no longer that of the site
-        messages.info(request, "Your account has no password to confirm this with. Ask for one by email.")
+        ask = say.text("message", "Your account has no password to confirm this with. Ask for one by email.")
+        messages.info(request, ask)
         return _to(reverse("account_reset_password"), request)
     return _to(methods[0]["url"] if methods else reverse("account_login"), request)
 

@@ -18,6 +18,7 @@ from django.db.models import Q
 
 from accounts import log_ins
 from accounts.models import AccountMail, ApiToken, NameSkeleton, Session, SignUpInvitation, User
+from common.readers_language import say
 from games.models import (
     Appeal,
     AuditEntry,
@@ -42,14 +43,6 @@ MOST_MOVES: Final = 50_000
 MOST_GAMES: Final = 20_000
 MOST_ROWS: Final = 10_000
 """How many rows of any other kind a copy has, the newest. Each turn may leave a notice or two, for 60 days."""
-LEFT_OUT: Final = (
-    "Your password, and the secrets of your second factors, log-ins and API tokens: only hashes of most are stored.",
-    "Reports by other people about you, because they would tell who wrote them, and notes of staff about these.",
-    "Your hands in running games, because these are not yet public. The record of a finished game shows every hand.",
-    f"Games before the newest {MOST_GAMES:,}, and moves before the newest {MOST_MOVES:,}. They are in the records.",
-    f"Of everything else, such as notices, all but the newest {MOST_ROWS:,} of each kind.",
-)
-"""What a copy does not have, in sentences for the person."""
 Rows = list[dict[str, Any]]
 
 
@@ -104,8 +97,40 @@ def data_of(person: User) -> dict[str, Any]:
         ),
         "acts_as_staff": _rows(AuditEntry.objects.filter(actor=person.pk), "at", "act", "game_code"),
         "games": _games(person),
-        "left_out": list(LEFT_OUT),
+        "left_out": left_out(),
     }  # fmt: skip
+
+
+def left_out() -> list[str]:
+    """Return what a copy does not have, in sentences for the person."""
+    games, moves, rows = map(say.number, (MOST_GAMES, MOST_MOVES, MOST_ROWS))
+    return [
+        say.text(
+            "copy of data",
+            "Your password, and the secrets of your second factors, log-ins and API tokens: only hashes of most are"
+            " stored.",
+        ),
+        say.text(
+            "copy of data",
+            "Reports by other people about you, because they would tell who wrote them, and staff’s notes about these.",
+        ),
+        say.text(
+            "copy of data",
+            "Your hands in running games, because these are not yet public. The record of a finished game shows every"
+            " hand.",
+        ),
+        say.text(
+            "copy of data",
+            "Games before the newest {games}, and moves before the newest {moves}. They are in the records.",
+            games=games,
+            moves=moves,
+        ),
+        say.text(
+            "copy of data",
+            "Of everything else, such as notifications, all but the newest {rows} of each kind.",
+            rows=rows,
+        ),
+    ]
 
 
 def copy_of(person: User, now: datetime) -> DataCopy | None:

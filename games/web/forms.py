@@ -53,7 +53,7 @@ def _examples(spec: rules.OptionSpec) -> dict[int, str]:
     if spec.choices:
         return {}
     numbers = [max(getattr(options, spec.name) for options in rules.PRESETS.values()), *([0] if spec.zero else [])]
-    return {number: spec.sentence(number) for number in numbers}
+    return {number: spec.sentence(number, say) for number in numbers}
 
 
 def _default(spec: rules.OptionSpec, preset: str) -> str:
@@ -510,4 +510,4 @@ def _switched_note(name: str, before: object, after: object) -> str:
         said = say.text("option", "Also switched on: {option}.", option=spec.title)
     else:
         said = say.text("option", "Also changed: {option}.", option=spec.title)
-    return f"{said} {spec.sentence(after)}"
+    return f"{said} {spec.sentence(after, say)}"

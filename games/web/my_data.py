@@ -115,7 +115,7 @@ def data(request: HttpRequest) -> HttpResponse:
     context = {
         "copy": copy,
         "days": data_copies.KEPT.days,
-        "left_out": my_data.LEFT_OUT,
+        "left_out": my_data.left_out(),
         "mailed": confirmed_addresses(user),
     }
     return render(request, "accounts/data.html", context)
@@ -134,7 +134,7 @@ def download(request: HttpRequest) -> HttpResponse:
         return SeeOther.to("me")
     content = my_data.content_of(cast("User", request.user), timezone.now())
     if content is None:
-        raise Http404("There is no copy of your data, or not any more. Ask for a new one in your account.")
+        raise Http404(say.text("error", "Your copy is not here any more. Ask for a new one in your account."))
     secret_pages.mark_secret(request)  # it repeats what others have written, like the names of tables
     headers = {"Content-Disposition": f'attachment; filename="{FILE_NAME}"'}
     return HttpResponse(content, content_type="application/json", headers=headers)

@@ -12,6 +12,7 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from common.readers_language import say
 from games import queries, rules
 from games.render import notation as notation_page
 from games.render.rulebook import EVERY_RULE, USUAL, RulebookPage, every_rule_page, preset_page, table_page
@@ -85,5 +86,5 @@ def _page(request: HttpRequest) -> RulebookPage:
     if preset == EVERY_RULE:
         return every_rule_page()
     if preset not in rules.PRESETS:
-        raise Http404("There are no rules of this name.")
+        raise Http404(say.text("error", "There are no rules of this name."))
     return preset_page(preset)

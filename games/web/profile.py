@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from accounts.queries import person_named
+from common.readers_language import say
 from games import queries
 from games.queries import Viewer, profiles
 from games.queries.players import players_of
@@ -26,7 +27,7 @@ from games.web.viewer import person
 def _known(username: str) -> User:
     found = person_named(username) if username.isprintable() else None  # PostgreSQL refuses a NUL
     if found is None:
-        raise Http404("There is nobody with this name.")
+        raise Http404(say.text("error", "There is nobody with this name."))
     return found
 
 

@@ -117,7 +117,7 @@ def test_the_rules_of_a_table_are_those_of_its_options(as_alice: Client, alice: 
         "The rules of your table",
         "Classic rules. A match to 500 points. Different from the Classic rules: You may play a straight",
         "If you are caught without having called UNO, you draw 5 cards.",
-        "before you call it, you draw five.",
+        "before you call it, you draw 5 cards.",
     ):
         assert said in page.text
     assert Page(as_alice.get(game.get_absolute_url())).links_to(f"/rules/?table={game.code}#how-to-play")
