@@ -30,10 +30,12 @@ from accounts import confirmation_keys, queries
 from accounts.actions import lock_person
 from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
 from accounts.message_ids import message_id, name_of_mail
-from accounts.models import LONGEST_DELETION_DAYS, AccountMail, Delivery, User
+from accounts.models import AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
 from accounts.zones import day_and_time, zone_to_show
 from common.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
+from common.readers_language import say
+from common.say import N_
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""
@@ -103,96 +105,110 @@ LIFETIMES: Final = {
 KINDS: Final[Mapping[str, MailKind]] = {
     kind.name: kind
     for kind in (
-        MailKind(CONFIRM, "Confirm your email address", limited=True, to_unconfirmed=True),
-        MailKind(RESET, "Choose a new password", limited=True, to_unconfirmed=True),
-        MailKind(WORKS, "Does this address work again?", limited=True),
-        MailKind(PASSWORD_CHANGED, "Your password was changed", "Your password was changed."),
-        MailKind("account/email/password_set", "A password was set", "A password was set for your account."),
+        MailKind(CONFIRM, N_("Confirm your email address"), limited=True, to_unconfirmed=True),
+        MailKind(RESET, N_("Choose a new password"), limited=True, to_unconfirmed=True),
+        MailKind(WORKS, N_("Does this address work again?"), limited=True),
+        MailKind(PASSWORD_CHANGED, N_("Your password was changed"), N_("Your password was changed.")),
+        MailKind("account/email/password_set", N_("A password was set"), N_("A password was set for your account.")),
         MailKind(
             "account/email/password_reset",
-            "Your password was changed",
-            "A new password was set using the link in an email to you.",
+            N_("Your password was changed"),
+            N_("A new password was set using the link in an email to you."),
         ),
         MailKind(
             "account/email/email_changed",
-            "Your email address was changed",
-            "Your account’s primary email address was changed from {from_email} to {to_email}.",
+            N_("Your email address was changed"),
+            N_("Your account’s primary email address was changed from {from_email} to {to_email}."),
         ),
-        MailKind(ADDED, "An email address was added", "The email address {added_email} was added to your account."),
+        MailKind(
+            ADDED, N_("An email address was added"), N_("The email address {added_email} was added to your account.")
+        ),
         MailKind(
             CONFIRMED,
-            "An email address was confirmed",
-            "The email address {confirmed_email} was confirmed for your account, so it can reset the password.",
+            N_("An email address was confirmed"),
+            N_("The email address {confirmed_email} was confirmed for your account, so it can reset the password."),
         ),
         MailKind(
             DELETED,
-            "An email address was removed",
-            "The email address {deleted_email} was removed from your account.",
+            N_("An email address was removed"),
+            N_("The email address {deleted_email} was removed from your account."),
         ),
         MailKind(
             TOKEN_MADE,
-            "An API token was created",
-            "An API token was created for your account. A program that has it can play for you until you revoke it.",
+            N_("An API token was created"),
+            N_(
+                "An API token was created for your account. A program that has it can play for you until you revoke it."
+            ),
         ),
         MailKind(
             PROGRAM_DECLARED,
-            "A program plays for your account",
-            "Somebody who was logged in to your account has said that a program plays for it. Everybody sees that, and"
-            " it cannot be taken back.",
+            N_("A program plays for your account"),
+            N_(
+                "Somebody who was logged in to your account has said that a program plays for it. Everybody sees that,"
+                " and it cannot be taken back."
+            ),
         ),
         MailKind(
             LINKED,
-            "Another way to log in was added",
-            "Your account was linked with an account of {provider}, which can log in to yours from now on.",
+            N_("Another way to log in was added"),
+            N_("Your account was linked with an account of {provider}, which can log in to yours from now on."),
         ),
         MailKind(
             UNLINKED,
-            "A way to log in was removed",
-            "Your account is no longer linked with {provider}, so it cannot log in to yours any more.",
+            N_("A way to log in was removed"),
+            N_("Your account is no longer linked with {provider}, so it cannot log in to yours any more."),
         ),
         MailKind(
             DATA_READY,
-            "The copy of your data is ready",
-            "The copy of your data that was asked for with your account is ready. Until {until} you can fetch it here,"
-            " once you are logged in: {page}",
+            N_("The copy of your data is ready"),
+            N_(
+                "The copy of your data that was asked for with your account is ready. Until {until} you can fetch it"
+                " here, once you are logged in: {page}"
+            ),
         ),
         MailKind(
             DELETION_ASKED,
-            "Your account will be deleted",
-            "Somebody who was logged in to your account has asked for its deletion: it will be deleted within"
-            f" {LONGEST_DELETION_DAYS} days, but not before {{deletes_on}}. To keep it, log in before then.",
+            N_("Your account will be deleted"),
+            N_(
+                "Somebody who was logged in to your account has asked for its deletion. It will be deleted after"
+                " {deletes_on}. To keep it, log in before then."
+            ),
         ),
         MailKind(
             DELETION_CANCELLED,
-            "Your account will not be deleted",
-            "Your account will not be deleted, because somebody has logged in to it.",
+            N_("Your account will not be deleted"),
+            N_("Your account will not be deleted, because somebody has logged in to it."),
         ),
         MailKind(
             "mfa/email/totp_activated",
-            "An authenticator app was set up",
-            "An authenticator app was set up as the second factor of your account.",
+            N_("An authenticator app was set up"),
+            N_("An authenticator app was set up as the second factor of your account."),
         ),
         MailKind(
             "mfa/email/totp_deactivated",
-            "Your authenticator app was removed",
-            "The authenticator app was removed from your account. Unless you have another second factor, you now log in"
-            " without one.",
+            N_("Your authenticator app was removed"),
+            N_(
+                "The authenticator app was removed from your account. Unless you have another second factor, you now"
+                " log in without one."
+            ),
         ),
         MailKind(
             "mfa/email/webauthn_added",
-            "A passkey was added",
-            "A passkey was added to your account. The device that has it can log in without your password.",
+            N_("A passkey was added"),
+            N_("A passkey was added to your account. The device that has it can log in without your password."),
         ),
         MailKind(
             "mfa/email/webauthn_removed",
-            "A passkey was removed",
-            "A passkey was removed from your account. Unless you have another second factor, you now log in without"
-            " one.",
+            N_("A passkey was removed"),
+            N_(
+                "A passkey was removed from your account. Unless you have another second factor, you now log in without"
+                " one."
+            ),
         ),
         MailKind(
             "mfa/email/recovery_codes_generated",
-            "New recovery codes were created",
-            "New recovery codes were created for your account. The old ones no longer work.",
+            N_("New recovery codes were created"),
+            N_("New recovery codes were created for your account. The old ones no longer work."),
         ),
     )
 }
@@ -315,8 +331,8 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     if row.kind in LIFETIMES:
         context["until"] = day_and_time(now + LIFETIMES[row.kind], zone)
     with timezone.override(zone_to_show(zone)):
-        body = render_to_string(f"account/email/{template}_message.txt", context)
-    more = headers(f"account.{name_of_mail([row])}", to=row.address, now=now)
+        body = render_to_string(template, context)
+    more = headers(".".join(("account", name_of_mail([row]))), to=row.address, now=now)
     return EmailMultiAlternatives(title, body.strip() + "\n", to=[row.address], headers=more)
 
 
@@ -382,30 +398,32 @@ def _content(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
     """Return the template, the subject and the context of this mail, or None if there is nothing to say (`nothing`)."""
     kind = KINDS[row.kind]
     if row.kind == CONFIRM:
-        return _confirmation(row, kind)
+        return _confirmation(row)
+    title = say.text("mail", kind.title)
     if row.kind == RESET:
         links = [(user, _reset_link(user, row.address)) for user in queries.accounts_of(row.address)]
-        return ("password_reset", kind.title, {"links": links}) if links else None
+        return ("account/email/password_reset_message.txt", title, {"links": links}) if links else None
     assert row.user is not None
     context = {
         "user": row.user,
-        "sentence": kind.sentence.format(**row.facts),
+        "sentence": say.text("mail", kind.sentence, **row.facts),
         "can_reset": row.user in queries.accounts_of(row.address),  # False for an address that was removed
         "contact": contact_address(),
     }
-    return "notice", kind.title, context
+    return "account/email/notice_message.txt", title, context
 
 
-def _confirmation(row: AccountMail, kind: MailKind) -> tuple[str, str, dict[str, Any]] | None:
+def _confirmation(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
     """Return the mail that asks to confirm the address, or the one that tells its owner that somebody else tried."""
     asking = queries.claims_of(row.address, listed_in(row))
     if not asking:
         return None
     holder = queries.holder_of(row.address)
     if holder is not None:
-        return "account_already_exists", "You have an account already", {"user": holder}
+        title = say.text("mail", "You have an account already")
+        return "account/email/account_already_exists_message.txt", title, {"user": holder}
     links = [(claim.user, _confirm_link(claim)) for claim in asking]
-    return "email_confirmation", kind.title, {"links": links}
+    return "account/email/email_confirmation_message.txt", say.text("mail", KINDS[CONFIRM].title), {"links": links}
 
 
 def _confirm_link(claim: EmailAddress) -> str:

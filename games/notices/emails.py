@@ -64,34 +64,40 @@ class Turn:
     last: LogLine | None = None
 
 
+class Paint(NamedTuple):
+    """The colours of CSS of a card."""
+
+    ground: str
+    ink: str
+
+
 class TopCard(NamedTuple):
     """A card that is drawn without an image, because many mail programs show none.
 
-    `said` is the card in words. `mark` is what it shows in the middle, in large letters if it is `short`. `color` is
-    the name of the colour that was chosen for a wild card. `ground` and `ink` are colours of CSS.
+    `said` is the card in words. `mark` is what it shows in large letters, "" for a card that only has a name. `color`
+    is the name of the colour that was chosen for a wild card, with its `color_paint`.
     """
 
     said: str
     name: str
     mark: str
-    short: bool
+    paint: Paint
     color: str
-    ground: str
-    ink: str
+    color_paint: Paint
 
 
-COLORS: Final = {
-    "r": ("#a61e2d", "#ffffff"),
-    "y": ("#ffd54a", "#111111"),
-    "g": ("#2e9e6b", "#111111"),
-    "b": ("#17358a", "#ffffff"),
-    "o": ("#e66a00", "#111111"),
-    "p": ("#ffb8e2", "#111111"),
-    "u": ("#6a26b0", "#ffffff"),
-    "t": ("#00787c", "#ffffff"),
-    "w": ("#17161d", "#ffffff"),
+PAINTS: Final = {
+    "r": Paint("#a61e2d", "#ffffff"),
+    "y": Paint("#ffd54a", "#111111"),
+    "g": Paint("#2e9e6b", "#111111"),
+    "b": Paint("#17358a", "#ffffff"),
+    "o": Paint("#e66a00", "#111111"),
+    "p": Paint("#ffb8e2", "#111111"),
+    "u": Paint("#6a26b0", "#ffffff"),
+    "t": Paint("#00787c", "#ffffff"),
+    "w": Paint("#17161d", "#ffffff"),
 }
-"""The ground and the ink of the cards of each colour, and of wild cards. Keep in step with static/css/tokens.css."""
+"""The paint of the cards of each colour, and of wild cards. Keep in step with static/css/tokens.css."""
 
 
 class Mail(EmailMultiAlternatives):
@@ -183,15 +189,13 @@ def game_name(view: GameView) -> str:
 
 def top_card(seen: rules.View) -> TopCard:
     """Return the picture of the top card of the discard pile, and the current colour. Everybody sees both."""
-    face = rules.face_of(seen.top)
-    glyph = GLYPHS[seen.side][face.symbol]
-    name = rules.card_name(seen.top, say)
-    if face.color or not seen.color:
-        said, color = say.text("mail", "Top card: {card}", card=name), ""
-    else:
+    face, name, color = rules.face_of(seen.top), rules.card_name(seen.top, say), ""
+    said = say.text("mail", "Top card: {card}", card=name)
+    if seen.color and not face.color:
         color = rules.color_name(seen.color, say)
         said = say.text("mail", "Top card: {card}, colour: {color}", card=name, color=color)
-    return TopCard(said, name, glyph.corner or glyph.caption, bool(glyph.corner), color, *COLORS[face.color or "w"])
+    mark = GLYPHS[seen.side][face.symbol].corner
+    return TopCard(said, name, mark, PAINTS[face.color or "w"], color, PAINTS[seen.color or "w"])
 
 
 def one_line(text: str) -> str:

@@ -20,6 +20,7 @@ WORKS: Final = "mail-works"
 """The purposes: open a game, stop mails, say that an address works again. Each is also the name of its URL."""
 
 LIFETIMES: Final = {OPEN: timedelta(days=30), STOP: timedelta(days=365), WORKS: timedelta(days=3)}
+SALT: Final = "nomercy"
 LONGEST: Final = 512
 """The most characters of a token. A longer one is refused without checking its signature."""
 
@@ -65,4 +66,4 @@ def read(purpose: str, token: str) -> MailLink:
 
 
 def _signer(purpose: str) -> signing.TimestampSigner:
-    return signing.TimestampSigner(salt=f"nomercy.{purpose}", sep=".")
+    return signing.TimestampSigner(salt=f"{SALT}.{purpose}", sep=".")
