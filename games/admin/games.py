@@ -95,8 +95,7 @@ def _how_to_give_back(table: Table) -> list[str]:
     """Return a sentence for each seat that staff gave to a bot when they removed a person."""
     removed = conduct.replaced_by_bots(table.game)
     return [
-        f"Seat {row.index + 1} was {words.possessive(person.name)}. "
-        f"To give it back, enter the username {person.username}."
+        f"Seat {row.index + 1} was {person.name}’s. To give it back, enter the username {person.username}."
         for row in table.seats
         if row.user_id is None and (person := removed.get(row.index)) is not None
     ]

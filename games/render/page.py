@@ -203,7 +203,9 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         headline=headline,
         turn_call=words.turn_call(view),
         crumb=words.crumb(view),
-        detail=" ".join(filter(None, (unseated and say.text("detail", unseated), words.detail(view)))),
+        detail=" ".join(
+            filter(None, (unseated and say.text("detail", unseated), words.detail(view), _going_out(contents)))
+        ),
         due=due_of(view, now),
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
@@ -277,6 +279,18 @@ def _over(contents: PageContents, *, looks: bool) -> Over | None:
         looks=looks,
         guest=contents.can_sign_up,
     )
+
+
+def _going_out(contents: PageContents) -> str:
+    """Return when the reader was knocked out of the last round of a game that is over, empty if they were not."""
+    view = contents.view
+    mine = [moment for moment in contents.moments if (moment.round, moment.seat) == (view.round, view.you)]
+    out = next((moment.n for moment in mine if moment.kind == "knocked_out"), None)
+    if out is None or not view.ended or view.winner == view.you:
+        return ""
+    stack = next((moment.amount for moment in mine if (moment.kind, moment.n) == ("took_stack", out)), 0)
+    pattern = N_("You went out on move {move}, to a stack of {n}.") if stack else N_("You went out on move {move}.")
+    return say.text("detail", pattern, move=out, n=stack)
 
 
 def _rematch(rematch: RematchState | None) -> tuple[str, str]:

@@ -33,11 +33,6 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
-def points_unit(options: rules.Options) -> str:
-    """Return `point`, or `penalty point` where the fewest points win (SCORE-4)."""
-    return "point" if options.scoring == "winner" else "penalty point"
-
-
 def of_bot(names: Sequence[str], seat: int, reader: int | None) -> tuple[list[str], int | None]:
     """Return the names for a sentence about a move that a bot made for the owner of `seat`, and whom it calls "you"."""
     named = list(names)
@@ -90,10 +85,6 @@ def table_url(page: str, code: str) -> str:
 def profile_url(username: str) -> str:
     """Return the address of a person's page, or an empty string for an empty username (a bot, a deleted account)."""
     return reverse("person", args=[username]) if username else ""
-
-
-def possessive(name: str) -> str:
-    return f"{name}’s"
 
 
 def formatted(at: datetime, pattern: str) -> str:
@@ -472,8 +463,8 @@ def what_answers(view: GameView, seen: rules.View, pending: rules.Pending) -> st
     told = []
     if pending.value and view.options.stacking != "off":
         if fits := view.playable_cards:
-            one, many = ANSWERS[view.options.stacking, view.options.advanced_stacking]
-            told.append(say.plural("detail", one, many, fits, value=pending.value))
+            message = ANSWERS[view.options.stacking, view.options.advanced_stacking]
+            told.append(say.form("detail", message, fits, value=pending.value))
         else:
             told.append(say.text("detail", "None of your cards can answer."))
     elif seen.challenge is None:
@@ -632,8 +623,7 @@ def options_prose(view: GameView) -> str:
         parts.append(say.text("table", "Only people with the link can see it."))
     if not view.programs:
         parts.append(say.text("table", "No programs play here, except the site’s own bots."))
-    one, many = AFTER_MISSES[view.after_misses]
-    parts.append(say.plural("table", one, many, view.misses_allowed))
+    parts.append(say.form("table", AFTER_MISSES[view.after_misses], view.misses_allowed))
     if any(seat.bot for seat in view.seats) and view.bot_pause:
         parts.append(say.text("table", "Bots wait {seconds} s before they move.", seconds=format(view.bot_pause, "g")))
     elif any(seat.bot for seat in view.seats):

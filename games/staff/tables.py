@@ -23,7 +23,7 @@ from games.queries import Table, Viewer, conduct
 from games.queries.lists import hosted_tables
 from games.refusals import Denied, over
 from games.render.resign import may_leave
-from games.render.words import possessive, winner_of_all_by_leaving
+from games.render.words import winner_of_all_by_leaving
 from games.staff import acts
 from games.staff.acts import StaffAct
 from games.staff.audit import check, check_outside, check_person, clean_said, record
@@ -148,8 +148,7 @@ def extend(
         row = table.on_turn
         if seat is not None and (seat, owner) != (row.index, row.user_id or 0):  # undoes the extension
             message = (
-                f"The turn has moved on since you opened this page: it is {possessive(row.name)} turn now, seat"
-                f" {row.index + 1}."
+                f"The turn has moved on since you opened this page: it is {row.name}’s turn now, seat {row.index + 1}."
             )
             raise Outdated(message, {"seat": str(row.index), "owner": str(row.user_id or 0)})
         return record(

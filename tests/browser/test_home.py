@@ -29,7 +29,7 @@ def test_play_next_opens_the_most_urgent_game(new_page: NewPage, alice: User, bo
     page.goto("/")
     expect(page.get_by_role("heading", level=1)).to_have_text("2 games wait for you")
     row = page.get_by_role("listitem").filter(has=page.locator(f"#game-{other.code}"))
-    expect(row.get_by_role("heading", level=3)).to_have_accessible_name("Play a card or draw with bob")
+    expect(row.get_by_role("heading", level=3)).to_have_accessible_name("Play or draw with bob")
     expect(row.get_by_role("list", name="Hands")).to_contain_text("bob: 3 of 25 cards")
     expect(row).to_contain_text("5 h left")
     page.wait_for_load_state("networkidle")

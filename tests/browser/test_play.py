@@ -367,7 +367,7 @@ def test_what_is_filled_in_stays_while_others_move(new_page: NewPage, alice: Use
     owner, page = new_page(charlie), new_page(alice)
     for one in (owner, page):
         one.goto(f"/games/{table.game.code}/")
-    owner.get_by_text("No standing order set").click()
+    owner.locator("#orders > summary").click()
     owner.get_by_label("Play the same card", exact=True).check()
     owner.get_by_label("Green 9").check()
     page.get_by_role("button", name="Red 5").click()
@@ -375,7 +375,7 @@ def test_what_is_filled_in_stays_while_others_move(new_page: NewPage, alice: Use
     expect(owner.get_by_label("Play the same card", exact=True)).to_be_checked()
     expect(owner.get_by_label("Green 9")).to_be_checked()
     owner.get_by_role("button", name="Save orders").click()
-    expect(owner.get_by_text("Standing order: play the same card")).to_be_visible()
+    expect(owner.locator("#orders > summary")).to_have_text("Standing order: play the same card")
 
 
 def test_a_first_visit_and_a_move_are_small(new_page: NewPage, cast: Cast, figure: Figure) -> None:

@@ -302,6 +302,20 @@ def test_a_win_that_a_bot_made_for_the_owner_of_its_seat_says_so(you: int, who: 
     assert ended.result == f"{who} wins round 1"
 
 
+def test_the_end_of_a_game_says_how_its_reader_went_out() -> None:
+    view = with_seats(
+        seen({**OVER, "hands": [["r1"], [], ["y1", "y2"]], "out": [1]}, 1, status="over", winner=0), score=500
+    )
+    out, stack = rules.KeyMoment(17, 1, "knocked_out", 1), rules.KeyMoment(17, 1, "took_stack", 1, 12)
+
+    def detail(*moments: rules.KeyMoment, you: GameView = view) -> str:
+        return render.game_page(PageContents(you, (), moments=moments), PageRequest(), NOW).detail
+
+    assert detail(out) == "500 points. You went out on move 17."
+    assert detail(stack, out) == "500 points. You went out on move 17, to a stack of 12."
+    assert detail(stack) == detail(out, you=replace(view, you=2)) == "500 points."
+
+
 def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
     fewest: dict[str, Any] = {"preset": "house-party", "target": 500}
     over = {**OVER, "points": [0, 7, 3]}
