@@ -276,7 +276,7 @@ def test_an_appeal_that_a_colleague_has_decided(mo: User, ann: User, bob: User, 
     assert f"ann has decided the appeal of bob: {said} (less than a minute ago): {REASON}" in answer.text
     assert AGAIN not in answer.text
     again = answer.send(decision="upheld", **answered)
-    assert f"This appeal has already been decided: {said}." in again.text
+    assert f"This appeal has already been decided: “{said.capitalize()}”." in again.text
 
 
 @pytest.mark.long
