@@ -56,14 +56,42 @@ def choice(text: str, line: str, hint: str = "") -> ChoiceLabel:
     return label
 
 
+def way_choice(name: str) -> ChoiceLabel:
+    """Return the label of a way to play, by its name in the form."""
+    title, hint = WAYS[name]
+    return choice(say.text("way to play", title), "", say.text("way to play", hint))
+
+
 def players_choice(number: int) -> ChoiceLabel:
     """Return the label of a number of players."""
     return choice(str(number), say.plural("players", "{n} player", "{n} players", number))
 
 
-def bots_choice(number: int) -> ChoiceLabel:
-    """Return the label of a number of bots."""
+def bots_choice(number: int | None) -> ChoiceLabel:
+    """Return the label of a number of bots, or of None for as many as fit the way to play."""
+    if number is None:
+        hint = say.text("bots", "against bots all other seats, with people none")
+        return choice(say.text("bots", "Default"), "", hint)
+    if not number:
+        return choice(say.text("bots", "None"), say.text("bots", "no bots"))
     return choice(str(number), say.plural("bots", "{n} bot", "{n} bots", number))
+
+
+def public_choice(public: bool | None) -> ChoiceLabel:
+    """Return the label of who can join: anyone, people with the link, or None for what fits the way to play."""
+    if public is None:
+        hint = say.text("public", "for friends only with the link, otherwise anyone")
+        return choice(say.text("public", "Default"), "", hint)
+    if public:
+        return choice(say.text("public", "Anyone, from the list of open tables"), say.text("public", "listed for all"))
+    return choice(say.text("public", "Only people with the link"), say.text("public", "only with the link"))
+
+
+def programs_choice(allowed: bool) -> ChoiceLabel:
+    """Return the label of whether accounts that are run by a program can sit down."""
+    if allowed:
+        return choice(say.text("programs", "Yes"), "")
+    return choice(say.text("programs", "No"), say.text("programs", "no programs"))
 
 
 def bot_choice(bot: Bot) -> ChoiceLabel:

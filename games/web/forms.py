@@ -250,7 +250,7 @@ class NewTableForm(forms.Form):
 
     way = _radio(
         "Who plays",
-        [(name, words.choice(title, "", hint)) for name, (title, hint) in words.WAYS.items()],
+        lambda: [(name, words.way_choice(name)) for name in words.WAYS],
         words.BOTS,
         required=False,
     )
@@ -264,14 +264,8 @@ class NewTableForm(forms.Form):
     bots = _radio(
         "Bots",
         lambda: [
-            (
-                OTHERS,
-                words.choice(
-                    say.text("bots", "Default"), "", say.text("bots", "against bots all other seats, with people none")
-                ),
-            ),
-            (0, words.choice(say.text("bots", "None"), say.text("bots", "no bots"))),
-            *((n, words.bots_choice(n)) for n in range(1, rules.MAX_PLAYERS)),
+            (OTHERS, words.bots_choice(None)),
+            *((n, words.bots_choice(n)) for n in range(rules.MAX_PLAYERS)),
         ],
         OTHERS,
         help_text="With bots in all other seats the game starts at once. Free seats are for people.",
@@ -301,11 +295,7 @@ class NewTableForm(forms.Form):
     after_misses = _radio("After that", Game.AfterMisses.choices, USUAL.after_misses, required=False)
     public = _radio(
         "Who can join",
-        [
-            ("", words.choice("Default", "", "for friends only with the link, otherwise anyone")),
-            (1, words.choice("Anyone, from the list of open tables", "listed for all")),
-            (0, words.choice("Only people with the link", "only with the link")),
-        ],
+        lambda: [("", words.public_choice(None)), (1, words.public_choice(True)), (0, words.public_choice(False))],
         "",
         lambda text: text == "1",
         required=False,
@@ -313,7 +303,7 @@ class NewTableForm(forms.Form):
     )
     programs = _radio(
         "Allow accounts that are run by a program?",
-        [(1, words.choice("Yes", "")), (0, words.choice("No", "no programs"))],
+        lambda: [(1, words.programs_choice(True)), (0, words.programs_choice(False))],
         1,
         lambda text: text != "0",
         required=False,
