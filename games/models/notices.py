@@ -41,8 +41,13 @@ class Notice(Delivery):
     # - the number of the person who asks for a rematch
     # - 0 for all others
     occasion = models.PositiveBigIntegerField(default=0)
-    # What happened; never names a card. "" if the page of the game says it.
-    text = models.CharField(max_length=TEXT_LENGTH, blank=True, default="")
+    # Which sentence says what happened; "" if the page of the game says it, and in rows that have a `text`.
+    said = models.CharField(max_length=32, blank=True, default="", db_default="")
+    # What the sentence needs: numbers, times in ISO 8601, people by their id, an event as its reader may see it.
+    facts = models.JSONField(blank=True, default=dict, db_default={})
+    # The sentence itself, of notices that release 0.1 wrote. The last of them are deleted 60 days after the upgrade
+    # (`games.notices.preferences.KEPT`): a release after that can drop the column.
+    text = models.CharField(max_length=TEXT_LENGTH, blank=True, default="", db_default="")
     read_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from django.db.models import Q, QuerySet
+from psycopg.types.json import Jsonb
 
 from accounts.zones import day_and_time
 from common.fixed_sql import prepared_cursor
@@ -58,11 +59,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewNotice:
-    """A notice to write. `text` addresses the reader as "you" and names no card."""
+    """A notice to write. `text` addresses the reader as "you" and names no card.
+
+    `said` and `facts` are as in the row.
+    """
 
     user_id: int
     kind: str
     text: str = ""
+    said: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 # Inserts the new notices, drops the mover's waiting ones at this table, and marks those shown as read. Guests get no
@@ -80,12 +86,14 @@ WITH settled AS (
       AND (state = 'waiting' OR (channel = 'site' AND state = 'sent' AND read_at IS NULL))
 )
 INSERT INTO games_notice
-    (user_id, game_id, version, kind, channel, occasion, text, state, reason, created_at, due_at, since, tries)
-SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, left(i.text, %(longest)s),
+    (user_id, game_id, version, kind, channel, occasion, said, facts, text,
+     state, reason, created_at, due_at, since, tries)
+SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, i.said, i.facts, left(i.text, %(longest)s),
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
-FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(texts)s::text[],
-            %(dues)s::timestamptz[]) WITH ORDINALITY AS i (user_id, kind, channel, usual, text, due_at, n)
+FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(said)s::text[],
+            %(facts)s::jsonb[], %(texts)s::text[], %(dues)s::timestamptz[])
+    WITH ORDINALITY AS i (user_id, kind, channel, usual, said, facts, text, due_at, n)
 JOIN accounts_user u ON u.id = i.user_id
 LEFT JOIN games_noticesettings s ON s.user_id = u.id
 CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> (i.kind || '.' || i.channel))::boolean, i.usual) AS it) wants
@@ -130,6 +138,8 @@ def write(
         "kinds": [notice.kind for notice, _ in rows],
         "channels": [channel for _, channel in rows],
         "usual": [channel in KINDS[notice.kind].channels for notice, channel in rows],
+        "said": [notice.said for notice, _ in rows],
+        "facts": [Jsonb(notice.facts) for notice, _ in rows],
         "texts": [notice.text for notice, _ in rows],
         "dues": [now + KINDS[notice.kind].wait for notice, _ in rows],
     }
