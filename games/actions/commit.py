@@ -89,9 +89,7 @@ def commit(
         rounds.finish(table, ended, now=now)
     if table.game.version >= MAX_MOVES and table.game.status == Game.Status.PLAYING:
         rounds.call_off(table.game, now=now)
-        player_notices.closed(
-            table, f"This game was called off because it reached the limit of {MAX_MOVES:,} moves.", now=now
-        )
+        player_notices.closed(table, "too_many_moves", number=MAX_MOVES, now=now)
     if left:
         seating.voters_changed(table, now=now)
     own = by_person and not moves[-1].clock

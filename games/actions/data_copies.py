@@ -21,6 +21,7 @@ from accounts.zones import zone_to_show
 from common.limits import DATA_COPIES
 from games import announce
 from games.models import DataCopy
+from games.notices import inbox
 from games.queries import my_data
 
 KEPT: Final = timedelta(days=7)
@@ -89,7 +90,12 @@ def _make(number: int, now: datetime) -> None:
         if copy is None:
             return
         person, expires_at = copy.person, now + KEPT
-        data = {"site": settings.SITE_URL, "made_at": now, **my_data.data_of(person)}
+        data = {
+            "site": settings.SITE_URL,
+            "made_at": now,
+            **my_data.data_of(person),
+            "notices": inbox.rows_for_copy(person),
+        }
         text = json.dumps(data, default=lambda value: value.isoformat(), ensure_ascii=False, indent=1)
         copy.content, copy.expires_at = gzip.compress(text.encode()), expires_at
         copy.save(update_fields=["content", "expires_at"])

@@ -27,7 +27,7 @@ from games.actions.names import raise_each, replace_names
 from games.batch import for_each_game, run_all
 from games.locks import lock_game
 from games.models import Case, Game, PersonName, Report, Seat, TableEvent
-from games.notices import player_notices
+from games.notices import old_texts
 from games.queries import Viewer, profiles
 
 if TYPE_CHECKING:
@@ -168,9 +168,9 @@ def _leave(game_id: int, user_id: int, now: datetime) -> bool:
         index = table.seat_of(person)
         if index is None or table.game.ended:
             return False
-        # Here, because without the seat nothing tells any more that notices about this game may name the person.
+        # Here, because without the seat nothing tells any more that old notices about this game may name the person.
         for name in _names_of(person):
-            player_notices.replace_name(Game.objects.filter(pk=game_id), before=name, after=deleted_name(user_id))
+            old_texts.replace_name(Game.objects.filter(pk=game_id), before=name, after=deleted_name(user_id))
         if table.game.status == Game.Status.OPEN:
             lobby.leave_table(code=table.game.code, viewer=Viewer(person), now=now)
         elif not table.seats[index].left:
@@ -204,7 +204,7 @@ def _forget(user_id: int, now: datetime) -> bool:
         known = _names_of(person)
         replace_names(person, before=known, after=name)
         for former in known:
-            player_notices.replace_name_elsewhere(person, before=former, after=name)
+            old_texts.replace_name_elsewhere(person, before=former, after=name)
         # A seat with a bot and without an owner would be a bot's, and a rematch would have that bot.
         Seat.objects.filter(user=person).exclude(bot="").update(bot="")
         Report.objects.filter(case__person=person).update(called="")

@@ -53,7 +53,7 @@ def _close(game_id: int, now: datetime) -> bool:
             return False  # since the listing it has started or closed, its players changed, or the guest signed up
         table = queries.load(game)
         rounds.call_off(table.game, now=now)
-        player_notices.closed_unstarted(table, time=time_waited(table.game), now=now)
+        player_notices.closed(table, "not_started", now=now)
         return True
 
 

@@ -1,5 +1,5 @@
-"""Replace the name of a person where it is stored beside the person, in seats and in other people's notices, and let
-open pages show it."""
+"""Replace the name of a person where it is stored beside the person, in seats and in other people's old notices, and
+let open pages show it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from games.batch import for_each_game
 from games.locks import lock_game
 from games.models import AuditEntry, Game, Seat
 from games.models.moderation import REMOVE
-from games.notices import player_notices
+from games.notices import old_texts
 from games.queries import profiles
 
 PORTION: Final = 25
@@ -28,8 +28,8 @@ def erase_old_name(person: User) -> None:
 
 
 def replace_names(person: User, *, before: Iterable[str], after: str) -> None:
-    """Replace names in all seats that this person has, or had when staff removed them, and in notices about those
-    games. The worker updates open pages once the person is saved (`raise_revisions`).
+    """Replace names in all seats that this person has, or had when staff removed them, and in the texts of old notices
+    about those games. The worker updates open pages once the person is saved (`raise_revisions`).
 
     Seats store a name for when the account is deleted or staff have given the seat to a bot. The caller has locked the
     person and saves them afterwards.
@@ -43,7 +43,7 @@ def replace_names(person: User, *, before: Iterable[str], after: str) -> None:
     theirs = Seat.objects.filter(user=None, game__in=removed.filter(person_id=person.pk).values("game"))
     theirs.alias(last=Subquery(last)).filter(last=person.pk).update(name=after)
     for name in before:
-        player_notices.replace_name(games, before=name, after=after)
+        old_texts.replace_name(games, before=name, after=after)
 
 
 def raise_revisions(*, user_id: int, only_running: bool, after: int = 0) -> int:

@@ -63,6 +63,5 @@ def _let_missing_players_leave(table: Table, now: datetime) -> None:
     for seat in table.seats:
         gone = seat.misses >= game.misses_allowed and not (seat.left or seat.bot)
         if gone and not table.started.over:
-            misses = seat.misses
             commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
-            player_notices.taken_out(table, seat, misses=misses, now=now)
+            player_notices.taken_out(table, seat, now=now)

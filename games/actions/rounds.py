@@ -71,8 +71,7 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     winner = match.winner(ended)
     if winner is None and round_.number >= MAX_ROUNDS:
         call_off(game, now=now)
-        text = f"This match was called off because nobody had won it after {MAX_ROUNDS} rounds."
-        player_notices.closed(table, text, now=now)
+        player_notices.closed(table, "too_many_rounds", number=MAX_ROUNDS, now=now)
         return
     if winner is None:
         # The next round is due: the sweep deals it if nobody else does.

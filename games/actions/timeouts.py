@@ -138,13 +138,13 @@ def _answer_misses(table: Table, seat: Seat, now: datetime) -> None:
 
     If the round is over, the player leaves when the next one is dealt.
     """
-    game, misses = table.game, seat.misses
-    if misses < game.misses_allowed or game.status != Game.Status.PLAYING:
+    game = table.game
+    if seat.misses < game.misses_allowed or game.status != Game.Status.PLAYING:
         return
     if game.after_misses == Game.AfterMisses.BOT:
         seating.replace_by_bot(table, seat=seat.index, now=now)
         table_events.record(TableEvent.Kind.BOT_BEGAN, game=game, seat=seat.index, now=now)
-        player_notices.bot_took_over(table, seat, misses=misses, now=now)
+        player_notices.bot_took_over(table, seat, now=now)
     elif seat.index not in table.started.position.out and not table.started.over:
         commit(table, seat.index, [rules.Move("leave")], now=now, by_person=False)
-        player_notices.taken_out(table, seat, misses=misses, now=now)
+        player_notices.taken_out(table, seat, now=now)

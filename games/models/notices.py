@@ -17,7 +17,7 @@ from games.models.tables import Game
 EMAIL: Final = "email"
 SITE: Final = "site"
 TEXT_LENGTH: Final = 600
-"""The most characters of a notice's text: a sentence and the longest answer of staff. A longer text is cut off."""
+"""The most characters that a notice says: sentences and the longest answer of staff. A longer text is cut off."""
 
 
 class Notice(Delivery):
@@ -41,12 +41,14 @@ class Notice(Delivery):
     # - the number of the person who asks for a rematch
     # - 0 for all others
     occasion = models.PositiveBigIntegerField(default=0)
-    # Which sentence says what happened; "" if the page of the game says it, and in rows that have a `text`.
+    # The names of the sentences that say what happened, which the row of the kind has; "" if the page of the game says
+    # it, and in rows that have a `text`.
     said = models.CharField(max_length=32, blank=True, default="", db_default="")
-    # What the sentence needs: numbers, times in ISO 8601, people by their id, an event as its reader may see it.
+    # What the sentences need: numbers, times in ISO 8601, people by their id, an event as its reader may see it.
     facts = models.JSONField(blank=True, default=dict, db_default={})
     # The sentence itself, of notices that release 0.1 wrote. The last of them are deleted 60 days after the upgrade
-    # (`games.notices.preferences.KEPT`): a release after that can drop the column.
+    # (`games.notices.preferences.KEPT`): a later release can drop the column, `games.notices.old_texts` and
+    # `User.former_names`.
     text = models.CharField(max_length=TEXT_LENGTH, blank=True, default="", db_default="")
     read_at = models.DateTimeField(null=True, blank=True)
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import structlog
 from django.db import Error
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from games import queries
 from games.models import Game
 from games.models.notices import SITE, Notice, NoticeSettings, Outbox
 from games.models.rows import count_badges
 from games.notices.kinds import CHANNELS, EXPECTED, KINDS
-from games.queries import GameView, LogLine, Table, lists
+from games.notices.sentences import names_in, text_of
+from games.queries import GameView, LogLine, Table, lists, my_data
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -41,6 +42,7 @@ class Entry:
     """One event in a person's list of notices, with its notice in each channel."""
 
     notices: tuple[Notice, ...]
+    text: str  # what it says; "" if only the page of its game does
     view: GameView | None  # the table as the person may see it; None without one, or if it is closed to them
 
     @property
@@ -59,17 +61,23 @@ class Entry:
 
 
 def entries_for(user: User) -> list[Entry]:
-    """Return this person's recent notices, sent or not, and older unread ones, newest first. At most five queries."""
+    """Return this person's recent notices, sent or not, and older unread ones, newest first. At most six queries."""
     mine = Notice.objects.filter(user=user).order_by("-pk")
     newest = list(mine[:LISTED])
     rows = _known([*newest, *(_older_unread(mine.filter(pk__lt=newest[-1].pk)) if len(newest) == LISTED else ())])
-    views = views_for(user, tables_of(games_in(rows)))
     groups: dict[_Event, list[Notice]] = {}
     for row in rows:
         groups.setdefault(_event(row), []).append(row)
+    return _entries(user, [sorted(group, key=lambda row: row.pk) for group in groups.values()])
+
+
+def _entries(user: User, groups: Sequence[Sequence[Notice]]) -> list[Entry]:
+    """Return the events of these notices of a person, one for each group. Runs at most two queries."""
+    rows = [group[0] for group in groups]
+    views, names = views_for(user, tables_of(games_in(rows))), names_in(rows)
     return [
-        Entry(tuple(sorted(group, key=lambda row: row.pk)), views.get(group[0].game_id or 0))
-        for group in groups.values()
+        Entry(tuple(group), text_of(row, names, user.time_zone), views.get(row.game_id or 0))
+        for group, row in zip(groups, rows, strict=True)
     ]
 
 
@@ -159,31 +167,41 @@ def settings_of(user: User) -> NoticeSettings:
 
 
 def unread_today(user: User, now: datetime) -> Sequence[Notice]:
-    """Return this person's unread notices of the last 24 hours that have a text, newest first."""
+    """Return this person's unread notices of the last 24 hours that say something, newest first."""
     rows = Notice.objects.filter(user=user, channel=SITE, created_at__gte=now - A_DAY, read_at=None)
-    return _known(rows.filter(state=Notice.State.SENT).exclude(text="").order_by("-pk")[:MOST_NEWS])
+    return _known(rows.filter(state=Notice.State.SENT).exclude(said="", text="").order_by("-pk")[:MOST_NEWS])
+
+
+def rows_for_copy(user: User) -> list[dict[str, Any]]:
+    """Return this person's notices for the copy of their data, oldest first, with what they say. Runs two queries."""
+    columns = ("created_at", "kind", "channel", "state", "reason", "read_at", "version")
+    fields = (*columns, "game_code")
+    newest = Notice.objects.filter(user=user).only(*columns, "said", "facts", "text").order_by("-pk")
+    rows = list(newest.annotate(game_code=F("game__code"))[: my_data.MOST_ROWS])[::-1]
+    names = names_in(rows)
+    return [
+        {field: getattr(row, field) for field in fields} | {"text": text_of(row, names, user.time_zone)} for row in rows
+    ]
 
 
 def unread_while_suspended(user: User) -> list[Entry]:
-    """Return the unread notices that the page of a suspended person lists, newest first. Runs at most three queries.
+    """Return the unread notices that the page of a suspended person lists, newest first. Runs at most four queries.
 
     These are also notices from before the suspension, because staff often take a seat first.
     """
     kinds = [kind.name for kind in KINDS.values() if kind.to_suspended]
     rows = Notice.objects.filter(user=user, channel=SITE, state=Notice.State.SENT, read_at=None, kind__in=kinds)
-    found = _known(rows.order_by("-pk")[:MOST_NEWS])
-    views = views_for(user, tables_of(games_in(found)))
-    return [Entry((row,), views.get(row.game_id or 0)) for row in found]
+    return _entries(user, [[row] for row in _known(rows.order_by("-pk")[:MOST_NEWS])])
 
 
 def _known(rows: Iterable[Notice]) -> list[Notice]:
     """Return the notices of known kinds and channels. Others were written by a later release, before a downgrade."""
-    known, strange = [], set()
+    known, strange = list[Notice](), set[tuple[str, str]]()
     for row in rows:
         if row.kind in KINDS and row.channel in CHANNELS:
             known.append(row)
         else:
-            strange.add(f"{row.kind} by {row.channel}")
+            strange.add((row.kind, row.channel))
     if strange:
         log.warning("notices of another release are passed over", kinds=sorted(strange))
     return known

@@ -1,13 +1,14 @@
 """All kinds of notices. One row holds everything the site knows about a kind.
 
 To add a kind, add its row here and call `games.notices.player_notices.write` where the event happens. Everything else
-reads this table: the settings page, the bell, the mails, the check before sending and the staff pages.
+reads this table: the settings page, the bell, the mails, the check before sending and the staff pages. A row of the
+database keeps the names of `sentences` and their facts, and `games.notices.sentences` says them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
@@ -192,10 +193,12 @@ class NoticeKind:
     title: The name on pages and in mails.
     help: One sentence for the settings page.
     channels: The default channels.
+    sentences: What its notices say, by a name. A notice says one of these or several, one after another. Stored notices
+        have the names, so a sentence that needs other facts gets another name. None names a card.
     wait: The time from the event until the notice is due.
     still_needed: A check that runs when the notice is due, before it is shown or sent.
-    turn: It is about the player's turn. Such a notice has no text of its own and is dropped when the turn is over. Its
-        mail does not wait for the morning if the turn ends before that or soon after.
+    turn: It is about the player's turn. Such a notice has no sentences and is dropped when the turn is over. Its mail
+        does not wait for the morning if the turn ends before that or soon after.
     page: For kinds that are not about a table, the name of the URL that says more.
     page_of_row: The URL takes the notice's occasion, here the number of a row, as its argument.
     query: The query string of that URL, with its question mark.
@@ -220,6 +223,7 @@ class NoticeKind:
     title: str
     help: str
     channels: frozenset[str] = frozenset({EMAIL, SITE})
+    sentences: Mapping[str, str] = field(default_factory=dict)
     wait: timedelta = timedelta(0)
     still_needed: Check = _always
     turn: bool = False
@@ -250,6 +254,13 @@ class NoticeKind:
 
 
 _SITE_ONLY: Final = frozenset({SITE})
+_OUTCOMES: Final = {
+    "acted": N_("We agreed and acted on it."),
+    "nothing": N_("We found nothing against the rules."),
+    "unclear": N_("We could not tell."),
+    "badfaith": N_("It was reported in bad faith."),
+}
+"""The sentence for each `Case.Outcome`."""
 _ROWS: Final = (
     NoticeKind(
         TURN,
@@ -277,6 +288,7 @@ _ROWS: Final = (
         BOT_TOOK_OVER,
         "A bot plays for you",
         "You missed too many turns in a row, so a bot plays for you until you take your seat back.",
+        sentences={"kept": N_("You missed too many turns, so a bot is keeping your seat warm. Take it back any time.")},
         still_needed=_bot_plays_the_seat,
         while_viewing=True,  # the player was away, even if a page was open
         link="Take your seat back",
@@ -287,6 +299,7 @@ _ROWS: Final = (
         TAKEN_OUT,
         "You missed too many turns",
         "You missed too many turns in a row at a table where no bot takes over, so you are out of the game.",
+        sentences={"out": N_("You missed too many turns, so you are out of the game.")},
         while_viewing=True,  # the player was away, even if a page was open
         to_suspended=True,
         several=N_("You are out of {n} games"),
@@ -295,6 +308,10 @@ _ROWS: Final = (
         DAY_TAKEN,
         "A vacation day was used",
         "Your time ran out, and a vacation day was used instead of a missed turn.",
+        sentences={
+            "taken": N_("A vacation day saved your turn: your clocks are stopped until {until}."),
+            "left": N_("Days left this year: {days}."),
+        },
         page="time-off",
         on_vacation=True,  # it is about that vacation
         several=N_("{n} vacation days were used"),
@@ -318,12 +335,14 @@ _ROWS: Final = (
         "A round is over",
         "A round of a match has a winner.",
         _SITE_ONLY,
+        {"over": N_("Round {number} is over.")},
         several=N_("{n} rounds are over"),
     ),
     NoticeKind(
         ROUND_CANCELLED,
         "A round was cancelled",
         "Staff cancelled a round of your game, and it was dealt again.",
+        sentences={"cancelled": N_("Staff cancelled round {number}; it was dealt again.")},
         while_viewing=True,  # an open page shows the new deal, even if the player looks away
         to_suspended=True,
         several=N_("{n} rounds of your games were cancelled"),
@@ -332,6 +351,22 @@ _ROWS: Final = (
         GAME_OVER,
         "A game is over",
         "A game or a match ended or was called off, or your table was closed before the game started.",
+        sentences={
+            "game_won": N_("{player} wins the game."),
+            "game_won_by_you": N_("You win the game."),
+            "game_won_by_bot": N_("{player}’s bot wins the game."),
+            "game_won_by_your_bot": N_("Your bot wins the game."),
+            "match_won": N_("{player} wins the match."),
+            "match_won_by_you": N_("You win the match."),
+            "match_won_by_bot": N_("{player}’s bot wins the match."),
+            "match_won_by_your_bot": N_("Your bot wins the match."),
+            "too_many_rounds": N_("This match was called off because nobody had won it by round {number}."),
+            "too_many_moves": N_("This game was called off because it reached move {number}, the limit."),
+            "not_started": N_("Your table was closed because not enough players joined in time."),
+            "called_off": N_("Staff called off this game: nobody wins."),
+            "closed": N_("Staff closed this table before the game started."),
+            "looked": N_("Staff looked at hands while you were playing in a game that is over now, with {others}."),
+        },
         to_suspended=True,
         several=N_("{n} of your games are over"),
     ),
@@ -339,6 +374,7 @@ _ROWS: Final = (
         INVITED,
         "You are invited",
         "Someone invited you to a rematch.",
+        sentences={"rematch": N_("{player} invites you to a rematch.")},
         wait=timedelta(minutes=2),
         still_needed=_has_not_joined,
         to_unseated=True,
@@ -348,6 +384,13 @@ _ROWS: Final = (
         TABLE_FULL,
         "Your table is full",
         "The last seat was taken and the game has started.",
+        sentences={
+            "started": N_("{rules} with {others} has started."),
+            "first": N_("You’re first."),
+            "second": N_("You’re second."),
+            "third": N_("You’re third."),
+            "later": N_("You’re number {place}."),
+        },
         wait=timedelta(minutes=1),
         several=N_("{n} of your tables have started"),
         names_game=True,
@@ -356,6 +399,16 @@ _ROWS: Final = (
         SEAT_MOVED,
         "Staff changed your seat",
         "Staff gave your seat to another player or a bot, or gave you someone else’s seat.",
+        sentences={
+            "given": N_("Staff gave your seat to {player}, at the table with {others}."),
+            "given_alone": N_("Staff gave your seat to {player}."),
+            "given_on": N_("Staff gave the seat that was yours to {player}, at the table with {others}."),
+            "got_back": N_("Staff gave you your seat back."),
+            "got": N_("Staff gave you the seat of {player}."),
+            "removed": N_("Staff removed you from the table with {others}."),
+            "removed_alone": N_("Staff removed you from your table."),
+            "removed_for_bot": N_("Staff removed you and gave your seat to a bot, at the table with {others}."),
+        },
         while_viewing=True,  # an open page shows that the seat is gone, but not why
         to_suspended=True,
         several=N_("Staff changed your seat at {n} tables"),
@@ -365,6 +418,7 @@ _ROWS: Final = (
         "Staff said something to your table",
         "Staff wrote to the players of your table, or gave you the reason of an act there.",
         _SITE_ONLY,
+        {"said": N_("Staff say to your table: “{words}”")},
         while_viewing=True,  # an open page shows it in the log, which may be closed
         to_suspended=True,
         several=N_("Staff said something to {n} of your tables"),
@@ -374,6 +428,12 @@ _ROWS: Final = (
         "Your table has a new link",
         "Staff removed somebody from your private table, so the link that you sent no longer works.",
         _SITE_ONLY,
+        {
+            "new_link": N_(
+                "Staff removed {player} from your table. The old link no longer works: send the new one, on the page of"
+                " the table, to the people you invited."
+            ),
+        },
         while_viewing=True,  # an open page shows the new link, but not that the old one is dead
         several=N_("{n} of your tables have a new link"),
     ),
@@ -382,6 +442,7 @@ _ROWS: Final = (
         "You are the host now",
         "Staff removed the host of a table that waits for players, and you are its host now.",
         _SITE_ONLY,
+        {"new_host": N_("Staff removed {player}, the host of your table. You are the host now.")},
         while_viewing=True,  # an open page shows the buttons of a host, but not why
         several=N_("You are the host of {n} more tables now"),
     ),
@@ -389,6 +450,7 @@ _ROWS: Final = (
         REPORT_SETTLED,
         "Your report is settled",
         "Staff have reviewed your report and tell you the outcome.",
+        sentences={"settled": N_("Staff have settled your report."), **_OUTCOMES},
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
         several=N_("{n} of your reports are settled"),
@@ -397,6 +459,13 @@ _ROWS: Final = (
         OUTCOME_CHANGED,
         "The outcome of your report changed",
         "Staff have changed the outcome of your report, or their answer to it.",
+        sentences={
+            "settled": N_("Staff have settled your report."),
+            "changed": N_("Staff have changed the outcome of your report."),
+            "answered": N_("Staff have changed their answer to your report. The outcome stays."),
+            "reopened": N_("Staff are looking at your report again. The earlier outcome does not count any more."),
+            **_OUTCOMES,
+        },
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
         several=N_("The outcomes of {n} of your reports changed"),
@@ -406,6 +475,11 @@ _ROWS: Final = (
         "Your role has changed",
         "You became a moderator or an admin of this site, or lost that role.",
         _SITE_ONLY,
+        {
+            "moderator": N_("You are a moderator of this site now. The staff pages need a second factor."),
+            "admin": N_("You are an admin of this site now. The staff pages need a second factor."),
+            "none": N_("You have no role on this site any more: the staff pages are closed to you."),
+        },
         page="mfa_index",  # the staff pages need a second factor
         several=N_("Your role has changed {n} times"),
     ),
@@ -413,6 +487,12 @@ _ROWS: Final = (
         FACTOR_DROPPED,
         "Your second factor was removed",
         "Staff removed your authenticator app, passkeys and recovery codes because you had lost them.",
+        sentences={
+            "removed": N_(
+                "Staff removed your second factor, so you now log in with your password alone. If you did not ask for"
+                " that, change your password and set up another second factor."
+            ),
+        },
         page="mfa_index",
         on_vacation=True,  # another person may have asked for it
         in_quiet_hours=True,
@@ -423,6 +503,16 @@ _ROWS: Final = (
         APPEAL_DECIDED,
         "Your appeal is decided",
         "Staff have decided on your appeal against a suspension, with their answer.",
+        sentences={
+            "granted": N_("Staff granted your appeal: the suspension is lifted."),
+            "upheld": N_("Staff upheld your suspension."),
+            "lifted": N_("Staff lifted your suspension, so your appeal is closed."),
+            "replaced": N_(
+                "Staff replaced your suspension by a new one, so your appeal is closed. You can appeal against the new"
+                " suspension."
+            ),
+            "answer": N_("Their answer: {answer}"),
+        },
         page="suspended",
         on_vacation=True,  # the vacation was chosen for games
         while_suspended=True,
@@ -432,6 +522,19 @@ _ROWS: Final = (
         NAME_CHANGED,
         "Staff changed your name",
         "Staff corrected your name, replaced your username by a neutral name and say why, or show your username again.",
+        sentences={
+            "neutral": N_("Staff show you as {name} instead of your username. You still log in with your username."),
+            "choose": N_("You can choose another name at the table in your account."),
+            "choose_from": N_(
+                "You can choose another name at the table in your account from {until}, when your mute ends."
+            ),
+            "reason": N_("Their reason: {reason}"),
+            "restored": N_("Staff show your username again."),
+            "username": N_("Staff changed your username to {username}."),
+            "log_in": N_("Log in with it from now on."),
+            "name": N_("Staff changed your name at the table to {name}."),
+            "no_name": N_("Staff removed your name at the table."),
+        },
         page="me",
         on_vacation=True,  # people need it to log in
         while_suspended=True,
@@ -442,6 +545,7 @@ _ROWS: Final = (
         WARNED,
         "Staff warned you",
         "Staff sent you a warning about your conduct, with their reason.",
+        sentences={"warned": N_("Staff warned you about your conduct: {reason}")},
         page="warnings",
         on_vacation=True,  # it is not about a game
         while_suspended=True,
@@ -452,6 +556,11 @@ _ROWS: Final = (
         MUTED,
         "Staff muted you",
         "Staff removed your name at the table, and you cannot choose another for some time.",
+        sentences={
+            "muted": N_(
+                "Staff muted you: you are shown as {name}, and can choose a name at the table again from {until}."
+            )
+        },
         page="me",
         on_vacation=True,  # it is not about a game
         while_suspended=True,
@@ -462,6 +571,7 @@ _ROWS: Final = (
         UNMUTED,
         "Staff ended your mute",
         "Staff ended a mute early, so you can choose a name again.",
+        sentences={"unmuted": N_("Staff ended your mute. You can choose a name again.")},
         page="me",
         on_vacation=True,  # it is not about a game
         while_suspended=True,
@@ -472,6 +582,13 @@ _ROWS: Final = (
         SUSPENDED,
         "Staff suspended your account",
         "Until when, with their reason. You can log in to read it and appeal. Your clocks keep running.",
+        sentences={
+            "until": N_("Staff suspended you until {until}."),
+            "for_good": N_("Staff suspended you for good."),
+            "log_in": N_("Log in to read this and appeal."),
+            "here": N_("You can appeal, in this browser only."),
+            "reason": N_("“{reason}”"),  # the longest fits
+        },
         still_needed=_is_suspended,
         page="suspended",
         on_vacation=True,  # it is not about a game
@@ -482,6 +599,7 @@ _ROWS: Final = (
         LIFTED,
         "Staff lifted your suspension",
         "Staff lifted a suspension of your account before its end.",
+        sentences={"lifted": N_("Staff lifted your suspension. You can use the site again.")},
         page="suspended",
         on_vacation=True,  # it is not about a game
         several=N_("Staff lifted {n} of your suspensions"),
@@ -491,6 +609,7 @@ _ROWS: Final = (
         "A case has arrived",
         "For staff: somebody was reported, and a new case waits.",
         _SITE_ONLY,
+        {"arrived": N_("A new case waits: “{about}”.")},
         still_needed=_is_staff,
         page="admin:games_case_change",
         page_of_row=True,
@@ -504,6 +623,7 @@ _ROWS: Final = (
         "A case was handed over to you",
         "For staff: a colleague made a case yours.",
         _SITE_ONLY,
+        {"handed_over": N_("A colleague handed a case over to you: “{about}”.")},
         still_needed=_is_staff,
         page="admin:games_case_changelist",
         query="?held=me",
@@ -515,6 +635,7 @@ _ROWS: Final = (
         APPEAL_ARRIVED,
         "An appeal has arrived",
         "For admins: somebody appeals against a suspension, and you may decide.",
+        sentences={"arrived": N_("An appeal waits for a decision.")},
         still_needed=_is_staff,
         page="admin:games_appeal_change",
         page_of_row=True,

@@ -14,7 +14,7 @@ from accounts.models import User
 from accounts.queries import mail_addresses
 from games import queries
 from games.models.notices import Notice, NoticeSettings
-from games.notices import emails, inbox
+from games.notices import emails, inbox, sentences
 from games.notices.emails import EmailItem, Reader, Turn
 from games.notices.kinds import DIGEST, KINDS, TURN_KINDS
 from games.notices.queue import ClaimedMail
@@ -24,10 +24,14 @@ log = structlog.get_logger(__name__)
 
 
 class Games(NamedTuple):
-    """What a batch of mails is about, by the game's id: the tables, and the newest lines of the logs of turns."""
+    """What a batch of mails is about.
+
+    `tables` and `last`, the newest lines of the logs of turns, are by the game's id, `names` of people by theirs.
+    """
 
     tables: Mapping[int, Table]
     last: Mapping[int, LogLine]
+    names: Mapping[int, str]
 
 
 def compose(rows: Sequence[Notice], *, now: datetime) -> list[ClaimedMail[Notice]]:
@@ -39,12 +43,13 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[ClaimedMail[Notice
         tables = inbox.tables_of(inbox.games_in(rows))
         on_turn = inbox.games_in(row for row in rows if row.kind in TURN_KINDS)
         last = inbox.last_lines_of({game: table for game, table in tables.items() if game in on_turn})
+        games = Games(tables, last, sentences.names_in(rows))
         readers = readers_of({row.user for row in rows})
     except Exception:
         # An account may have just been deleted. Return the claims now, instead of letting them become stale.
         log.exception("no mail made")
         return [(group, None) for group in groups.values()]
-    return [mail for group in groups.values() for mail in _mails_about(readers, group, Games(tables, last), now)]
+    return [mail for group in groups.values() for mail in _mails_about(readers, group, games, now)]
 
 
 def _mails_about(
@@ -94,14 +99,14 @@ def _mail(reader: Reader, rows: Sequence[Notice], games: Games, now: datetime) -
         on_turn = dict.fromkeys(row.game_id for row in rows if row.game_id is not None)
         turns = _turns(user, {game: games.tables[game] for game in on_turn}, games.last)
         return emails.turn_mail(reader, kind, turns, now=now, unique=unique)
-    return emails.news_mail(reader, kind, _news(user, rows, games.tables), now=now, unique=unique)
+    return emails.news_mail(reader, kind, _news(user, rows, games.tables, games.names), now=now, unique=unique)
 
 
 def _digest(reader: Reader, user: User, now: datetime, unique: str) -> EmailMultiAlternatives:
     on_turn = inbox.tables_of(list(lists.waiting_for(user).values_list("pk", flat=True)))
     waiting = _turns(user, on_turn, inbox.last_lines_of(on_turn))
     rows = inbox.unread_today(user, now)
-    news = _news(user, rows, inbox.tables_of(inbox.games_in(rows)))
+    news = _news(user, rows, inbox.tables_of(inbox.games_in(rows)), sentences.names_in(rows))
     return emails.digest_mail(reader, waiting, news, now=now, unique=unique)
 
 
@@ -111,8 +116,15 @@ def _turns(user: User, tables: Mapping[int, Table], last: Mapping[int, LogLine])
     return sorted(turns, key=lambda turn: (turn.view.deadline is None, turn.view.deadline))
 
 
-def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table]) -> list[EmailItem]:
+def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table], names: Mapping[int, str]) -> list[EmailItem]:
     """Return the items for these notices, each with its table as this person may see it now."""
     games = inbox.games_in(rows)
     views = inbox.views_for(user, {number: table for number, table in tables.items() if number in games})
-    return [EmailItem(row.text, views.get(row.game_id or 0), KINDS[row.kind].path(row.occasion)) for row in rows]
+    return [
+        EmailItem(
+            sentences.text_of(row, names, user.time_zone),
+            views.get(row.game_id or 0),
+            KINDS[row.kind].path(row.occasion),
+        )
+        for row in rows
+    ]

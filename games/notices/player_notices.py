@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,28 +12,24 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from psycopg.types.json import Jsonb
 
-from accounts.zones import day_and_time
 from common.fixed_sql import prepared_cursor
 from games import rules
-from games.models import AuditEntry, Game, Seat
-from games.models.notices import EMAIL, SITE, TEXT_LENGTH, Notice
+from games.models import Game, Seat
+from games.models.notices import EMAIL, SITE, Notice
+from games.notices import sentences
 from games.notices.kinds import (
     BOT_TOOK_OVER,
-    CASE_HANDED_OVER,
     CAUGHT,
     CHANNELS,
     DAY_TAKEN,
     GAME_OVER,
-    HOST_CHANGED,
     INVITED,
     KINDS,
-    LINK_CHANGED,
     OUT,
     ROUND_OVER,
-    SEAT_MOVED,
     TABLE_FULL,
     TAKEN_OUT,
     TURN,
@@ -42,16 +37,11 @@ from games.notices.kinds import (
     Reason,
 )
 from games.queries import Table
-from games.render.log_rows import sentence_case
-from games.render.words import counted, listed, of_bot, who_wins
 
 log = structlog.get_logger(__name__)
 
 ASKED_AGAIN: Final = timedelta(days=1)
 """How long after an invitation by mail further ones from the same person are only shown on the site."""
-
-BY_STAFF: Final = (CASE_HANDED_OVER, HOST_CHANGED, LINK_CHANGED, SEAT_MOVED)
-"""The kinds of notices about acts of staff. Their `occasion` is the number of the act's audit entry."""
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -59,14 +49,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewNotice:
-    """A notice to write. `text` addresses the reader as "you" and names no card.
-
-    `said` and `facts` are as in the row.
-    """
+    """A notice to write. `said` has the names of sentences of its kind, `facts` what they need."""
 
     user_id: int
     kind: str
-    text: str = ""
     said: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -86,14 +72,13 @@ WITH settled AS (
       AND (state = 'waiting' OR (channel = 'site' AND state = 'sent' AND read_at IS NULL))
 )
 INSERT INTO games_notice
-    (user_id, game_id, version, kind, channel, occasion, said, facts, text,
-     state, reason, created_at, due_at, since, tries)
-SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, i.said, i.facts, left(i.text, %(longest)s),
+    (user_id, game_id, version, kind, channel, occasion, said, facts, state, reason, created_at, due_at, since, tries)
+SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, i.said, i.facts,
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
 FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(said)s::text[],
-            %(facts)s::jsonb[], %(texts)s::text[], %(dues)s::timestamptz[])
-    WITH ORDINALITY AS i (user_id, kind, channel, usual, said, facts, text, due_at, n)
+            %(facts)s::jsonb[], %(dues)s::timestamptz[])
+    WITH ORDINALITY AS i (user_id, kind, channel, usual, said, facts, due_at, n)
 JOIN accounts_user u ON u.id = i.user_id
 LEFT JOIN games_noticesettings s ON s.user_id = u.id
 CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> (i.kind || '.' || i.channel))::boolean, i.usual) AS it) wants
@@ -129,7 +114,6 @@ def write(
         "game": game.pk if game else None,
         "version": game.version if game else 0,
         "occasion": occasion,
-        "longest": TEXT_LENGTH,
         "now": now,
         "mover": mover,
         "settled": list(settled),
@@ -140,7 +124,6 @@ def write(
         "usual": [channel in KINDS[notice.kind].channels for notice, channel in rows],
         "said": [notice.said for notice, _ in rows],
         "facts": [Jsonb(notice.facts) for notice, _ in rows],
-        "texts": [notice.text for notice, _ in rows],
         "dues": [now + KINDS[notice.kind].wait for notice, _ in rows],
     }
     with prepared_cursor() as cursor:
@@ -183,13 +166,24 @@ def resumed(table: Table, *, now: datetime) -> None:
 
 def start(table: Table, *, by: int, now: datetime) -> None:
     """Notify all people except `by` that the game has started, and the player on turn. The caller holds the lock."""
-    names = {seat.index: seat.name for seat in table.seats}
+    preset = rules.PRESET_TITLES[table.game.preset]
     notices = []
     for seat in people_at(table):
-        others = listed([name for index, name in names.items() if index != seat.index])
         if seat.user_id is not None and seat.user_id != by:
-            notices.append(NewNotice(seat.user_id, TABLE_FULL, f"Your game with {others} has started."))
+            place = _place(table, seat)
+            facts = {"rules": preset, "others": sentences.others(table, seat), "place": place}
+            notices.append(NewNotice(seat.user_id, TABLE_FULL, _STARTED.get(place, "started later"), facts))
     write(table.game, [*notices, *of_turn(table)], now=now)
+
+
+_STARTED: Final = {1: "started first", 2: "started second", 3: "started third"}
+"""What is said to the players in the first places of the order of turns."""
+
+
+def _place(table: Table, seat: Seat) -> int:
+    """Return this seat's place in the order of turns of the round that was just dealt, from 1."""
+    position = table.started.position
+    return (seat.index - position.turn) * position.direction % len(table.seats) + 1
 
 
 def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) -> None:
@@ -200,79 +194,36 @@ def invited(game: Game, people: Collection[int], *, asker: User, now: datetime) 
     """
     earlier = Notice.objects.filter(user__in=people, kind=INVITED, occasion=asker.pk, game__status=Game.Status.VOID)
     earlier.filter(Q(channel=SITE) | Q(state=Notice.State.DROPPED)).delete()
-    text = f"{asker.name} invites you to a rematch."
+    facts = {"player": sentences.people(asker.pk)}
     mailed = Notice.objects.filter(kind=INVITED, channel=EMAIL, occasion=asker.pk, created_at__gt=now - ASKED_AGAIN)
     again = set(mailed.filter(user__in=people).exclude(state=Notice.State.DROPPED).values_list("user_id", flat=True))
-    write(game, [NewNotice(user_id, INVITED, text) for user_id in people], now=now, occasion=asker.pk)
+    write(game, [NewNotice(user_id, INVITED, "rematch", facts) for user_id in people], now=now, occasion=asker.pk)
     mails = Notice.objects.filter(game=game, kind=INVITED, channel=EMAIL, user__in=again, state=Notice.State.WAITING)
     mails.update(state=Notice.State.DROPPED, reason=Reason.ASKED)
 
 
-def closed_unstarted(table: Table, *, time: str, now: datetime) -> None:
-    """Notify the people at a table that closed after waiting for `time`, like "7 days". The caller holds the lock."""
-    closed(table, f"Your table was closed because not enough players joined within {time}.", now=now)
-
-
-def closed(table: Table, text: str, *, now: datetime) -> None:
-    """Notify the people at a table, in this text, that the game is over. The caller holds the game's lock."""
+def closed(table: Table, said: str, *, now: datetime, **facts: int) -> None:
+    """Notify the people at a table, by this sentence, that the game is over. The caller holds the game's lock."""
     people = [seat.user_id for seat in people_at(table) if seat.user_id is not None]
-    write(table.game, [NewNotice(user_id, GAME_OVER, text) for user_id in people], now=now)
+    write(table.game, [NewNotice(user_id, GAME_OVER, said, facts) for user_id in people], now=now)
 
 
-def replace_name(games: QuerySet[Game], *, before: str, after: str) -> None:
-    """Replace the name of a person in the notices about these games, also in mails that have not been sent.
-
-    Names are found as whole words.
-    """
-    _replace_word(Notice.objects.filter(game__in=games), before, after)
-
-
-def replace_name_elsewhere(person: User, *, before: str, after: str) -> None:
-    """Replace a name of this person in notices about games in which they have no seat, as `replace_name` does.
-
-    These are notices of their invitations, and of acts of staff by them or about them. Notices that only have the same
-    word must not change.
-    """
-    about = Q(person=person.pk) | Q(actor=person.pk) | Q(details__before_id=person.pk)
-    entries = AuditEntry.objects.filter(about).order_by().values("pk")
-    theirs = Q(kind=INVITED, occasion=person.pk) | Q(kind__in=BY_STAFF, occasion__in=entries)
-    _replace_word(Notice.objects.filter(theirs), before, after)
-
-
-def _replace_word(notices: QuerySet[Notice], before: str, after: str) -> None:
-    word = re.compile(rf"(?<!\w){re.escape(before)}(?!\w)")
-    # Locked in the order of their ids, so that two replacements cannot deadlock.
-    found = notices.select_for_update(of=("self",), no_key=True).filter(text__contains=before).only("pk", "text")
-    rows = list(found.order_by("pk"))
-    for row in rows:
-        row.text = word.sub(lambda _: after, row.text)[:TEXT_LENGTH]
-    Notice.objects.bulk_update(rows, ["text"], batch_size=1000)
-
-
-def bot_took_over(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
-    """Notify the owner of this seat that a bot took it over after this many misses. The caller holds the lock."""
+def bot_took_over(table: Table, row: Seat, *, now: datetime) -> None:
+    """Notify the owner of this seat that a bot took it over after missed turns. The caller holds the game's lock."""
     assert row.user_id is not None
-    text = f"You missed {_turns(misses)}, so a bot took over your seat."
-    write(table.game, [NewNotice(row.user_id, BOT_TOOK_OVER, text)], now=now, occasion=int(now.timestamp()))
+    write(table.game, [NewNotice(row.user_id, BOT_TOOK_OVER, "kept")], now=now, occasion=int(now.timestamp()))
 
 
-def taken_out(table: Table, row: Seat, *, misses: int, now: datetime) -> None:
-    """Notify the owner of this seat that they are out after this many misses. The caller holds the game's lock."""
+def taken_out(table: Table, row: Seat, *, now: datetime) -> None:
+    """Notify the owner of this seat that they are out after missed turns. The caller holds the game's lock."""
     assert row.user_id is not None
-    text = f"You missed {_turns(misses)}, so you are out of the game."
-    write(table.game, [NewNotice(row.user_id, TAKEN_OUT, text)], now=now)
-
-
-def _turns(misses: int) -> str:
-    return "your turn" if misses == 1 else f"{misses} turns in a row"
+    write(table.game, [NewNotice(row.user_id, TAKEN_OUT, "out")], now=now)
 
 
 def day_taken(person: User, *, until: datetime, left: int, now: datetime) -> None:
     """Notify a person that a vacation day was used instead of a missed turn, and how many are `left` this year."""
-    days = counted(left, "day is", "days are")
-    end = day_and_time(until, person.time_zone)
-    text = f"Your time ran out, so a vacation day was used: your clocks are stopped until {end}. {days} left this year."
-    write(None, [NewNotice(person.pk, DAY_TAKEN, text)], now=now, occasion=int(now.timestamp()))
+    facts = {"until": sentences.time(until), "days": left}
+    write(None, [NewNotice(person.pk, DAY_TAKEN, "taken left", facts)], now=now, occasion=int(now.timestamp()))
 
 
 def people_at(table: Table) -> Sequence[Seat]:
@@ -299,16 +250,17 @@ _KINDS_OF_EVENTS: Final[dict[str, tuple[str, Callable[[rules.Event], int | None]
 
 
 def _of_events(table: Table, events: Iterable[rules.Event]) -> list[NewNotice]:
-    """Return the notices about events in `_KINDS_OF_EVENTS`, with the sentence of the log."""
+    """Return the notices about events in `_KINDS_OF_EVENTS`, which say what the log says."""
     notices = []
     for event in events:
         if event.kind not in _KINDS_OF_EVENTS:
             continue
         kind, seat_of = _KINDS_OF_EVENTS[event.kind]
-        seat = seat_of(event)
-        user_id = table.seats[seat].user_id if seat is not None else None
-        if user_id is not None:
-            notices.append(NewNotice(user_id, kind, rules.sentence(event, seat, table.names)))
+        reader = seat_of(event)
+        user_id = table.seats[reader].user_id if reader is not None else None
+        if reader is not None and user_id is not None:
+            facts = {sentences.EVENT: sentences.event(table, event, reader=reader)}
+            notices.append(NewNotice(user_id, kind, sentences.EVENT, facts))
     return notices
 
 
@@ -323,17 +275,28 @@ def _of_the_end(table: Table, events: Sequence[rules.Event]) -> list[NewNotice]:
     over = table.game.status == Game.Status.OVER
     leavers = {event.seat for event in events if event.kind == "left"} if over else set()
     return [
-        NewNotice(seat.user_id, GAME_OVER if over else ROUND_OVER, _result(table, won, seat.index))
+        NewNotice(seat.user_id, GAME_OVER if over else ROUND_OVER, *_result(table, won, seat.index))
         for seat in table.seats
         if seat.user_id is not None and (not seat.left or seat.index in leavers)
     ]
 
 
-def _result(table: Table, won: rules.Event, reader: int) -> str:
+_GAME_WON: Final = {
+    (False, False): "won",
+    (False, True): "won_by_bot",
+    (True, False): "won_by_you",
+    (True, True): "won_by_your_bot",
+}
+"""The second part of a sentence's name, by whether the winner is the reader, and whether a bot won for the winner."""
+
+
+def _result(table: Table, won: rules.Event, reader: int) -> tuple[str, dict[str, Any]]:
+    """Return the sentences about the end of a round or a game, and their facts."""
     game, winner = table.game, won.seat if table.game.winner is None else table.game.winner
     bot = table.seats[winner].held_for_owner
     if game.winner is None:
-        names, you = of_bot(table.names, winner, reader) if bot else (table.names, reader)
-        return f"Round {table.started.round.number}: {sentence_case(rules.sentence(won, you, names))}"
-    what = "match" if table.options.is_match else "game"
-    return f"{who_wins(table.names, winner, reader, bot=bot)} the {what}."
+        event = sentences.event(table, won, reader=reader, bot=bot)
+        return "over event", {"number": table.started.round.number, "event": event}
+    length = "match" if table.options.is_match else "game"
+    who = sentences.who_sits(game, table.seats)
+    return f"{length}_{_GAME_WON[winner == reader, bot]}", {"player": sentences.people(who[winner])}

@@ -12,6 +12,8 @@ from django.urls import reverse
 
 from accounts.models import User
 from accounts.queries import MailAddress
+from common.readers_language import say
+from common.say import N_
 from games.models.notices import SITE, Notice, NoticeSettings
 from games.notices.inbox import Entry
 from games.notices.kinds import CHANNELS, KINDS, Reason, sentence_of
@@ -25,8 +27,7 @@ class ChannelState(NamedTuple):
     """The state of a notice in one channel."""
 
     channel: str
-    what: str
-    when: str
+    what: str  # with its time
     why: str
     good: bool  # shown or sent
 
@@ -88,7 +89,7 @@ def _item(entry: Entry, held: bool, now: datetime) -> Item:
     row, shown = entry.first, entry.shown
     return Item(
         number=shown.pk if shown else 0,
-        title=row.text or KINDS[row.kind].title,
+        title=entry.text or KINDS[row.kind].title,
         where=_where(entry.view),
         url=_url(row, entry.view),
         when=words.short_time(row.created_at, now),
@@ -108,22 +109,23 @@ def _where(view: GameView | None) -> str:
     """Return the name of the table, which is named after its first seat, and who else sits there."""
     if view is None or not view.seats:
         return ""
-    others = words.listed([seat.name for seat in view.seats[1:] if seat.seat != view.you])
-    return words.table_name(view) + (f", with {others}" if others else "")
+    others = [seat.name for seat in view.seats[1:] if seat.seat != view.you]
+    table = words.table_name(view)
+    return say.text("table", "{table}, with {others}", table=table, others=words.listed(others)) if others else table
 
 
 def _line(row: Notice, held: bool, now: datetime) -> ChannelState:
-    at, why = words.short_time(row.since, now), sentence_of(row.reason)
+    why = sentence_of(row.reason)
     if row.state == Notice.State.SENT:
-        what, why = ("shown" if row.channel == SITE else "sent"), ""
+        what, why = N_("shown {since}") if row.channel == SITE else N_("sent {since}"), ""
     elif row.state in (Notice.State.DROPPED, Notice.State.FAILED):
-        what = "not shown" if row.channel == SITE else "not sent"
+        what = N_("not shown {since}") if row.channel == SITE else N_("not sent {since}")
         if row.reason == Reason.UNSURE:
-            what = "possibly sent"
+            what = N_("possibly sent {since}")
+    elif held and row.channel != SITE:
+        what, why = N_("waits"), HELD
     else:
-        what, at = "waits until", words.short_time(row.due_at, now)
-        if row.due_at <= now:
-            what, at = "goes out in a moment", ""
-        if held and row.channel != SITE:
-            what, at, why = "waits", "", HELD
-    return ChannelState(CHANNELS[row.channel], what, at, why, row.state == Notice.State.SENT)
+        what = N_("goes out in a moment") if row.due_at <= now else N_("waits until {due}")
+    since, due = words.short_time(row.since, now), words.short_time(row.due_at, now)
+    said = say.text("notice", what, since=since, due=due)
+    return ChannelState(CHANNELS[row.channel], said, why, row.state == Notice.State.SENT)

@@ -6,19 +6,17 @@ version.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final
-from zoneinfo import ZoneInfo
+from typing import Any
 
 from django.db.models import Q
-from django.utils import timezone
-from django.utils.formats import date_format
 
 from accounts.models import User
 from games.models import Appeal, Case, Game, Notice, Report, Seat, Suspension
 from games.models.moderation import ADMIN, MODERATOR
 from games.models.notices import SITE
+from games.notices import sentences
 from games.notices.kinds import (
     APPEAL_ARRIVED,
     APPEAL_DECIDED,
@@ -45,15 +43,11 @@ from games.notices.kinds import (
 )
 from games.notices.player_notices import NewNotice, closed, of_turn, people_at, write
 from games.queries import Table, conduct
-from games.render.words import inside, listed, round_cancelled
 
 
 def called_off(table: Table, *, now: datetime) -> None:
     """Notify the people at a table that staff called off the game or closed the table. The caller holds the lock."""
-    text = "Staff called off this game: nobody wins."
-    if table.game.started_at is None:
-        text = "Staff closed this table before the game started."
-    closed(table, text, now=now)
+    closed(table, "closed" if table.game.started_at is None else "called_off", now=now)
 
 
 def said(table: Table, words: str, *, also: User | None = None, entry_id: int, now: datetime) -> None:
@@ -64,8 +58,8 @@ def said(table: Table, words: str, *, also: User | None = None, entry_id: int, n
     if not words:
         return
     people = [seat.user_id for seat in people_at(table) if seat.user_id is not None] + ([also.pk] if also else [])
-    text = f"Staff say to your table: “{words}”"
-    write(table.game, [NewNotice(pk, STAFF_SAID, text) for pk in dict.fromkeys(people)], now=now, occasion=entry_id)
+    notices = [NewNotice(pk, STAFF_SAID, "said", {"words": words}) for pk in dict.fromkeys(people)]
+    write(table.game, notices, now=now, occasion=entry_id)
 
 
 def looked(game: Game, *, now: datetime) -> None:
@@ -76,12 +70,11 @@ def looked(game: Game, *, now: datetime) -> None:
     lost = conduct.unseated_after_look(game)
     if not lost:
         return
-    names = dict(game.seats.order_by("index").values_list("index", "name"))
-    start = "Staff looked at hands while you were playing in a game that is over now,"
-    notices = [
-        NewNotice(user_id, GAME_OVER, f"{start} {_with([name for index, name in names.items() if index != seat])}.")
-        for user_id, seat in lost.items()
-    ]
+    seats = list(game.seats.order_by("index"))
+    notices = []
+    for user_id, lost_seat in lost.items():
+        who = sentences.who_sits(game, [seat for seat in seats if seat.index != lost_seat])
+        notices.append(NewNotice(user_id, GAME_OVER, "looked", {"others": sentences.people(*who)}))
     write(game, notices, now=now)
 
 
@@ -94,7 +87,7 @@ def dealt_again(table: Table, number: int, *, before: Seat, now: datetime) -> No
     :param before: the seat that was on turn in the void round.
     """
     people = [seat.user_id for seat in people_at(table) if seat.user_id is not None]
-    notices = [NewNotice(user_id, ROUND_CANCELLED, round_cancelled(number)) for user_id in people]
+    notices = [NewNotice(user_id, ROUND_CANCELLED, "cancelled", {"number": number}) for user_id in people]
     notices += of_turn(table)
     write(
         table.game, notices, now=now, mover=before.user_id, settled=TURN_KINDS, reason=Reason.MOVED_ON, occasion=number
@@ -113,16 +106,16 @@ def seat_moved(
     :param removed: the person who lost the seat when staff gave it to the bot that had it, if any.
     """
     assert row.user_id is not None
+    given = {"player": sentences.people(row.user_id), "others": sentences.others(table, row)}
     if before is not None:
-        at = "at the table" if table.game.status == Game.Status.OPEN else "in the game"
-        text = f"Staff gave your seat to {row.name}, {at} {with_others(table, row)}."
-        unseated(table.game, before, text, entry_id=entry_id, now=now)
+        said = "given" if len(table.seats) > 1 else "given_alone"
+        _unseated(table.game, before, said, given, entry_id=entry_id, now=now)
     if removed is not None and removed != row.user:
-        text = f"Staff gave the seat that was yours to {row.name}, in the game {with_others(table, row)}."
-        unseated(table.game, removed, text, entry_id=entry_id, now=now)
+        _unseated(table.game, removed, "given_on", given, entry_id=entry_id, now=now)
+    had_it = before or removed
+    got = {"player": sentences.people(had_it.pk if had_it else name)}
     back = removed is not None and removed == row.user
-    text = "Staff gave you your seat back." if back else f"Staff gave you the seat of {name}."
-    notices = [NewNotice(row.user_id, SEAT_MOVED, text)]
+    notices = [NewNotice(row.user_id, SEAT_MOVED, "got_back" if back else "got", got)]
     if table.playing is not None and table.on_turn.index == row.index:
         notices += of_turn(table)
     write(
@@ -130,48 +123,38 @@ def seat_moved(
     )
 
 
-def with_others(table: Table, row: Seat) -> str:
-    """Return "with" and the names of the others at the table, for a person who may not see the table any more.
-
-    Put it last in a text: texts are cut off, and many long names make it too long.
-    """
-    return _with([seat.name for seat in table.seats if seat.index != row.index])
-
-
-def _with(names: list[str]) -> str:
-    return f"with {listed(names)}" if names else "with no other players"
+def removed(table: Table, row: Seat, person: User, *, bot: bool | None = None, entry_id: int, now: datetime) -> None:
+    """Notify a person that staff removed them from this seat. `bot`: see `games.staff.tables.remove`."""
+    said = "removed" if len(table.seats) > 1 else "removed_alone"
+    if bot:
+        said = "removed_for_bot"
+    _unseated(table.game, person, said, {"others": sentences.others(table, row)}, entry_id=entry_id, now=now)
 
 
-def unseated(game: Game, person: User, text: str, *, entry_id: int, now: datetime) -> None:
-    """Notify a person, in this `text`, that they lost their seat by a staff act.
+def _unseated(game: Game, person: User, said: str, facts: Mapping[str, Any], *, entry_id: int, now: datetime) -> None:
+    """Notify a person, by this sentence, that they lost their seat by a staff act.
 
     Settles their notices about a turn there and about earlier changes of the seat.
     """
-    notices, settled = [NewNotice(person.pk, SEAT_MOVED, text)], (*TURN_KINDS, SEAT_MOVED)
+    notices, settled = [NewNotice(person.pk, SEAT_MOVED, said, facts)], (*TURN_KINDS, SEAT_MOVED)
     write(game, notices, now=now, mover=person.pk, settled=settled, reason=Reason.STAFF, occasion=entry_id)
 
 
 def link_changed(game: Game, host_id: int, removed: User, *, entry_id: int, now: datetime) -> None:
     """Notify the host of an open private table that its link is another one, because staff removed a person."""
-    text = (
-        f"Staff removed {removed.name} from your table. The old link no longer works: send the new one, on the page of"
-        " the table, to the people you invited."
-    )
-    write(game, [NewNotice(host_id, LINK_CHANGED, text)], now=now, occasion=entry_id)
+    facts = {"player": sentences.people(removed.pk)}
+    write(game, [NewNotice(host_id, LINK_CHANGED, "new_link", facts)], now=now, occasion=entry_id)
 
 
 def host_changed(game: Game, host_id: int, removed: User, *, entry_id: int, now: datetime) -> None:
     """Notify the new host of an open table that staff removed the former one."""
-    text = f"Staff removed {removed.name}, the host of your table. You are the host now."
-    write(game, [NewNotice(host_id, HOST_CHANGED, text)], now=now, occasion=entry_id)
-
-
-SETTLED: Final = "Staff have settled your report"
+    facts = {"player": sentences.people(removed.pk)}
+    write(game, [NewNotice(host_id, HOST_CHANGED, "new_host", facts)], now=now, occasion=entry_id)
 
 
 def settled(case: Case, *, now: datetime) -> None:
     """Notify everyone who reported in this case that it was closed, with its outcome only."""
-    _outcome(case, REPORT_SETTLED, SETTLED, occasion=case.pk, now=now)
+    _outcome(case, REPORT_SETTLED, "settled", occasion=case.pk, now=now)
 
 
 def case_opened(case: Case, *, reporter_id: int | None, now: datetime) -> None:
@@ -179,40 +162,40 @@ def case_opened(case: Case, *, reporter_id: int | None, now: datetime) -> None:
     may_hold = Q(is_superuser=True) | Q(groups__name__in=(MODERATOR, ADMIN))
     staff = User.objects.filter(may_hold, is_staff=True, is_active=True)
     people = staff.order_by("pk").values_list("pk", flat=True).distinct()
-    text = f"A new case waits: {inside(case.get_kind_display())}."
-    told = [NewNotice(pk, CASE_ARRIVED, text) for pk in people if pk not in (case.person_id, reporter_id)]
+    facts = {"about": case.get_kind_display()}
+    told = [NewNotice(pk, CASE_ARRIVED, "arrived", facts) for pk in people if pk not in (case.person_id, reporter_id)]
     write(None, told, now=now, occasion=case.pk)
 
 
 def case_handed_over(case: Case, holder: User, *, entry_id: int, now: datetime) -> None:
     """Notify a staff member that a colleague handed a case over to them."""
-    text = f"A colleague handed a case over to you: {inside(case.get_kind_display())}."
-    write(None, [NewNotice(holder.pk, CASE_HANDED_OVER, text)], now=now, occasion=entry_id)
+    facts = {"about": case.get_kind_display()}
+    write(None, [NewNotice(holder.pk, CASE_HANDED_OVER, "handed_over", facts)], now=now, occasion=entry_id)
 
 
 def settled_again(case: Case, *, entry_id: int, now: datetime) -> None:
     """Notify everyone who reported in this case that it was closed again."""
     _drop_earlier(case, now)
-    _outcome(case, OUTCOME_CHANGED, SETTLED, occasion=entry_id, now=now)
+    _outcome(case, OUTCOME_CHANGED, "settled", occasion=entry_id, now=now)
 
 
 def case_reopened(case: Case, *, entry_id: int, now: datetime) -> None:
     """Notify everyone who reported in this case that staff opened it again."""
     _drop_earlier(case, now)
-    text = "Staff are looking at your report again. The earlier outcome does not count any more."
-    write(None, [NewNotice(pk, OUTCOME_CHANGED, text) for pk in _reporters_in(case)], now=now, occasion=entry_id)
+    told = [NewNotice(pk, OUTCOME_CHANGED, "reopened") for pk in _reporters_in(case)]
+    write(None, told, now=now, occasion=entry_id)
 
 
 def outcome_changed(case: Case, *, new_outcome: bool, entry_id: int, now: datetime) -> None:
     """Notify everyone who reported in this case of its new outcome, or of a new answer, instead of what was before."""
     untold = _drop_earlier(case, now)
     if new_outcome or OUTCOME_CHANGED in untold:
-        start = "Staff have changed the outcome of your report"
+        said = "changed"
     elif untold:
-        start = SETTLED
+        said = "settled"
     else:
-        start = "Staff have changed their answer to your report. The outcome stays"
-    _outcome(case, OUTCOME_CHANGED, start, occasion=entry_id, now=now)
+        said = "answered"
+    _outcome(case, OUTCOME_CHANGED, said, occasion=entry_id, now=now)
 
 
 def _drop_earlier(case: Case, now: datetime) -> set[str]:
@@ -232,9 +215,10 @@ def _drop_earlier(case: Case, now: datetime) -> set[str]:
     return untold
 
 
-def _outcome(case: Case, kind: str, start: str, *, occasion: int, now: datetime) -> None:
-    text = f"{start}: {inside(case.get_outcome_display())}."
-    write(None, [NewNotice(pk, kind, text) for pk in _reporters_in(case)], now=now, occasion=occasion)
+def _outcome(case: Case, kind: str, said: str, *, occasion: int, now: datetime) -> None:
+    """Notify everyone who reported in a case by this sentence and that of the outcome."""
+    told = [NewNotice(pk, kind, f"{said} {case.outcome}") for pk in _reporters_in(case)]
+    write(None, told, now=now, occasion=occasion)
 
 
 def _reporters_in(case: Case) -> list[int]:
@@ -245,7 +229,7 @@ def _reporters_in(case: Case) -> list[int]:
 
 def appeal_arrived(appeal: Appeal, deciders: Iterable[User], *, now: datetime) -> None:
     """Notify the staff members who can decide a new appeal."""
-    told = [NewNotice(one.pk, APPEAL_ARRIVED, "An appeal waits for a decision.") for one in deciders]
+    told = [NewNotice(one.pk, APPEAL_ARRIVED, "arrived") for one in deciders]
     write(None, told, now=now, occasion=appeal.pk)
 
 
@@ -253,115 +237,80 @@ def appeal_decided(appeal: Appeal, person: User, *, now: datetime) -> None:
     """Notify a person of the decision on their appeal, with the answer of staff, or of the act that closed it."""
     match appeal.decision, appeal.answer:
         case Appeal.Answer.REPLACED, _:
-            text = (
-                "Staff replaced your suspension by a new one, so your appeal is closed. You can appeal against the new"
-                " suspension."
-            )
+            said = "replaced"
         case Appeal.Answer.LIFTED, "":
-            text = "Staff lifted your suspension, so your appeal is closed."
-        case Appeal.Answer.LIFTED, answer:
-            text = f"Staff granted your appeal: the suspension is lifted. {answer}"
-        case _, answer:
-            text = f"Staff upheld your suspension. {answer}"
-    write(None, [NewNotice(person.pk, APPEAL_DECIDED, text)], now=now, occasion=appeal.pk)
-
-
-def _day(person: User, at: datetime) -> str:
-    """Return a date and time in the time zone of this person, with the short name of that: `9 May 2026, 14:00 CEST`."""
-    return date_format(timezone.localtime(at, ZoneInfo(person.time_zone)), "j F Y, H:i T")
+            said = "lifted"
+        case Appeal.Answer.LIFTED, _:
+            said = "granted answer"
+        case _:
+            said = "upheld answer"
+    facts = {"answer": appeal.answer}
+    write(None, [NewNotice(person.pk, APPEAL_DECIDED, said, facts)], now=now, occasion=appeal.pk)
 
 
 def warned(person: User, reason: str, *, entry_id: int, now: datetime) -> None:
     """Notify a person of a warning, with its reason."""
-    write(
-        None,
-        [NewNotice(person.pk, WARNED, f"Staff warned you about your conduct: {reason}")],
-        now=now,
-        occasion=entry_id,
-    )
+    write(None, [NewNotice(person.pk, WARNED, "warned", {"reason": reason})], now=now, occasion=entry_id)
 
 
 def muted(person: User, *, entry_id: int, now: datetime) -> None:
     """Notify a person of their new mute."""
     assert person.muted_until is not None
-    until = _day(person, person.muted_until)
-    text = f"Staff muted you: you are shown as {person.name}, and can choose a name at the table again from {until}."
-    write(None, [NewNotice(person.pk, MUTED, text)], now=now, occasion=entry_id)
+    facts = {"name": person.name, "until": sentences.time(person.muted_until)}
+    write(None, [NewNotice(person.pk, MUTED, "muted", facts)], now=now, occasion=entry_id)
 
 
 def unmuted(person: User, *, entry_id: int, now: datetime) -> None:
     """Notify a person that staff ended their mute."""
-    write(
-        None,
-        [NewNotice(person.pk, UNMUTED, "Staff ended your mute. You can choose a name again.")],
-        now=now,
-        occasion=entry_id,
-    )
+    write(None, [NewNotice(person.pk, UNMUTED, "unmuted")], now=now, occasion=entry_id)
 
 
 def suspended(suspension: Suspension, person: User, *, entry_id: int, now: datetime) -> None:
     """Notify a person of their new suspension, with its reason."""
-    until = "for good" if suspension.until is None else f"until {_day(person, suspension.until)}"
-    how = "appeal, in this browser only" if person.is_guest else "log in to read this and appeal"
-    # No longer, so that the longest reason fits.
-    text = f"Staff suspended you {until}. You can {how}. {suspension.reason}"
-    write(None, [NewNotice(person.pk, SUSPENDED, text)], now=now, occasion=entry_id)
+    facts: dict[str, Any] = {"reason": suspension.reason}
+    if suspension.until is not None:
+        facts["until"] = sentences.time(suspension.until)
+    until = "for_good" if suspension.until is None else "until"
+    appeal = "here reason" if person.is_guest else "log_in reason"
+    write(None, [NewNotice(person.pk, SUSPENDED, f"{until} {appeal}", facts)], now=now, occasion=entry_id)
 
 
 def suspension_lifted(person: User, *, entry_id: int, now: datetime) -> None:
     """Notify a person that staff ended their suspension."""
-    text = "Staff lifted your suspension. You can use the site again."
-    write(None, [NewNotice(person.pk, LIFTED, text)], now=now, occasion=entry_id)
+    write(None, [NewNotice(person.pk, LIFTED, "lifted")], now=now, occasion=entry_id)
 
 
 def username_replaced(person: User, reason: str, *, entry_id: int, now: datetime) -> None:
     """Notify a person of the name that staff put in place of their username, and why."""
-    when = ""
+    facts: dict[str, Any] = {"name": person.neutral_name, "reason": reason}
+    said = "neutral choose reason"
     if person.muted_until is not None and person.muted(now):
-        when = f" from {_day(person, person.muted_until)}, when your mute ends"
-    text = (
-        f"Staff show you as {person.neutral_name} instead of your username. You still log in with your username, and"
-        f" can choose another name at the table in your account{when}. Their reason: {reason}"
-    )
-    write(None, [NewNotice(person.pk, NAME_CHANGED, text)], now=now, occasion=entry_id)
+        facts["until"] = sentences.time(person.muted_until)
+        said = "neutral choose_from reason"
+    write(None, [NewNotice(person.pk, NAME_CHANGED, said, facts)], now=now, occasion=entry_id)
 
 
 def username_restored(person: User, *, entry_id: int, now: datetime) -> None:
     """Notify a person that their username is shown again."""
-    write(None, [NewNotice(person.pk, NAME_CHANGED, "Staff show your username again.")], now=now, occasion=entry_id)
+    write(None, [NewNotice(person.pk, NAME_CHANGED, "restored")], now=now, occasion=entry_id)
 
 
 def renamed(person: User, *, username: bool, display_name: bool, entry_id: int, now: datetime) -> None:
     """Notify a person that staff corrected the username, the name at the table, or both (decision 93)."""
-    sentences = []
+    said = []
     if username:
-        sentences.append(f"Staff changed your username to {person.username}.")
-        if not person.is_guest:
-            sentences.append("Log in with it from now on.")
+        said.append("username" if person.is_guest else "username log_in")
     if display_name:
-        who = "They" if username else "Staff"
-        to = (
-            f"changed your name at the table to {person.display_name}"
-            if person.display_name
-            else ("removed your name at the table")
-        )
-        sentences.append(f"{who} {to}.")
-    write(None, [NewNotice(person.pk, NAME_CHANGED, " ".join(sentences))], now=now, occasion=entry_id)
+        said.append("name" if person.display_name else "no_name")
+    facts = {"username": person.username, "name": person.display_name}
+    write(None, [NewNotice(person.pk, NAME_CHANGED, " ".join(said), facts)], now=now, occasion=entry_id)
 
 
 def role_changed(person: User, role: str, *, entry_id: int, now: datetime) -> None:
     """Notify a person of their new role, or with an empty `role` that they have none any more."""
-    text = "You have no role on this site any more: the staff pages are closed to you."
-    if role:
-        article = "an" if role[0] in "aeiou" else "a"
-        text = f"You are {article} {role} of this site now. The staff pages need a second factor."
-    write(None, [NewNotice(person.pk, ROLE_CHANGED, text)], now=now, occasion=entry_id)
+    write(None, [NewNotice(person.pk, ROLE_CHANGED, role or "none")], now=now, occasion=entry_id)
 
 
 def factor_dropped(person: User, *, entry_id: int, now: datetime) -> None:
     """Notify a person that staff removed their second factor."""
-    text = (
-        "Staff removed your second factor, so you now log in with your password alone. If you did not ask for that, "
-        "change your password and set up another second factor."
-    )
-    write(None, [NewNotice(person.pk, FACTOR_DROPPED, text)], now=now, occasion=entry_id)
+    write(None, [NewNotice(person.pk, FACTOR_DROPPED, "removed")], now=now, occasion=entry_id)

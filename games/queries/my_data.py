@@ -27,7 +27,6 @@ from games.models import (
     Game,
     Invitation,
     Move,
-    Notice,
     NoticeSettings,
     Report,
     Seat,
@@ -47,7 +46,10 @@ Rows = list[dict[str, Any]]
 
 
 def data_of(person: User) -> dict[str, Any]:
-    """Return everything about a person, by subject. All values can be written as JSON, times by `isoformat`."""
+    """Return everything about a person but their notices (`games.notices.inbox.rows_for_copy`), by subject.
+
+    All values can be written as JSON, times by `isoformat`.
+    """
     return {
         "account": _account(person),
         "email_addresses": _rows(EmailAddress.objects.filter(user=person), "email", "primary", "verified"),
@@ -71,10 +73,6 @@ def data_of(person: User) -> dict[str, Any]:
         ),
         "notice_settings": _rows(
             NoticeSettings.objects.filter(user=person), "choices", "digest_hour", "digest_at", "bounced", "bounced_at"
-        ),
-        "notices": _rows(
-            Notice.objects.filter(user=person),
-            "created_at", "kind", "channel", "state", "reason", "text", "read_at", "game__code", "version",
         ),
         "table_invitations": _rows(
             Invitation.objects.filter(user=person), "game__code", "at", "state", "answered_at"

@@ -311,8 +311,7 @@ def remove(
         if game.status == Game.Status.OPEN:
             host_id = game.host_id
             lobby.leave_table(code=game.code, viewer=Viewer(person), now=now)
-            text = f"Staff removed you from the table {staff_notices.with_others(table, row)}."
-            staff_notices.unseated(game, person, text, entry_id=entry.pk, now=now)
+            staff_notices.removed(table, row, person, entry_id=entry.pk, now=now)
             game.refresh_from_db()  # the table may have closed, or have another host
             if game.status == Game.Status.OPEN and game.host_id is not None:
                 if game.host_id != host_id:
@@ -323,15 +322,10 @@ def remove(
         pausing.require_playing(table)
         if bot:
             _give_to_bot(table, row, now)
-            text = (
-                f"Staff removed you and gave your seat to a bot, in the game {staff_notices.with_others(table, row)}."
-            )
-            staff_notices.unseated(game, person, text, entry_id=entry.pk, now=now)
         else:
             commit(table, seat, [rules.Move("leave")], now=now, by_person=False)
             _remove_owner(row)
-            text = f"Staff removed you from the game {staff_notices.with_others(table, row)}."
-            staff_notices.unseated(game, person, text, entry_id=entry.pk, now=now)
+        staff_notices.removed(table, row, person, bot=bot, entry_id=entry.pk, now=now)
     deal_next(game_id=game_id, now=now)
     return entry
 

@@ -20,6 +20,7 @@ from tests.support import account_pages as pages
 from tests.support.account_pages import claim, confirmed
 from tests.support.codes import confirmed_browser
 from tests.support.mail import parsed, text_of
+from tests.support.notices import won
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -67,9 +68,13 @@ def test_every_link_in_mails_is_of_the_site_url(settings: Settings, alice: User,
     assert pages.change_address(asker, "add", "taken@example.org").status_code == 302
     outbox.deliver(clock=timezone.now)
     table = table_at(TWO_HANDS, [bob, alice], deadline=NOON + timedelta(days=1))
-    texts = [(kind, "" if one.turn else "Something happened.") for kind, one in KINDS.items() if kind != DIGEST]
+    notices = [
+        player_notices.NewNotice(bob.pk, kind) if one.turn else won(bob.pk, "Ada", kind)
+        for kind, one in KINDS.items()
+        if kind != DIGEST
+    ]
     preferences.choose(user=bob, choices={f"{kind}.email": True for kind in KINDS}, digest_hour=13, now=NOON)
-    player_notices.write(table.game, [player_notices.NewNotice(bob.pk, *text) for text in texts], now=NOON)
+    player_notices.write(table.game, notices, now=NOON)
     outbox.deliver(clock=lambda: NOON)
 
     asked = set(AccountMail.objects.filter(state="sent").values_list("kind", flat=True))

@@ -22,6 +22,7 @@ from games.models import Appeal, Case, Game, Invitation, Suspension, Warned
 from games.notices import mail_links, notice_mails, outbox, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
+from tests.support.notices import won
 from tests.support.races import STRAIGHT
 from tests.support.tables import table_after, table_at
 
@@ -283,14 +284,11 @@ def _notices(page: Page, cast: Cast) -> None:
     now, early = timezone.now(), timezone.now() - timedelta(hours=3)
     table = cast.table(MANY)
     player_notices.deal(table, now=early)
-    player_notices.write(
-        table.game, [player_notices.NewNotice(cast.alice.pk, "caught", "Bob catches you not calling UNO.")], now=early
-    )
+    said = player_notices.NewNotice(cast.alice.pk, "staff_said", "said", {"words": "Be kind to each other."})
+    player_notices.write(table.game, [said], now=early)
     outbox.deliver(clock=lambda: now)
     table.game.version += 1
-    player_notices.write(
-        table.game, [player_notices.NewNotice(cast.alice.pk, "game_over", "Bob wins the game.")], now=now
-    )
+    player_notices.write(table.game, [won(cast.alice.pk, "Bob")], now=now)
     outbox.deliver(clock=lambda: now)
     page.goto("/notices/")
 

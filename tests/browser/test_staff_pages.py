@@ -147,7 +147,7 @@ def test_no_list_and_no_table_of_the_staff_is_wider_than_its_box(staff: Page, de
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
     User.objects.filter(pk=desk.bob.pk).update(username="w" * 60, display_name="W" * 30)
     tables.forgive(game_id=game.pk, seat=1, by=ann, reason="A long reason. " * 30, now=now)
-    write(game, [NewNotice(desk.bob.pk, kind, "Something happened.") for kind in KINDS], now=now)
+    write(game, [NewNotice(desk.bob.pk, kind) for kind in KINDS], now=now)
     lists = [f"{of.app_label}_{of.model_name}" for of in (model._meta for model in admin.site._registry)]
     assert {"games_auditentry", "games_game", "games_notice"} <= set(lists)
     pages = [reverse(f"admin:{name}_changelist") for name in lists]

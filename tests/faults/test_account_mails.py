@@ -16,6 +16,7 @@ from games.models import Notice, NoticeSettings
 from games.notices import account_mails, notice_mails, outbox, player_notices, sending
 from tests.conftest import person
 from tests.support.mail import MailServer
+from tests.support.notices import won
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
@@ -116,7 +117,7 @@ def test_many_account_mails_leave_time_for_notices(server: MailServer, alice: Us
     for n in range(80):
         ask(person(f"dora{n}"))
     table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + timedelta(days=1))
-    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    player_notices.write(table.game, [won(alice.pk, "Bob")], now=NOON)
     seconds = itertools.count()
     outbox.deliver(clock=lambda: NOON + timedelta(seconds=next(seconds)))
     assert Notice.objects.get(channel="email").state == "sent"
@@ -126,7 +127,7 @@ def test_many_account_mails_leave_time_for_notices(server: MailServer, alice: Us
 
 def test_both_kinds_of_mail_back_off_from_a_failed_server(server: MailServer, alice: User, bob: User) -> None:
     table = table_at(TWO_HANDS, [alice, bob], deadline=timezone.now() + timedelta(days=1))
-    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, "game_over", "Bob wins the game.")], now=NOON)
+    player_notices.write(table.game, [won(alice.pk, "Bob")], now=NOON)
     ask(bob)
     tried: list[int] = []
     real = EmailBackend.open

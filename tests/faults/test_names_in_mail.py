@@ -22,6 +22,7 @@ from games.queries import Table
 from tests.conftest import person
 from tests.support.codes import staff_browser
 from tests.support.mail import MailServer, parsed, text_of
+from tests.support.notices import won
 from tests.support.tables import NOON, TWO_HANDS, table_at
 from tests.support.worlds import undone
 
@@ -132,15 +133,13 @@ def news(kind: str, user: User, other: User, tables: Tables, name: str) -> None:
     """Write a notice of this kind to `user` about a table with `other`, with that name in its text."""
     if kind == INVITED:
         game = lobby.create_table(user=other, choices=lobby.TableChoices(players=3), now=NOON).game
-        player_notices.invited(game, [user.pk], asker=User(pk=other.pk, display_name=name), now=NOON)
+        player_notices.invited(game, [user.pk], asker=other, now=NOON)
         return
     table = tables[kind, user.email]
     if kind == BOT_TOOK_OVER:
         Seat.objects.filter(pk=table.seats[0].pk).update(bot="careful")
-    text = "" if KINDS[kind].turn else f"{name} wins the game."
-    player_notices.write(
-        table.game, [player_notices.NewNotice(user.pk, kind, text)], now=NOON, occasion=int(TOMORROW.timestamp())
-    )
+    notice = player_notices.NewNotice(user.pk, kind) if KINDS[kind].turn else won(user.pk, name, kind)
+    player_notices.write(table.game, [notice], now=NOON, occasion=int(TOMORROW.timestamp()))
 
 
 @pytest.mark.long

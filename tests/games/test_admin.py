@@ -290,9 +290,8 @@ def test_notices_are_found_by_code_and_name_and_show_their_state(
 ) -> None:
     first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
     for game, player in ((first, alice), (second, charlie)):
-        player_notices.write(
-            game, [player_notices.NewNotice(player.pk, "caught", "You were caught by a canary.")], now=NOON
-        )
+        canary = player_notices.NewNotice(player.pk, "staff_said", "said", {"words": "You were caught by a canary."})
+        player_notices.write(game, [canary], now=NOON)
 
     def found(query: str) -> set[tuple[str, str]]:
         answer = as_mo.get(f"/admin/games/notice/?q={query}")

@@ -22,6 +22,7 @@ from games.management.commands.sendtestmail import test_mail as mail_that_tests
 from games.models import NoticeSettings
 from games.notices import bounce_reports, outbox, player_notices
 from tests.support.mail import deliver_now
+from tests.support.notices import won
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +39,7 @@ def sent(alice: User, bob: User) -> bytes:
 
 def notice_to(person: User, other: User) -> bytes:
     table = table_at(TWO_HANDS, [person, other])
-    new = player_notices.NewNotice(person.pk, "game_over", "Bob wins the game.")
-    player_notices.write(table.game, [new], now=timezone.now())
+    player_notices.write(table.game, [won(person.pk, "Bob")], now=timezone.now())
     outbox.deliver(clock=timezone.now)
     return bytes(mail.outbox[-1].message().as_bytes())
 

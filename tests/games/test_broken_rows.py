@@ -91,7 +91,7 @@ def test_a_broken_notice_is_retried_less_and_less_and_then_given_up(alice: User,
 @pytest.mark.parametrize("kind", ["game_over", "caught", "seat_moved"])
 def test_notices_of_an_unreadable_game_wait(alice: User, bob: User, kind: str) -> None:
     game = table_at(TWO_HANDS, [alice, bob]).game
-    player_notices.write(game, [player_notices.NewNotice(alice.pk, kind, "Bob wins the game.")], now=NOON)
+    player_notices.write(game, [player_notices.NewNotice(alice.pk, kind)], now=NOON)
     break_options(game)
     assert deliver() == []
     waiting = Notice.objects.exclude(reason="off")
@@ -208,21 +208,22 @@ def test_changing_the_hour_ends_the_wait_of_a_failing_summary(alice: User, stop:
 
 def test_an_unknown_notice_is_skipped(alice: User, bob: User, caplog: pytest.LogCaptureFixture) -> None:
     game, browser = on_turn(alice, bob), logged_in(alice)
-    for kind in ("of_tomorrow", "caught"):
-        player_notices.write(game, [player_notices.NewNotice(alice.pk, "caught", f"This is {kind}.")], now=NOON)
+    for number, kind in enumerate(("of_tomorrow", "round_over")):
+        over = player_notices.NewNotice(alice.pk, "round_over", "over", {"number": number})
+        player_notices.write(game, [over], now=NOON)
         deliver(NOON)
-        Notice.objects.filter(text=f"This is {kind}.").update(kind=kind)
+        Notice.objects.filter(facts={"number": number}).update(kind=kind)
     strange = Notice.objects.get(kind="of_tomorrow", channel="site")
     page = browser.get("/notices/?all=1").content.decode()
-    assert "This is caught." in page
+    assert "Round 1 is over." in page
     assert "of_tomorrow" not in page
-    assert "of_tomorrow by site" in caplog.text
+    assert "of_tomorrow" in caplog.text
     assert inbox.badges_of(alice).notices == 1
     ask_for_summary(alice)
     preferences.write_digests(now=NOON + HOUR)
     deliver(NOON + HOUR)
     (summary,) = [message for message in mail.outbox if "waiting for you" in message.subject]
-    assert "This is caught." in summary.body
+    assert "Round 1 is over." in summary.body
     assert "of_tomorrow" not in str(summary.body)
     assert browser.post(f"/notices/{strange.pk}/open/").headers["Location"] == game.get_absolute_url()
     Notice.objects.filter(pk=strange.pk).update(game=None)

@@ -64,7 +64,7 @@ def test_players_are_told_as_by_the_act_on_one_table(ann: User, alice: User, bob
     def shown(game: Game) -> tuple[Any, ...]:
         told = Notice.objects.filter(game=game, user=alice).order_by("channel")
         return (
-            list(told.values_list("kind", "channel", "state", "text")),
+            list(told.values_list("kind", "channel", "state", "said")),
             [note.text for note in notes_of(queries.between_moves(queries.load(Game.objects.get(pk=game.pk)), alice))],
             CLOSED in text_of(logged_in(alice).get(game.get_absolute_url())),
         )

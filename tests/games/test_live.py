@@ -127,7 +127,7 @@ async def test_notices_that_are_shown_refresh_the_pages_of_their_reader_once(
     @sync_to_async
     def deliver() -> None:
         for number in (1, 2):
-            notice = NewNotice(alice.pk, SEAT_MOVED, "Staff gave you a seat.")
+            notice = NewNotice(alice.pk, SEAT_MOVED, "got_back")
             player_notices.write(table.game, [notice], now=NOON, occasion=number)
         outbox.deliver(clock=lambda: NOON)
 
@@ -144,7 +144,7 @@ async def test_a_notice_that_is_not_shown_refreshes_no_page(table: Table, alice:
     @sync_to_async
     def deliver_while_she_looks() -> str:
         presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
-        player_notices.write(table.game, [NewNotice(alice.pk, CAUGHT, "Bob catches you.")], now=NOON)
+        player_notices.write(table.game, [NewNotice(alice.pk, CAUGHT)], now=NOON)
         outbox.deliver(clock=lambda: NOON)
         return Notice.objects.filter(channel="site").get().reason
 

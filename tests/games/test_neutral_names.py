@@ -20,6 +20,7 @@ from games.staff.accounts import rename
 from tests.conftest import logged_in, person
 from tests.support.api import Program
 from tests.support.codes import staff_browser
+from tests.support.notices import texts_of
 from tests.support.pages import text_of
 from tests.support.staff import REASON, act, confirm, dealt, refused
 from tests.support.tables import NOON, now_of
@@ -66,9 +67,9 @@ def test_open_pages_and_notices_of_the_others_lose_the_name_of_a_removed_person(
     dealt: Table, bob: User, charlie: User, ann: User, new_owner: str
 ) -> None:
     def told() -> set[str]:
-        return set(Notice.objects.filter(user=charlie, kind="seat_moved").values_list("text", flat=True))
+        return set(texts_of(Notice.objects.filter(user=charlie, kind="seat_moved")))
 
-    sentence = "Staff removed you and gave your seat to a bot, in the game with alice and {}."
+    sentence = "Staff removed you and gave your seat to a bot, at the table with alice and {}."
     if new_owner:
         person(new_owner)
         tables.move_seat(**act(dealt, ann, seat=1, username=new_owner))

@@ -17,19 +17,20 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from accounts.models import User
-from games import presence
+from games import presence, rules
 from games.models import Invitation, Notice, NoticeSettings
-from games.notices import inbox, outbox, player_notices, preferences
+from games.notices import inbox, outbox, player_notices, preferences, sentences
 from games.notices.kinds import CHANNELS, KINDS, switched_for
 from games.queries import Table
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
+from tests.support.notices import won
 from tests.support.pages import Page, text_of, words_of
 from tests.support.tables import TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
-NEWS = "Bob catches you not calling UNO."
+NEWS = "bob catches you not calling UNO."
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +43,12 @@ def table(alice: User, bob: User) -> Table:
     return table_at(TWO_HANDS, [alice, bob])
 
 
-def news(table: Table, user: User, text: str = NEWS) -> None:
+def news(table: Table, user: User) -> None:
     """Show this person a notice on the site."""
     table.game.version += 1
-    player_notices.write(table.game, [player_notices.NewNotice(user.pk, "caught", text)], now=timezone.now())
+    caught = sentences.event(table, rules.Event("caught", 1, target=0, amount=2), reader=0)
+    notice = player_notices.NewNotice(user.pk, "caught", sentences.EVENT, {sentences.EVENT: caught})
+    player_notices.write(table.game, [notice], now=timezone.now())
     outbox.deliver(clock=timezone.now)
 
 
@@ -55,8 +58,7 @@ def bell(response: Any) -> str:
 
 def over(table: Table, user: User) -> None:
     """Write a notice of the end of a game, which is mailed."""
-    notice = player_notices.NewNotice(user.pk, "game_over", "Bob wins the game.")
-    player_notices.write(table.game, [notice], now=timezone.now())
+    player_notices.write(table.game, [won(user.pk, "Bob")], now=timezone.now())
 
 
 def fields(**changes: str) -> dict[str, str]:
@@ -76,8 +78,8 @@ def test_the_page_lists_every_notice_that_the_bell_counts(
     monkeypatch.setattr(inbox, "LISTED", 6)
     monkeypatch.setattr(inbox, "UNREAD_LISTED", 3)
     NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
-    for n in range(2):
-        news(table, alice, f"Old news {n}.")
+    for _ in range(2):
+        news(table, alice)
     assert Notice.objects.filter(user=alice, channel="email").count() == 2
     now = timezone.now()
     Notice.objects.bulk_create(
@@ -91,8 +93,8 @@ def test_the_page_lists_every_notice_that_the_bell_counts(
     assert (bell(page.response).endswith("2 new"), new(page)) == (True, 2)
     assert page.text.count("By email: sent") == 2  # the mails of the same events
     assert "Only the newest" not in page.text
-    for n in range(2, 10):
-        news(table, alice, f"Newer news {n}.")
+    for _ in range(8):
+        news(table, alice)
     page = Page(as_alice.get("/notices/"))
     assert (bell(page.response).endswith("10 new"), new(page)) == (
         True,
@@ -178,13 +180,13 @@ def test_a_notice_that_is_shown_is_opened_by_its_reader_only(
 def told_of(alice: User, bob: User, mo: User, count: int) -> None:
     """Write this many notices for alice at four tables: her own, one where she lost her seat, and two rematches."""
     seats: list[tuple[list[User], bool]] = [([alice, bob], True), ([mo, bob], False)]
-    for n in range(count):
+    for _ in range(count):
         for people, public in seats:
-            news(table_at(TWO_HANDS, people, is_public=public), alice, f"{NEWS} {n}")
+            news(table_at(TWO_HANDS, people, is_public=public), alice)
         for invited in (alice, mo):
             table = table_at(TWO_HANDS, [mo, bob], is_public=False)
             Invitation.objects.create(game=table.game, user=invited, at=timezone.now())
-            news(table, alice, f"{NEWS} {n}")
+            news(table, alice)
 
 
 @pytest.mark.long
@@ -193,7 +195,7 @@ def test_the_number_of_notices_does_not_change_the_cost(
     alice: User, bob: User, mo: User, as_alice: Client, count: int, django_assert_num_queries: Any
 ) -> None:
     told_of(alice, bob, mo, count)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         page = text_of(as_alice.get("/notices/"))
     assert page.count(NEWS) == 4 * count
     assert (page.count("Your table, with bob"), page.count("mo’s table, with bob")) == (count, count)
@@ -352,7 +354,7 @@ def test_mail_to_a_bounced_address_waits_until_it_works_again(table: Table, alic
     assert NoticeSettings.objects.get(user=alice).bounced
     assert "We will email alice@example.org again" in text_of(Client().post(path))
     outbox.deliver(clock=timezone.now)
-    assert [message.subject for message in mail.outbox[1:]] == ["No Mercy with bob: Bob wins the game."]
+    assert [message.subject for message in mail.outbox[1:]] == ["No Mercy with bob: Bob wins the round."]
 
 
 def test_a_new_address_gets_waiting_mail_immediately(table: Table, alice: User) -> None:

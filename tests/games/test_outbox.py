@@ -27,6 +27,7 @@ from games.queries import Table, Viewer
 from tests.conftest import logged_in
 from tests.support.clocks import HOUR, MINUTE, move
 from tests.support.mail import links_in, parsed, text_of
+from tests.support.notices import won
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +94,7 @@ def restore_to(rows: dict[int, datetime]) -> None:
 @pytest.mark.long
 def test_mails_about_other_news_have_other_message_ids_after_a_restore(table: Table, alice: User) -> None:
     """Some mail programs hide a mail whose Message-ID they know."""
-    news = [player_notices.NewNotice(alice.pk, "game_over", text) for text in ("Bob wins.", "Eve wins.")]
+    news = [won(alice.pk, winner) for winner in ("Bob", "Eve")]
     for number, one in enumerate(news):
         table.game.version += number
         player_notices.write(table.game, [one], now=NOON)
@@ -128,7 +129,9 @@ def open_game_page(table: Table) -> None:
     presence.mark_viewing(game_id=table.game.pk, user_id=table.seats[0].user_id or 0)
 
 
-TAKEN: Final = "No Mercy with bob: You missed 3 turns in a row, so a bot took over your seat."
+TAKEN: Final = (
+    "No Mercy with bob: You missed too many turns, so a bot is keeping your seat warm. Take it back any time."
+)
 OVER: Final = {"status": "over", "winner": 1, "deadline": None, "finished_at": NOON}
 
 
@@ -150,7 +153,7 @@ def test_a_takeover_notice_is_sent_while_the_seat_is_the_owner_s_and_the_bot_s(
     table: Table, seat: dict[str, object], game: dict[str, object], viewed: bool, reason: str, link: str
 ) -> None:
     Notice.objects.all().delete()
-    player_notices.bot_took_over(table, table.seats[0], misses=3, now=NOON)
+    player_notices.bot_took_over(table, table.seats[0], now=NOON)
     Seat.objects.filter(pk=table.seats[0].pk).update(**{"bot": "careful"} | seat)
     Game.objects.filter(pk=table.game.pk).update(**{"deadline": table.game.deadline} | game)
     if viewed:
@@ -384,15 +387,13 @@ def test_an_empty_summary_is_not_sent(bob: User) -> None:
 
 
 def test_a_summary_lists_what_happened(table: Table, alice: User) -> None:
-    player_notices.write(
-        table.game, [player_notices.NewNotice(alice.pk, "caught", "Bob catches you not calling UNO.")], now=NOON
-    )
+    player_notices.write(table.game, [won(alice.pk, "Bob")], now=NOON)
     preferences.choose(user=alice, choices={"turn.email": False}, digest_hour=13, now=NOON)
     Notice.objects.filter(kind="turn", channel="email").delete()
     deliver()
     preferences.write_digests(now=NOON + HOUR)
     (sent,) = deliver(NOON + HOUR)
-    assert "- Bob catches you not calling UNO." in text_of(sent)
+    assert "- Bob wins the round." in text_of(sent)
 
 
 def test_a_summary_follows_its_reader_to_another_time_zone(bob: User) -> None:
@@ -420,7 +421,7 @@ def test_the_next_summary_is_computed_in_local_time(now: str, hour: int, expecte
 def test_a_mail_that_cannot_be_made_is_tried_again_and_given_up_after_the_last_try(
     table: Table, alice: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    player_notices.write(table.game, [player_notices.NewNotice(bob.pk, "game_over", "You win the game.")], now=NOON)
+    player_notices.write(table.game, [won(bob.pk, "Bob")], now=NOON)
     monkeypatch.setattr("games.notices.emails.turn_mail", lambda *args, **kwargs: 1 / 0)
     now, waits, sent = DUE, [], []
     for tries in range(1, sending.MOST_TRIES + 1):

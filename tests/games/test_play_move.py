@@ -280,4 +280,4 @@ def test_a_match_is_called_off_at_the_limit_of_rounds(alice: User, bob: User, mo
     after = move(table, alice, "play r5")
     assert (after.game.status, after.game.winner, after.game.wake_at) == (Game.Status.VOID, None, None)
     assert Round.objects.filter(game=table.game).count() == 1  # no other is dealt
-    assert Notice.objects.filter(text__contains="called off", channel="site").count() == 2
+    assert Notice.objects.filter(said="too_many_rounds", channel="site").count() == 2

@@ -25,6 +25,7 @@ from games.refusals import Denied
 from games.staff import accounts, cases, people, tables
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
+from tests.support.notices import texts_of
 from tests.support.pages import text_of
 from tests.support.staff import open_act, refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
@@ -75,7 +76,7 @@ CORRECTED = {
     ("alice", ""): "Staff removed your name at the table.",
     ("alicia", "Alice"): (
         "Staff changed your username to alicia. Log in with it from now on."
-        " They changed your name at the table to Alice."
+        " Staff changed your name at the table to Alice."
     ),
 }
 
@@ -90,8 +91,8 @@ def test_a_person_is_told_their_corrected_name_by_bell_and_mail(ann: User, alice
     [letter] = mail.outbox
     assert (letter.to, REASON in str(letter.body)) == (["alice@example.org"], False)
     assert " ".join(str(letter.body).split()).count(CORRECTED[names]) == 1
-    told = Notice.objects.get(user=alice, channel="site", state="sent")
-    assert (told.kind, told.text) == ("name_changed", CORRECTED[names])
+    told = Notice.objects.filter(user=alice, channel="site", state="sent")
+    assert (told.get().kind, texts_of(told)) == ("name_changed", [CORRECTED[names]])
 
 
 @pytest.mark.long
@@ -124,7 +125,7 @@ def test_people_are_found_by_their_former_usernames(ann: User, alice: User) -> N
 def test_a_guest_is_not_told_to_log_in_with_a_corrected_username(ann: User) -> None:
     guest = account_actions.create_guest()
     accounts.rename(**act(guest, ann, username="alicia", display_name=guest.display_name))
-    assert Notice.objects.get(user=guest).text == "Staff changed your username to alicia."
+    assert texts_of(Notice.objects.filter(user=guest)) == ["Staff changed your username to alicia."]
 
 
 @pytest.mark.parametrize("why", ["none", "unverified", "bounced"])
@@ -302,14 +303,14 @@ def test_a_person_is_told_their_role_by_the_bell(root: User, alice: User) -> Non
     for role in ("moderator", "admin", ""):
         accounts.set_role(**act(alice, root, role=role))
     told = Notice.objects.filter(user=alice, channel="site").order_by("pk")
-    assert [row.text for row in told] == [
+    assert texts_of(told) == [
         "You are a moderator of this site now. The staff pages need a second factor.",
         "You are an admin of this site now. The staff pages need a second factor.",
         "You have no role on this site any more: the staff pages are closed to you.",
     ]
     outbox.deliver(clock=lambda: NOON)
     assert mail.outbox == []
-    assert told[2].text in text_of(logged_in(alice).get("/notices/"))
+    assert texts_of(told)[2] in text_of(logged_in(alice).get("/notices/"))
 
 
 def test_a_superuser_s_role_cannot_be_changed(root: User) -> None:

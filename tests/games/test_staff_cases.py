@@ -21,6 +21,7 @@ from games.staff import appeals, cases, people, queue
 from games.staff.acts import CLOSE_CASE, summary_of
 from tests.conftest import logged_in, staff
 from tests.support.codes import staff_browser
+from tests.support.notices import texts_of
 from tests.support.staff import confirm, refused
 from tests.support.tables import NOON, table_after
 
@@ -95,10 +96,10 @@ def test_a_case_is_handed_over_to_a_colleague_who_is_told(table: Table, mo: User
     case.refresh_from_db()
     assert case.holder == ann
     assert summary_of(AuditEntry.objects.latest("pk")) == "Hand the case over: ann"
-    told = Notice.objects.filter(kind="case_handed_over", channel="site").get()
-    assert (told.user, told.text) == (
+    told = Notice.objects.filter(kind="case_handed_over", channel="site")
+    assert (told.get().user, texts_of(told)) == (
         ann,
-        "A colleague handed a case over to you: making others wait, or leaving games.",
+        ["A colleague handed a case over to you: “Making others wait, or leaving games”."],
     )
     refused("forbidden", cases.hand_over, case_id=case.pk, colleague=ann.pk, **by(mo))
 
@@ -145,10 +146,10 @@ def test_a_reopened_case_has_no_outcome_until_it_is_closed_again(
     cases.close_case(case_id=case.pk, outcome="acted", answer="", **by(ann, now=later))
     assert "Read the outcome" in reporter.get("/rules/").content.decode()
     told = Notice.objects.filter(user=alice, channel="site").order_by("pk")
-    assert [(one.text, one.state) for one in told] == [
-        ("Staff have settled your report: we found nothing against the rules.", "dropped"),
+    assert list(zip(texts_of(told), [one.state for one in told], strict=True)) == [
+        ("Staff have settled your report. We found nothing against the rules.", "dropped"),
         ("Staff are looking at your report again. The earlier outcome does not count any more.", "dropped"),
-        ("Staff have settled your report: we agreed and acted on it.", "waiting"),
+        ("Staff have settled your report. We agreed and acted on it.", "waiting"),
     ]
     assert conduct.outcome_changes([Case.objects.get()]) == {}
 
@@ -190,9 +191,8 @@ def test_staff_are_told_of_a_new_case_but_not_its_person_or_its_reporter(
     table = table_after([alice, mo, ann], 7, seed=0)
     case_about(table, 1, ann)
     told = Notice.objects.filter(kind="case_arrived", state="waiting")
-    assert [(one.user, one.channel, one.text) for one in told] == [
-        (root, "site", "A new case waits: making others wait, or leaving games.")
-    ]
+    assert [(one.user, one.channel) for one in told] == [(root, "site")]
+    assert texts_of(told) == ["A new case waits: “Making others wait, or leaving games”."]
     case_about(table, 1, alice)  # joins the case
     assert Notice.objects.filter(kind="case_arrived", channel="site").count() == 1
 

@@ -17,6 +17,7 @@ from games.queries import Table, Viewer, conduct
 from games.staff import tables
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
+from tests.support.notices import texts_of
 from tests.support.staff import REASON, act, dealt, refused
 from tests.support.tables import NOON, table_after
 
@@ -48,20 +49,23 @@ def test_people_who_lost_their_seat_after_the_look_are_told_when_the_game_is_ove
     tables.remove(**act(dealt, ann, seat=1, bot=True))
     person("dora")
     tables.move_seat(**act(dealt, ann, seat=2, username="dora"))
-    told = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
+    told = Notice.objects.filter(said="looked", channel="site").order_by("user")
     assert not told.exists()
     assert b">Your notifications</a>" in refusal_for(bob, dealt)
     tables.void_game(**act(dealt, ann))
     text = "Staff looked at hands while you were playing in a game that is over now, with alice and"
-    assert {row.user: row.text for row in told} == {bob: f"{text} dora.", charlie: f"{text} bob."}
+    assert dict(zip([row.user for row in told], texts_of(told), strict=True)) == {
+        bob: f"{text} dora.",
+        charlie: f"{text} bob.",
+    }
 
 
 def test_a_removal_that_ends_the_game_after_a_look_tells_both(mo: User, alice: User, bob: User) -> None:
     table = table_after([alice, bob], 4, seed=0)
     tables.view_hands(**act(table, mo))
     tables.remove(**act(table, mo, seat=1, bot=False))
-    told = Notice.objects.get(text__contains="Staff looked at hands", channel="site")
-    assert (told.user, told.text.endswith("with alice.")) == (bob, True)
+    told = Notice.objects.get(said="looked", channel="site")
+    assert (told.user, told.facts) == (bob, {"others": {"people": [alice.pk]}})
 
 
 def test_a_removed_person_is_told_of_the_look_also_with_the_page_open(
@@ -73,7 +77,7 @@ def test_a_removed_person_is_told_of_the_look_also_with_the_page_open(
     tables.remove(**act(dealt, mo, seat=1, bot=True))
     tables.void_game(**act(dealt, ann))
     outbox.deliver(clock=lambda: NOON)
-    told = Notice.objects.filter(user=bob, text__contains="Staff looked at hands")
+    told = Notice.objects.filter(user=bob, said="looked")
     assert {row.channel: row.state for row in told} == {"site": "sent", "email": "sent"}
 
 
@@ -119,7 +123,7 @@ def test_who_lost_the_seat_after_the_look_and_did_not_get_it_back_is_told_once(
         else:
             tables.move_seat(**act(dealt, ann, seat=of[0], username=of[1]))
     tables.void_game(**act(dealt, ann))
-    rows = Notice.objects.filter(text__contains="Staff looked at hands", channel="site")
+    rows = Notice.objects.filter(said="looked", channel="site")
     assert [row.user.username for row in rows] == told
 
 

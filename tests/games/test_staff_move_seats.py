@@ -17,6 +17,7 @@ from games.notices import outbox
 from games.queries import Table, Viewer
 from games.staff import people, tables
 from tests.conftest import logged_in, person
+from tests.support.notices import texts_of
 from tests.support.staff import REASON, act, dealt, entry_of, refused
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -74,7 +75,7 @@ def test_a_person_who_loses_a_seat_is_notified_even_while_viewing(ann: User, ali
     presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
     outbox.deliver(clock=lambda: NOON)
-    assert "No Mercy with bob and dora: Staff gave your seat to dora, in the game with bob." in [
+    assert "No Mercy with bob and dora: Staff gave your seat to dora, at the table with bob." in [
         str(letter.subject) for letter in mail.outbox if "alice" in letter.to[0]
     ]
 
@@ -88,11 +89,11 @@ def test_the_old_and_the_new_owner_are_notified(ann: User, alice: User, bob: Use
 
     def mails_of(user: User) -> list[tuple[str, str, str]]:
         rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
-        return [(row.kind, row.state, row.text) for row in rows]
+        return [(row.kind, row.state, text) for row, text in zip(rows, texts_of(rows), strict=True)]
 
     assert mails_of(alice) == [
         ("turn", "dropped", ""),
-        ("seat_moved", "waiting", "Staff gave your seat to dora, in the game with bob."),
+        ("seat_moved", "waiting", "Staff gave your seat to dora, at the table with bob."),
     ]
     assert mails_of(dora) == [("seat_moved", "waiting", "Staff gave you the seat of alice."), ("turn", "waiting", "")]
     outbox.deliver(clock=lambda: NOON)
@@ -100,7 +101,7 @@ def test_the_old_and_the_new_owner_are_notified(ann: User, alice: User, bob: Use
     assert f"{settings.SITE_URL}/mail/open/" in sent["dora@example.org"]
     assert f"{settings.SITE_URL}/mail/open/" not in sent["alice@example.org"]  # the private table is closed to her
     page = logged_in(alice).get("/notices/").content.decode()
-    assert "Staff gave your seat to dora, in the game with bob." in page
+    assert "Staff gave your seat to dora, at the table with bob." in page
     assert table.game.code not in page
     closed = logged_in(alice).get(f"/games/{table.game.code}/")
     assert closed.status_code == 403
@@ -117,18 +118,18 @@ def test_giving_a_seat_away_and_back_sends_only_the_last_notice(ann: User, alice
 
     def mails_of(user: User) -> list[tuple[str, str, str, str]]:
         rows = Notice.objects.filter(user=user, channel="email").order_by("pk")
-        return [(row.kind, row.state, row.reason, row.text) for row in rows]
+        return [(row.kind, row.state, row.reason, text) for row, text in zip(rows, texts_of(rows), strict=True)]
 
     assert mails_of(alice) == [
         ("turn", "dropped", "staff", ""),
-        ("seat_moved", "dropped", "staff", "Staff gave your seat to dora, in the game with bob."),
+        ("seat_moved", "dropped", "staff", "Staff gave your seat to dora, at the table with bob."),
         ("seat_moved", "waiting", "", "Staff gave you the seat of dora."),
         ("turn", "waiting", "", ""),
     ]
     assert mails_of(dora) == [
         ("seat_moved", "dropped", "staff", "Staff gave you the seat of alice."),
         ("turn", "dropped", "staff", ""),
-        ("seat_moved", "waiting", "", "Staff gave your seat to alice, in the game with bob."),
+        ("seat_moved", "waiting", "", "Staff gave your seat to alice, at the table with bob."),
     ]
 
 

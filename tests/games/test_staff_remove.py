@@ -26,6 +26,7 @@ from games.staff import tables
 from games.staff.forms import CHOOSE_FOR_THE_SEAT
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
+from tests.support.notices import texts_of
 from tests.support.pages import text_of
 from tests.support.staff import REASON, act, dealt, entry_of, open_act, page_url, refused
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
@@ -160,7 +161,7 @@ def test_a_seat_that_a_bot_took_for_a_removed_person_can_be_given_back(
     tables.move_seat(**act(dealt, ann, seat=1, username="bob"))
     seat = now_of(dealt).seats[1]
     assert (seat.user, seat.bot) == (bob, "")
-    assert Notice.objects.filter(user=bob).latest("pk").text == "Staff gave you your seat back."
+    assert texts_of(Notice.objects.filter(user=bob).order_by("pk"))[-1] == "Staff gave you your seat back."
     [*_, note] = notes_of(queries.between_moves(now_of(dealt), None))
     assert note.text == "Staff gave bob the seat back."
     [*_, note] = notes_of(queries.between_moves(now_of(dealt), bob))
@@ -174,8 +175,8 @@ def test_a_removed_person_s_seat_can_go_to_another_person(dealt: Table, ann: Use
     tables.move_seat(**act(dealt, ann, seat=1, username="dora"))
     [*_, note] = notes_of(queries.between_moves(now_of(dealt), None))
     assert note.text == "Staff gave bob’s seat to dora."
-    told = Notice.objects.filter(user__username="bob", channel="site").latest("pk").text
-    assert told == "Staff gave the seat that was yours to dora, in the game with alice and charlie."
+    told = texts_of(Notice.objects.filter(user__username="bob", channel="site").order_by("pk"))[-1]
+    assert told == "Staff gave the seat that was yours to dora, at the table with alice and charlie."
 
 
 def test_a_stand_in_bot_keeps_the_seat_when_its_owner_is_removed(dealt: Table, mo: User) -> None:
@@ -254,8 +255,9 @@ def test_removing_a_person_before_the_start_frees_the_seat_and_tells_the_new_hos
     after = now_of(waiting)
     assert ([seat.user for seat in after.seats], after.game.host) == ([bob], bob)
     outbox.deliver(clock=lambda: NOON)
-    told = Notice.objects.get(kind="host_changed", channel="site", state="sent")
-    assert (told.user, told.text) == (bob, "Staff removed alice, the host of your table. You are the host now.")
+    told = Notice.objects.filter(kind="host_changed", channel="site", state="sent")
+    said = ["Staff removed alice, the host of your table. You are the host now."]
+    assert (told.get().user, texts_of(told)) == (bob, said)
 
 
 @pytest.mark.long
@@ -312,21 +314,21 @@ def test_a_person_removed_from_a_rematch_cannot_return_by_invitation(ann: User, 
 @pytest.mark.parametrize(
     ("bot", "text"),
     [
-        (True, "Staff removed you and gave your seat to a bot, in the game with alice and charlie."),
-        (False, "Staff removed you from the game with alice and charlie."),
+        (True, "Staff removed you and gave your seat to a bot, at the table with alice and charlie."),
+        (False, "Staff removed you from the table with alice and charlie."),
     ],
 )
 def test_a_removed_person_is_notified(dealt: Table, mo: User, bob: User, bot: bool, text: str) -> None:
     tables.remove(**act(dealt, mo, seat=1, bot=bot))
-    told = Notice.objects.get(user=bob, channel="site")
-    assert (told.kind, told.text) == ("seat_moved", text)
+    told = Notice.objects.filter(user=bob, channel="site")
+    assert (told.get().kind, texts_of(told)) == ("seat_moved", [text])
 
 
 def test_a_person_removed_from_an_open_table_is_notified_and_its_host_stays(
     waiting: Table, mo: User, bob: User
 ) -> None:
     tables.remove(**act(waiting, mo, seat=1, bot=True))
-    assert Notice.objects.get(user=bob, channel="site").text == "Staff removed you from the table with alice."
+    assert texts_of(Notice.objects.filter(user=bob, channel="site")) == ["Staff removed you from the table with alice."]
     assert not Notice.objects.filter(kind="host_changed").exists()
 
 
@@ -340,9 +342,8 @@ def test_the_host_and_the_log_are_told_that_the_link_of_a_private_table_changed(
     tables.remove(**act(table, mo, seat=1, bot=False))
     outbox.deliver(clock=lambda: NOON)
     told = Notice.objects.filter(user=alice, kind="link_changed", channel="site", state="sent")
-    assert [row.text.startswith("Staff removed bob from your table. The old link no longer") for row in told] == (
-        [] if public else [True]
-    )
+    start = "Staff removed bob from your table. The old link no longer"
+    assert [text.startswith(start) for text in texts_of(told)] == ([] if public else [True])
     [note] = [one for one in notes_of(queries.between_moves(now_of(table), alice)) if "removed" in one.text]
     assert ("The old link to the table no longer works." in note.text) is not public
     assert Client().get(f"/join/{old}/").status_code == (200 if public else 404)
@@ -356,5 +357,5 @@ def test_a_person_removed_twice_is_notified_twice(ann: User, alice: User, bob: U
         tables.move_seat(**act(table, ann, seat=1, username="bob"))
         tables.remove(**act(table, ann, seat=1, bot=True))
         outbox.deliver(clock=lambda: NOON)
-        sent = Notice.objects.filter(user=bob, channel="site", text__startswith="Staff removed you from", state="sent")
+        sent = Notice.objects.filter(user=bob, channel="site", said="removed", state="sent")
         assert sent.count() == n

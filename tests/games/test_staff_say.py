@@ -15,6 +15,7 @@ from games.staff import tables
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.game_page import GamePage
+from tests.support.notices import texts_of
 from tests.support.pages import text_of
 from tests.support.staff import act, confirm, dealt, refused
 from tests.support.tables import NOON
@@ -27,7 +28,7 @@ SHOWN = "Staff say: “Please wait, &lt;b&gt;we&lt;/b&gt; look at round 1.”"
 
 def told() -> list[tuple[str, str]]:
     rows = Notice.objects.filter(kind="staff_said", channel="site").order_by("user__username", "pk")
-    return [(row.user.username, row.text) for row in rows]
+    return list(zip([row.user.username for row in rows], texts_of(rows), strict=True))
 
 
 def log_of(browser: Client, table: Table) -> str:

@@ -16,6 +16,7 @@ from games.models import Game, Hand, Heartbeat, Notice, Seat
 from games.queries.verify import faults_of
 from games.refusals import Denied
 from tests.support.clocks import HOUR, SECOND, THREE_HANDS, due_table, move, refused, swept
+from tests.support.notices import texts_of
 from tests.support.tables import NOON, TWO_HANDS, log_of, now_of, table_after, table_at
 
 pytestmark = pytest.mark.django_db
@@ -147,7 +148,7 @@ def test_a_player_s_own_move_resets_the_misses(alice: User, bob: User, text: str
 
 def mail_texts(user: User, kind: str) -> list[str]:
     """Return the texts of this person's mails of this kind."""
-    return list(Notice.objects.filter(user=user, kind=kind, channel="email").values_list("text", flat=True))
+    return texts_of(Notice.objects.filter(user=user, kind=kind, channel="email"))
 
 
 @pytest.mark.rule("CLOCK-3")
@@ -160,7 +161,9 @@ def test_after_the_last_miss_a_bot_takes_the_seat(alice: User, bob: User) -> Non
     seat = after.seats[0]
     assert (seat.bot, seat.user_id, seat.misses, seat.left) == ("careful", alice.pk, 0, False)
     assert after.game.status == Game.Status.PLAYING
-    assert mail_texts(alice, "bot_took_over") == ["You missed 3 turns in a row, so a bot took over your seat."]
+    assert mail_texts(alice, "bot_took_over") == [
+        "You missed too many turns, so a bot is keeping your seat warm. Take it back any time."
+    ]
 
 
 @pytest.mark.rule("CLOCK-3")
@@ -179,7 +182,7 @@ def test_after_the_last_miss_the_player_leaves_if_the_table_says_so(alice: User,
     assert log_of(table) == ["0 clock draw", "0 clock play y3", "0 leave"]
     assert after.seats[0].left
     assert after.started.position.turn == 1
-    assert mail_texts(alice, "taken_out") == ["You missed your turn, so you are out of the game."]
+    assert mail_texts(alice, "taken_out") == ["You missed too many turns, so you are out of the game."]
 
 
 @pytest.mark.rule("CLOCK-3")
@@ -193,7 +196,7 @@ def test_a_player_who_misses_the_last_turn_of_a_round_leaves_at_the_next_deal(
     after = now_of(table)
     assert log_of(table) == ["1 leave"]
     assert after.seats[1].left
-    assert mail_texts(bob, "taken_out") == ["You missed your turn, so you are out of the game."]
+    assert mail_texts(bob, "taken_out") == ["You missed too many turns, so you are out of the game."]
     assert after.game.deadline is not None
 
 

@@ -173,14 +173,14 @@ def test_each_day_taken_is_notified_during_the_vacation(alice: User, bob: User) 
         auto_vacation=True, vacation_year=2026, vacation_used=26, time_zone="Europe/Berlin"
     )
     running(alice, bob, deadline=NOON)
-    for days, (until, are_left) in enumerate((("Sunday 22", "1 day is"), ("Monday 23", "0 days are"))):
+    for days, (until, left) in enumerate(((22, 1), (23, 0))):
         swept(NOON + days * DAY)
         outbox.deliver(clock=lambda days=days: NOON + days * DAY)  # type: ignore[misc]  # a default to bind it
         sent = mail.outbox[-1]
         assert sent.to == [alice.email]
         assert sent.subject == (
-            "Your time ran out, so a vacation day was used: your clocks are stopped until"
-            f" {until} November, 13:00 (Europe/Berlin). {are_left} left this year."
+            f"A vacation day saved your turn: your clocks are stopped until {until} November 2026, 13:00 CET."
+            f" Days left this year: {left}."
         )
         assert "/accounts/me/rest/" in sent.body
     told = Notice.objects.filter(kind="day_taken").values_list("user", "channel", "state")

@@ -18,6 +18,7 @@ from games.notices.kinds import GAME_OVER, KINDS, OUT, ROUND_OVER, TURN
 from games.queries import Table, Viewer
 from games.render import log_rows
 from tests.support.clocks import SECOND, move, swept
+from tests.support.notices import texts_of
 from tests.support.races import RACE, RACING
 from tests.support.tables import NOON, now_of, table_at
 
@@ -48,7 +49,7 @@ def over_days(people: list[User], *hands: str, preset: str = "classic", **fields
 def told(**which: Any) -> list[tuple[str, str, int, str]]:
     """Return person, kind, version and text of each notice on the site that waits."""
     rows = Notice.objects.filter(channel="site", state=Notice.State.WAITING, **which).order_by("pk")
-    return list(rows.values_list("user__username", "kind", "version", "text"))
+    return [(row.user.username, row.kind, row.version, text) for row, text in zip(rows, texts_of(rows), strict=True)]
 
 
 def task_of(table: Table, user: User) -> str:

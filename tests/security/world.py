@@ -56,8 +56,8 @@ class World:
         people.warn(person_id=bob.pk, by=ann, reason=WHY, now=now)
         people.suspend(person_id=eve.pk, by=ann, days=9, reason=WHY, now=now)
         appeal = appeals.appeal(person_id=eve.pk, text=f"{WHY} of this.", now=now)
-        player_notices.write(game, [player_notices.NewNotice(bob.pk, "out", WHY)], now=now)
-        shown = Notice.objects.get(user=bob, kind="out", channel=SITE)
+        player_notices.write(game, [player_notices.NewNotice(bob.pk, "staff_said", "said", {"words": WHY})], now=now)
+        shown = Notice.objects.get(user=bob, kind="staff_said", channel=SITE)
         Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)
         Invitation.objects.create(pk=shown.pk, game=waiting, user=bob, at=now)  # the number in addresses is one
         api_token(alice)
