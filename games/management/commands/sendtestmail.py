@@ -1,10 +1,12 @@
-"""`manage.py sendtestmail`: send a mail to an address, and say what the mail server did."""
+"""`manage.py sendtestmail`: send a mail to an address, and say what the mail server did and what the DNS says."""
 
 from __future__ import annotations
 
 import socket
 import ssl
 from argparse import ArgumentParser
+from collections.abc import Iterable
+from email.utils import parseaddr
 from smtplib import (
     SMTPAuthenticationError,
     SMTPDataError,
@@ -23,9 +25,11 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
+from dns.exception import DNSException
 
 from accounts.addresses import validate_address
 from accounts.mails import headers, host
+from games.management.sender_records import findings, resolver_at
 from games.models import Outbox
 
 LONGEST_REPLY: Final = 300
@@ -33,12 +37,19 @@ LONGEST_REPLY: Final = 300
 
 
 class Command(BaseCommand):
-    help = "Sends a mail to an address and says which server took it, or why not. Exits 1 if it was not taken."
+    help = (
+        "Sends a mail to an address and says which server took it, or why not. Exits 1 if it was not taken."
+        " Then looks up SPF, DKIM and DMARC of the sender's domain, and says what to set."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("address", help="where to send it")
+        parser.add_argument("--selector", default="", help="the selector with which your mail service signs (DKIM)")
+        parser.add_argument(
+            "--resolver", default="", help="the DNS resolver to ask instead of the machine's own, like 1.1.1.1"
+        )
 
-    def handle(self, *, address: str, **_: Any) -> None:
+    def handle(self, *, address: str, selector: str = "", resolver: str = "", **_: Any) -> None:
         try:
             validate_address(address)
         except ValidationError:
@@ -54,8 +65,22 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was sent: EMAIL_URL is not set. The mail is in {settings.EMAIL_FILE_PATH}.")
         self.stdout.write(f"{_server()} took the mail from {settings.DEFAULT_FROM_EMAIL} to {address}.")
         self.stdout.write("If it does not arrive, look into the spam folder and the log of that server.")
+        for line in _records(selector, resolver):
+            self.stdout.write(line)
         if Outbox.objects.filter(held_since__isnull=False).exists():
             self.stdout.write("All other mail of this site is held after a restore or freeze, until: manage.py release")
+
+
+def _records(selector: str, resolver: str) -> Iterable[str]:
+    """Return what the DNS says about mail from the sender's domain."""
+    try:
+        asked = resolver_at(resolver)
+    except DNSException:
+        return ["SPF, DKIM and DMARC: this machine has no DNS resolver. Give one with --resolver."]
+    except ValueError:
+        return [f"SPF, DKIM and DMARC: {resolver} is no address of a resolver, like 1.1.1.1 or 127.0.0.1:5353."]
+    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]
+    return findings(domain, selector=selector, resolver=asked)
 
 
 def test_mail(address: str) -> EmailMessage:
