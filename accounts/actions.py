@@ -14,7 +14,6 @@ from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 
 from accounts import encryption, queries, tries
-from accounts.addresses import canonical, validate_address
 from accounts.hashers import normalized
 from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User, keyed_hashes
 from accounts.names import (
@@ -34,6 +33,7 @@ from accounts.time_off import LONGEST_QUIET, quiet_length
 from accounts.tokens import digest_of, new_token
 from common.limits import TIME_OFF_CHANGES
 from common.readers_language import say
+from mail.addresses import canonical, validate_address
 
 GUEST_NAME_TRIES = 20
 TOKENS_A_USER = 20

@@ -22,7 +22,6 @@ from django.utils.crypto import constant_time_compare
 from django.utils.http import urlencode
 
 from accounts import actions, invitations, known_browsers, log_ins, mails, queries, tries, try_keys
-from accounts.addresses import canonical
 from accounts.allauth_internals import clear_login
 from accounts.hashers import normalized
 from accounts.models import User
@@ -33,6 +32,7 @@ from accounts.tries import Key
 from common.limits import CONFIRMATIONS, TooManyTries
 from common.readers_language import say
 from common.say import N_
+from mail.addresses import canonical
 
 LEFT_GUEST: Final = "left_guest"
 """The session key for the number of the guest that this browser was before it logged in to an account."""

@@ -13,12 +13,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts import invitations, mails, tries
-from accounts.addresses import LONGEST_ADDRESS, spellings
 from accounts.forms import ChecksAddress, limit_length, shorten_password_help
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
 from common.limits import SIGN_UPS, SIGN_UPS_IN_AN_HOUR, TooManyTries
+from mail.addresses import LONGEST_ADDRESS, spellings
 
 
 class LogInForm(LoginForm):  # type: ignore[misc]  # allauth ships no types

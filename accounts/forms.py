@@ -13,12 +13,12 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 
 from accounts import actions, invitations, queries
-from accounts.addresses import LONGEST_ADDRESS, validate_address
 from accounts.avatars import AVATARS, picture
 from accounts.models import ApiToken, SignUpInvitation, User
 from accounts.names import DISPLAY_NAME_LENGTH, after_mute, is_guest_display_name, is_username
 from accounts.zones import ZoneSelect, zone_choices
 from common.readers_language import say
+from mail.addresses import LONGEST_ADDRESS, validate_address
 
 
 class ProfileForm(forms.Form):

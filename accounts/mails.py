@@ -28,14 +28,14 @@ from django.utils import timezone
 
 from accounts import confirmation_keys, queries
 from accounts.actions import lock_person
-from accounts.addresses import LONGEST_ADDRESS, canonical, mailbox_of
-from accounts.message_ids import message_id, name_of_mail
 from accounts.models import AccountMail, Delivery, User
 from accounts.reset_tokens import ResetTokens
 from accounts.zones import day_and_time, zone_to_show
 from common.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from common.readers_language import say
 from common.say import N_
+from mail.addresses import LONGEST_ADDRESS, canonical, mailbox_of
+from mail.message_ids import message_id, name_of_mail
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""

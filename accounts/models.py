@@ -16,10 +16,10 @@ from django.db.models.functions import Lower, Upper
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from accounts.addresses import LONGEST_ADDRESS
 from accounts.avatars import avatar_of, validate_avatar
 from accounts.names import DISPLAY_NAME_LENGTH, NAME_TAKEN, name_skeletons, validate_display_name, validate_time_zone
 from accounts.time_off import TimeOff
+from mail.addresses import LONGEST_ADDRESS
 
 FREED_NAMES_HELD: Final = timedelta(days=90)
 """How long a name is held after its account was deleted, or after staff took it away."""

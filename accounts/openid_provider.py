@@ -20,7 +20,7 @@ from django.core.cache import caches
 from django.core.exceptions import ValidationError
 from django.utils.crypto import constant_time_compare
 
-from accounts.addresses import LONGEST_ADDRESS, validate_address
+from mail.addresses import LONGEST_ADDRESS, validate_address
 
 SECONDS: Final = (3.0, 8.0)
 """How long a call waits for the connection, and then for each part of the answer."""

@@ -14,7 +14,6 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.db.models import Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
-from accounts.addresses import canonical, is_sent_as_written, spellings
 from accounts.models import FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User, keyed_hashes
 from accounts.names import NAME_TAKEN, name_skeletons
 from accounts.tokens import LONGEST, digest_of
@@ -22,6 +21,7 @@ from accounts.zones import zone_to_show
 from common.fixed_sql import Columns, prepared_cursor
 from common.readers_language import say
 from common.say import N_
+from mail.addresses import canonical, is_sent_as_written, spellings
 
 NAME_ALIKE: Final = N_("This name looks like somebody else’s. Choose one that is easier to tell apart.")
 

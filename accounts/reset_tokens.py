@@ -8,8 +8,8 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 
 from accounts import queries
-from accounts.addresses import canonical
 from accounts.models import User
+from mail.addresses import canonical
 
 
 class ResetTokens(PasswordResetTokenGenerator):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from django.http import HttpRequest
 
 from accounts import known_browsers, queries
-from accounts.addresses import canonical
 from accounts.backends import people_for_login
 from accounts.models import User
 from accounts.origin import address_of
 from accounts.tries import Key
 from common.limits import WRONG_BY_ADDRESS, WRONG_BY_BROWSER, WRONG_BY_NAME, WRONG_BY_PERSON, WRONG_IN_KNOWN
+from mail.addresses import canonical
 
 
 def log_in(request: HttpRequest, login: str) -> list[Key]:

@@ -28,7 +28,7 @@ from nomercy.launcher.place import CHECKOUT, place_for
 from nomercy.launcher.postgres import server_at
 from tests.support.ports import free_port
 
-SOURCES: Final = ("accounts", "common", "games", "nomercy")
+SOURCES: Final = ("accounts", "common", "games", "mail", "nomercy")
 START_SECONDS: Final = 300
 SETTLE_SECONDS: Final = 20
 """After this time the tasks that run once at the start are done."""

@@ -17,7 +17,6 @@ from django.utils.formats import date_format
 from accounts import actions as account_actions
 from accounts import mails
 from accounts.actions import lock_person
-from accounts.addresses import canonical
 from accounts.models import DELETION_DAYS, AccountMail, Session, User
 from accounts.names import deleted_name
 from accounts.zones import zone_to_show
@@ -29,6 +28,7 @@ from games.locks import lock_game
 from games.models import Case, Game, PersonName, Report, Seat, TableEvent
 from games.notices import old_texts
 from games.queries import Viewer, profiles
+from mail.addresses import canonical
 
 if TYPE_CHECKING:
     from games.queries import Table

@@ -15,14 +15,14 @@ from django.db import connection
 from django.db.models import Case, PositiveSmallIntegerField, QuerySet, Value, When
 
 from accounts import mails
-from accounts.addresses import canonical, is_sent_as_written
-from accounts.message_ids import name_of_mail
 from accounts.models import AccountMail
 from common.limits import MAILS_TO_MAILBOX, scaled
 from games.notices import emails, notice_mails
 from games.notices.emails import Reader
 from games.notices.kinds import Reason, Verdict
 from games.notices.queue import ClaimedMail, judge_or_postpone
+from mail.addresses import canonical, is_sent_as_written
+from mail.message_ids import name_of_mail
 
 log = structlog.get_logger(__name__)
 

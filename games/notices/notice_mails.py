@@ -9,7 +9,6 @@ from typing import NamedTuple
 import structlog
 from django.core.mail import EmailMultiAlternatives
 
-from accounts.message_ids import name_of_mail
 from accounts.models import User
 from accounts.queries import mail_addresses
 from games import queries
@@ -19,6 +18,7 @@ from games.notices.emails import EmailItem, Reader, Turn
 from games.notices.kinds import DIGEST, KINDS, TURN_KINDS
 from games.notices.queue import ClaimedMail
 from games.queries import LogLine, Table, lists
+from mail.message_ids import name_of_mail
 
 log = structlog.get_logger(__name__)
 

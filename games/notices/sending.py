@@ -26,7 +26,7 @@ from games.models.notices import Outbox
 from games.notices.kinds import Reason
 from games.notices.preferences import mark_bounced
 from games.notices.queue import ClaimedMail
-from games.notices.smtp_replies import is_permanent
+from mail.smtp_replies import is_permanent
 
 log = structlog.get_logger(__name__)
 

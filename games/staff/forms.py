@@ -8,7 +8,6 @@ from typing import Any, Final, cast
 
 from django import forms
 
-from accounts.addresses import LONGEST_ADDRESS
 from accounts.names import DISPLAY_NAME_LENGTH
 from games.clocks.pausing import LONGEST_EXTENSION
 from games.models import Appeal, Case
@@ -24,6 +23,7 @@ from games.models.moderation import (
     SHORTEST_WORDS,
 )
 from games.refusals import Denied
+from mail.addresses import LONGEST_ADDRESS
 
 CHOOSE_FOR_THE_SEAT: Final = "The game has started. Choose what happens to the seat."
 LONGEST_MINUTES: Final = LONGEST_EXTENSION // timedelta(minutes=1)

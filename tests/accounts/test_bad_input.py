@@ -8,8 +8,9 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
 
-from accounts import addresses, queries
+from accounts import queries
 from accounts.models import AccountMail, User
+from mail import addresses
 from tests.conftest import logged_in
 from tests.support import account_pages as pages
 from tests.support.account_pages import is_in

@@ -25,11 +25,11 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks, Settings
 
 from accounts import actions, mails, queries
-from accounts.addresses import canonical, mailbox_of, validate_address
 from accounts.models import AccountMail, CountedTry, User
 from accounts.tries import Key
 from common.limits import CONFIRMATIONS, MAILS_BY_PERSON, Limit, TooManyTries
 from games.notices import outbox
+from mail.addresses import canonical, mailbox_of, validate_address
 from tests.conftest import logged_in, person
 from tests.support import account_pages as pages
 from tests.support.account_pages import claim, confirmed, who

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import actions
-from accounts.addresses import spellings
 from accounts.models import ApiToken, User
+from mail.addresses import spellings
 from tests.conftest import api_token, logged_in
 from tests.support import account_pages as pages
 from tests.support.account_pages import who

@@ -454,8 +454,8 @@ def in_image() -> list[str]:
 def test_no_backup_secret_or_setting_gets_into_the_image() -> None:
     paths = in_image()
     assert {Path(path).parts[0] for path in paths} == {
-        "accounts", "common", "docker", "games", "gunicorn.conf.py", "manage.py", "nomercy", "requirements", "script",
-        "static", "templates",
+        "accounts", "common", "docker", "games", "gunicorn.conf.py", "mail", "manage.py", "nomercy", "requirements",
+        "script", "static", "templates",
     }  # fmt: skip
     assert [path for path in paths if path.startswith("docker")] == ["docker/healthcheck.py"]
     assert "$PWD" not in (CHECKOUT / "docs" / "operations.md").read_text()  # no file is written into the checkout

@@ -18,7 +18,7 @@ from django.test import override_settings
 from accounts.models import User
 from games.models import Notice, NoticeSettings, Outbox
 from games.notices import notice_mails, outbox, player_notices, preferences, sending
-from games.notices.smtp_replies import is_permanent
+from mail.smtp_replies import is_permanent
 from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.tables import NOON, TWO_HANDS, table_at

@@ -14,7 +14,7 @@ from nomercy.launcher.place import CHECKOUT, Place, folder_for, folders, place_f
 from nomercy.launcher.postgres import running, server_at
 from nomercy.launcher.programs import choose, wanted_source
 
-SITE = ("accounts", "common", "games", "manage.py", "nomercy", "script", "static", "templates")
+SITE = ("accounts", "common", "games", "mail", "manage.py", "nomercy", "script", "static", "templates")
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from django.db import connection, transaction
 from django.db.models import Field
 
 from accounts import actions, queries
-from accounts.addresses import validate_address
 from accounts.models import User
 from accounts.names import username_validators
+from mail.addresses import validate_address
 
 
 class Command(createsuperuser.Command):

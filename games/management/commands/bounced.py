@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from games.notices import preferences
-from games.notices.bounce_reports import LONGEST, BadReport, failed_address
 from games.render.words import counted
+from mail.bounce_reports import LONGEST, BadReport, failed_address
 
 
 class Command(BaseCommand):

@@ -27,10 +27,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from dns.exception import DNSException
 
-from accounts.addresses import validate_address
 from accounts.mails import headers, host
 from games.management.sender_records import findings, resolver_at
 from games.models import Outbox
+from mail.addresses import validate_address
 
 LONGEST_REPLY: Final = 300
 """How many characters of a mail server's reply are shown."""

@@ -12,8 +12,8 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from typing import Final
 
-from accounts.message_ids import is_of_mail_to
-from games.notices.smtp_replies import is_permanent_failure
+from mail.message_ids import is_of_mail_to
+from mail.smtp_replies import is_permanent_failure
 
 LONGEST: Final = 256 * 1024
 """The most bytes of a report."""
