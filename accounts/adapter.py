@@ -208,7 +208,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         """Queue a mail about an account. allauth calls this for each of its mails.
 
         Only a row is written, in the caller's transaction, so a mail server that is down does not matter here. The
-        outbox (`games/notices/`) sends it within seconds.
+        outbox (`mail`) sends it within seconds.
 
         `template_prefix` is a name in `accounts.mails.KINDS`. `context` must have `user`, the saved account that the
         mail is about, and the facts that the kind's sentence needs. The rest is not stored: links with tokens are made

@@ -1,19 +1,19 @@
 """Mails about accounts and addresses: their kinds, limits and texts.
 
-A request only writes a row (`AccountMail`). The outbox (`games/notices/`) makes the text with its links when it sends
-the mail, so no token is ever stored (docs/decisions/0089-account-mails-go-through-the-outbox.md).
+A request only writes a row (`AccountMail`). The text is made with its links when the outbox (`mail`) sends the mail, so
+no token is ever stored (docs/decisions/0089-account-mails-go-through-the-outbox.md).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import format_datetime, parseaddr
 from math import ceil
 from string import Formatter
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from allauth.account import app_settings
@@ -28,14 +28,17 @@ from django.utils import timezone
 
 from accounts import confirmation_keys, queries
 from accounts.actions import lock_person
-from accounts.models import AccountMail, Delivery, User
+from accounts.models import AccountMail, User
 from accounts.reset_tokens import ResetTokens
 from accounts.zones import day_and_time, zone_to_show
 from common.limits import MAILS_BY_PERSON, MAILS_TO_MAILBOX, TooManyTries, scaled
 from common.readers_language import say
 from common.say import N_
+from mail import sources
 from mail.addresses import LONGEST_ADDRESS, canonical, mailbox_of
+from mail.kinds import Kind
 from mail.message_ids import message_id, name_of_mail
+from mail.models import EMAIL
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""
@@ -48,17 +51,9 @@ LATEST: Final = timedelta(days=3)
 KEPT: Final = timedelta(days=1)
 """How long a row stays after its mail was sent or dropped. The limits need an hour of them."""
 
-Reason = Literal["merged", "enough", "late", "nothing"]
-"""Why a mail was not sent, or waits longer.
-
-`merged`: another waiting mail says the same. `enough`: its mailbox has reached the limit for the hour. `late`: it is
-older than `LATEST`. `nothing`: it has nothing to say any more, for example because no account has or claims the
-address.
-"""
-
 
 @dataclass(frozen=True, slots=True)
-class MailKind:
+class MailKind(Kind):
     """A kind of mail.
 
     `name` is the template prefix that allauth uses for it. `title` is the subject. `sentence` is the text of a notice,
@@ -66,13 +61,16 @@ class MailKind:
 
     A `limited` kind is sent when somebody asks for it, so `MAILS_TO_MAILBOX` and `MAILS_BY_PERSON` apply to it. A kind
     goes only to confirmed addresses unless `to_unconfirmed` is set.
+
+    A kind of another package brings what is needed to send it: `has_content`, which says whether the mail still has
+    something to say, and `build`, which makes it.
     """
 
-    name: str
-    title: str
     sentence: str = ""
     limited: bool = False
     to_unconfirmed: bool = False
+    has_content: Callable[[AccountMail], bool] | None = None
+    build: Callable[[AccountMail, datetime], EmailMultiAlternatives | None] | None = None
 
     @property
     def facts(self) -> list[str]:
@@ -93,8 +91,6 @@ UNLINKED: Final = "socialaccount/email/account_disconnected"
 DATA_READY: Final = "account/email/data_ready"
 DELETION_ASKED: Final = "account/email/deletion_asked"
 DELETION_CANCELLED: Final = "account/email/deletion_cancelled"
-WORKS: Final = "works"
-"""Asks whether an address works again after mails bounced. `games/notices/account_mails.py` makes its text."""
 
 LIFETIMES: Final = {
     CONFIRM: timedelta(days=app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS),
@@ -107,7 +103,6 @@ KINDS: Final[Mapping[str, MailKind]] = {
     for kind in (
         MailKind(CONFIRM, N_("Confirm your email address"), limited=True, to_unconfirmed=True),
         MailKind(RESET, N_("Choose a new password"), limited=True, to_unconfirmed=True),
-        MailKind(WORKS, N_("Does this address work again?"), limited=True),
         MailKind(PASSWORD_CHANGED, N_("Your password was changed"), N_("Your password was changed.")),
         MailKind("account/email/password_set", N_("A password was set"), N_("A password was set for your account.")),
         MailKind(
@@ -212,7 +207,18 @@ KINDS: Final[Mapping[str, MailKind]] = {
         ),
     )
 }
-"""All kinds by name. A new notice is a new row."""
+"""The kinds of this package by name. A new notice is a new row."""
+
+
+def kind_named(name: str) -> MailKind:
+    """Return the kind of mail with this name, also one that another package brings.
+
+    :raises KeyError: there is none.
+    """
+    kind = sources.kind_named(name)
+    if not isinstance(kind, MailKind):
+        raise KeyError(name)
+    return kind
 
 
 def queue(
@@ -226,8 +232,8 @@ def queue(
 ) -> None:
     """Queue a mail in the caller's transaction. The outbox sends it within seconds.
 
-    `kind` is a name in `KINDS`. `user` is the account concerned, or None if the person who asks is not known to own
-    one. `facts` must have what the kind's sentence needs; the rest is not stored.
+    `kind` is a name that `kind_named` knows. `user` is the account concerned, or None if the person who asks is not
+    known to own one. `facts` must have what the kind's sentence needs; the rest is not stored.
 
     `confirmed` says whether the address is, or was until now, a confirmed one of this user; None asks the database. If
     it is not, nothing is queued of a kind that goes only to confirmed addresses.
@@ -235,16 +241,17 @@ def queue(
     Nothing is queued either while the same notice still waits, which then gets the new time, or while `MOST_WAITING` of
     its kind do. Otherwise somebody could make more of them than the site can send.
 
-    :raises KeyError: the kind is not in `KINDS`, or a fact is missing.
+    :raises KeyError: there is no such kind, or a fact is missing.
     :raises TooManyTries: the kind is limited, and this user has asked for too many.
     """
-    row_kind = KINDS[kind]
+    row_kind = kind_named(kind)
     if not row_kind.to_unconfirmed and settings.MAIL_NEEDS_VERIFIED:
         known = queries.has_confirmed(user, address) if confirmed is None else confirmed
         if not known:
             return
     row = AccountMail(
         kind=kind,
+        channel=EMAIL,
         address=canonical(address),
         mailbox=_counted_as(kind, address),
         user=user,
@@ -319,6 +326,9 @@ def check_requests(*, kind: str, address: str, user: User, now: datetime) -> Non
 
 def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     """Return the mail for this row, or None if there is nothing to say (`nothing`)."""
+    kind = kind_named(row.kind)
+    if kind.build is not None:
+        return kind.build(row, now)
     content = _content(row)
     if content is None:
         return None
@@ -337,7 +347,10 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
 
 
 def has_content(row: AccountMail) -> bool:
-    """Return False if no account has or claims the address of this requested mail any more."""
+    """Return False if this requested mail has nothing to say any more: no account has or claims its address."""
+    kind = kind_named(row.kind)
+    if kind.has_content is not None:
+        return kind.has_content(row)
     if row.kind == CONFIRM:
         return bool(queries.claims_of(row.address, [row.user_id]))
     return bool(queries.accounts_of(row.address))
@@ -389,14 +402,14 @@ def contact_address() -> str:
 
 def forget_old(*, now: datetime, batch: int = 5000) -> int:
     """Delete at most `batch` rows whose mail was sent or dropped over `KEPT` ago, and return their number."""
-    over = (Delivery.State.SENT, Delivery.State.DROPPED, Delivery.State.FAILED)
+    over = (AccountMail.State.SENT, AccountMail.State.DROPPED, AccountMail.State.FAILED)
     old = AccountMail.objects.filter(state__in=over, since__lt=now - KEPT).values_list("pk", flat=True)
     return AccountMail.objects.filter(pk__in=list(old[:batch])).delete()[0]
 
 
 def _content(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
     """Return the template, the subject and the context of this mail, or None if there is nothing to say (`nothing`)."""
-    kind = KINDS[row.kind]
+    kind = kind_named(row.kind)
     if row.kind == CONFIRM:
         return _confirmation(row)
     title = say.text("mail", kind.title)

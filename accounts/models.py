@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from django.conf import settings
 from django.contrib.auth.hashers import check_password, make_password
@@ -19,7 +19,7 @@ from django.utils.crypto import salted_hmac
 from accounts.avatars import avatar_of, validate_avatar
 from accounts.names import DISPLAY_NAME_LENGTH, NAME_TAKEN, name_skeletons, validate_display_name, validate_time_zone
 from accounts.time_off import TimeOff
-from mail.addresses import LONGEST_ADDRESS
+from mail.models import TO_ADDRESS, Delivery
 
 FREED_NAMES_HELD: Final = timedelta(days=90)
 """How long a name is held after its account was deleted, or after staff took it away."""
@@ -353,79 +353,24 @@ class CountedTry(models.Model):
         return f"{self.key} {self.count}"
 
 
-class Delivery(models.Model):
-    """The state of one thing that the outbox sends or shows on the site.
+class AccountMails(models.Manager["AccountMail"]):
+    """Finds only mails about addresses."""
 
-    It is `waiting` until `due_at`, when the outbox checks whether it is still needed. Then it is shown or handed over
-    (`sent`), dropped with a `reason` (`dropped`), or given up (`failed`). A mail is claimed first (`sending`), and
-    marked `handed` just before the mail server gets it. `since` is when the state last changed.
-    """
-
-    class State(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        SENDING = "sending", "Being sent"
-        HANDED = "handed", "Handed over"
-        SENT = "sent", "Sent"
-        DROPPED = "dropped", "Not sent"
-        FAILED = "failed", "Failed"
-
-    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
-    # Why it was dropped, failed or waits longer: a name in `games.notices.kinds.Reason`.
-    reason = models.CharField(max_length=16, blank=True, default="")
-    created_at = models.DateTimeField()
-    due_at = models.DateTimeField()
-    since = models.DateTimeField()
-    # Failures in a row, of the check or of sending.
-    tries = models.PositiveSmallIntegerField(default=0)
-    # The claim of the outbox that is sending it.
-    claim = models.UUIDField(null=True, blank=True)
-
-    class Meta:
-        abstract = True
+    def get_queryset(self) -> "models.QuerySet[AccountMail]":
+        return super().get_queryset().filter(TO_ADDRESS)
 
 
 class AccountMail(Delivery):
     """A mail about an account, or about an address that accounts claim. Deleted a day after it is sent or dropped.
 
-    No row holds a token, because links are made when the mail is sent.
+    Its `kind` is a name in `accounts.mails.KINDS`, and its `facts` are what else the text needs, such as the users that
+    a confirmation lists.
     """
 
-    # None if the person who asked is not known to own the account.
-    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="account_mails")
-    # A name in `accounts.mails.KINDS`.
-    kind = models.CharField(max_length=60)
-    # In the spelling of `addresses.canonical`.
-    address = models.EmailField(max_length=LONGEST_ADDRESS)
-    # What limits count: the mailbox (`addresses.mailbox_of`), or for a new password a confirmed address.
-    mailbox = models.EmailField(max_length=LONGEST_ADDRESS)
-    # What else the text needs, such as the users that a confirmation lists.
-    facts = models.JSONField(default=dict)
+    objects: ClassVar[AccountMails] = AccountMails()
 
     class Meta:
-        constraints = (
-            # Without a user to count requests for, one waiting mail answers all requests like it.
-            models.UniqueConstraint(
-                fields=["kind", "address"],
-                name="account_mail_asked_once",
-                condition=models.Q(user=None, state__in=("waiting", "sending", "handed")),
-            ),
-        )
-        indexes = (
-            models.Index(fields=["due_at"], name="account_mail_due", condition=models.Q(state="waiting")),
-            models.Index(
-                fields=["since"], name="account_mail_under_way", condition=models.Q(state__in=("sending", "handed"))
-            ),
-            models.Index(
-                fields=["mailbox", "kind", "due_at"],
-                name="account_mail_to_mailbox",
-                condition=models.Q(state="waiting"),
-            ),
-            models.Index(
-                fields=["mailbox", "kind", "since"],
-                name="account_mail_gone_out",
-                condition=models.Q(state__in=("sending", "handed", "sent", "failed")),
-            ),
-        )
+        proxy = True
 
     def __str__(self) -> str:
         return f"account mail {self.pk}"

@@ -1,7 +1,6 @@
 """Reads of people, their sessions, addresses and API tokens."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -21,7 +20,8 @@ from accounts.zones import zone_to_show
 from common.fixed_sql import Columns, prepared_cursor
 from common.readers_language import say
 from common.say import N_
-from mail.addresses import canonical, is_sent_as_written, spellings
+from mail.addresses import canonical, spellings
+from mail.channels.email import mail_addresses
 
 NAME_ALIKE: Final = N_("This name looks like somebody else’s. Choose one that is easier to tell apart.")
 
@@ -282,26 +282,6 @@ def claims_of(address: str, people: Sequence[int | None]) -> list[EmailAddress]:
     claims = EmailAddress.objects.filter(user__in=people, user__is_active=True, verified=False).select_related("user")
     found = {claim.user_id: claim for claim in claims if canonical(claim.email) == address}
     return [found[pk] for pk in people if pk in found]
-
-
-@dataclass(frozen=True, slots=True)
-class MailAddress:
-    """The address that somebody gets mail at, and whether it is confirmed."""
-
-    email: str
-    verified: bool
-
-
-def mail_addresses(users: Collection[int]) -> dict[int, MailAddress]:
-    """Return the primary address of each of these users (ids) who has one that can get mail. Runs two queries."""
-    found = {
-        pk: MailAddress(email, verified=False)
-        for pk, email in User.objects.filter(pk__in=users).exclude(email="").values_list("pk", "email")
-    }
-    for address in EmailAddress.objects.filter(user__in=users).order_by("primary", "-pk"):
-        found[address.user_id] = MailAddress(address.email, address.verified)
-    # Addresses from before 0.1.0 were not checked for this.
-    return {pk: address for pk, address in found.items() if is_sent_as_written(address.email)}
 
 
 def people_with_mail_at(address: str) -> dict[int, str]:

@@ -16,7 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-OWN_APPS: Final = ("accounts", "games")
+OWN_APPS: Final = ("accounts", "games", "mail")
 """Our apps that have tables."""
 FIRST: Final = ("games", "0001_squashed_0065_tables_of_newcomers")
 """The migration that a database has if the code of f8c9a292, or newer code, has migrated it."""

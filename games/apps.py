@@ -9,5 +9,7 @@ class GamesConfig(AppConfig):
 
     def ready(self) -> None:
         from games.live import account_changes  # noqa: PLC0415  # imports models
+        from games.notices import source  # noqa: PLC0415  # imports models
 
         account_changes.connect()
+        source.connect()

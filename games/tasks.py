@@ -9,14 +9,15 @@ from django.utils import timezone
 
 from accounts import actions as account_actions
 from accounts import mails
+from common.run_all import run_all
 from games import asked_bots, randomness
 from games.actions import abandoned, data_copies, deletion, housekeeping, names, pauses
 from games.actions import bot_turn as bots_action
 from games.actions import sweep as sweep_action
-from games.batch import run_all
 from games.clocks import quiet_hours
-from games.notices import outbox, preferences, reminders
+from games.notices import preferences, reminders
 from games.staff import auto_reports
+from mail import outbox
 
 
 @shared_task(name="games.tasks.bot_turn", ignore_result=True)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from mail.addresses import canonical
-
-if TYPE_CHECKING:
-    from accounts.models import Delivery
+from mail.models import Delivery
 
 SALT: Final = "accounts.message_ids"  # the module's former name: reports about mails that were sent then still count
 MADE_HERE: Final = re.compile(r"<([\w.]{1,200})\.([0-9a-f]{32})@[^<>@\s]{1,255}>", re.ASCII)

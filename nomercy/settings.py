@@ -173,6 +173,8 @@ CELERY_ACCEPT_CONTENT = ["json"]  # Celery's default, too: a pickled task could 
 CELERY_BEAT_SCHEDULER = "nomercy.beat:MemoryScheduler"
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = WORK
+# What writes notices and mails, in the order of their turns.
+NOTICE_SOURCES = ["accounts.due_mails.SOURCE", "games.notices.source.SOURCE"]
 CELERY_TASK_ROUTES = {"games.tasks.sweep": {"queue": CLOCK}, "games.tasks.notices": {"queue": MAIL}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Celery would open a connection to PostgreSQL for each task. nomercy/celery.py closes those that are old or broken.
@@ -190,6 +192,7 @@ SENTRY_DSN = environment.get("SENTRY_DSN", checks.SENTRY)
 # Apps and middleware
 INSTALLED_APPS = [
     "nomercy.apps.NomercyConfig",
+    "mail.apps.MailConfig",
     "accounts.apps.AccountsConfig",
     "games.apps.GamesConfig",
     "nomercy.apps.StaffConfig",

@@ -29,10 +29,12 @@ from games.actions import bot_turn, lobby, pauses, play, sweep
 from games.clocks import quiet_hours, vacations
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import Notice
-from games.notices import outbox, preferences, recheck, reminders
+from games.notices import preferences, reminders
 from games.notices.kinds import DEADLINE, DIGEST, TURN
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
+from mail import outbox
+from mail.channels import email
 from tests.support.mail import MailServer, parsed
 
 START: Final = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)
@@ -298,7 +300,7 @@ class Month:
     def _is_pressed(self, person: Person) -> bool:
         """Return True if a turn of this person ends so soon after the night that its mail cannot wait."""
         morning = person.user.time_off.quiet_end(self.now)
-        return lists.waiting_for(person.user).filter(deadline__lt=morning + recheck.NEAR).exists()
+        return lists.waiting_for(person.user).filter(deadline__lt=morning + email.NEAR).exists()
 
     def _look_into_the_night(self) -> None:
         """Note as faults the deadlines in their player's night.

@@ -20,10 +20,11 @@ from accounts.actions import lock_person
 from accounts.models import DELETION_DAYS, AccountMail, Session, User
 from accounts.names import deleted_name
 from accounts.zones import zone_to_show
+from common.run_all import run_all
 from games import announce, queries
 from games.actions import lobby, seating, table_events
 from games.actions.names import raise_each, replace_names
-from games.batch import for_each_game, run_all
+from games.batch import for_each_game
 from games.locks import lock_game
 from games.models import Case, Game, PersonName, Report, Seat, TableEvent
 from games.notices import old_texts

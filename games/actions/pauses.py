@@ -15,9 +15,10 @@ from games.clocks import pausing
 from games.locks import lock_game
 from games.models import Game, TableEvent
 from games.notices import player_notices, preferences
-from games.notices.kinds import BOT_TOOK_OVER, Reason
+from games.notices.kinds import BOT_TOOK_OVER
 from games.queries import Table, Viewer
 from games.refusals import STOPPED, Denied
+from mail.verdicts import Reason
 
 if TYPE_CHECKING:
     from accounts.models import User

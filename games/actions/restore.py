@@ -20,9 +20,9 @@ from games.clocks import pausing
 from games.clocks.turn_clock import moment_of
 from games.locks import lock_game
 from games.models import Game, Heartbeat
-from games.notices import outbox
 from games.queries import Table
 from games.refusals import waited_too_long
+from mail import outbox
 
 _HERE: Final = "SELECT system_identifier || '/' || 'games_heartbeat'::regclass::oid FROM pg_control_system()"
 """Identifies this copy of the database by its server and the oid of a table. A restore always changes it."""

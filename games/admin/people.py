@@ -37,6 +37,7 @@ from games.staff.acts import (
     StaffAct,
 )
 from games.staff.audit import check_person
+from mail.channels.email import mail_addresses
 
 ABOUT_APPEALS: Final = (SUSPEND, SUSPEND_FOR_GOOD, LIFT, CLOSE_ACCOUNT, CLOSE_WITH_TABLES)
 """The acts whose pages show the appeal that waits. They close it, or its answer will not be read."""
@@ -52,7 +53,7 @@ NO_MAIL: Final = {
 
 def _mail_trouble(person: User) -> str:
     """Return why this person gets no mail (`MailState.trouble`), or ""."""
-    address = identities.mail_addresses([person.pk]).get(person.pk)
+    address = mail_addresses([person.pk]).get(person.pk)
     return mail_state_of(person, address, inbox.settings_of(person), held=False).trouble
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -33,10 +33,12 @@ from games.admin.columns import (
     titled,
 )
 from games.models import Appeal, AuditEntry, Case, Game, Move, Notice, Report, Round, Suspension, Warned
-from games.notices.kinds import CHANNELS, KINDS, sentence_of, title_of
+from games.notices.kinds import KINDS, title_of
 from games.queries import conduct
 from games.queries.lists import search_games
 from games.staff import acts
+from mail.channels import CHANNELS
+from mail.verdicts import sentence_of
 
 
 class RowsOfGames(ReadOnlyAdmin):
@@ -156,6 +158,9 @@ class MoveAdmin(RowsOfGames):
         return str(parsed if parsed.target is None else replace(parsed, target=parsed.target + 1))
 
 
+CHANNEL_TITLES: Final = {channel.name: channel.title for channel in CHANNELS.values()}
+
+
 @admin.register(Notice)
 class NoticeAdmin(ReadOnlyAdmin):
     """The notices of people: when and how each was sent, or why not.
@@ -164,11 +169,11 @@ class NoticeAdmin(ReadOnlyAdmin):
     """
 
     kind_title = staticmethod(titled("kind", title_of))
-    channel_title = staticmethod(titled("channel", lambda channel: CHANNELS.get(channel, channel)))
+    channel_title = staticmethod(titled("channel", lambda channel: CHANNEL_TITLES.get(channel, channel)))
     list_display = ("user", "kind_title", "channel_title", "game", "state", "why", "created_at", "since")
     list_filter = (
         "state",
-        ("channel", by_title(CHANNELS)),
+        ("channel", by_title(CHANNEL_TITLES)),
         ("kind", by_title({kind.name: kind.title for kind in KINDS.values() if kind.to_staff})),
     )
     search_fields = ("=game__code", "user__username", "user__display_name", "user__neutral_name")

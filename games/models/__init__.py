@@ -2,7 +2,7 @@
 
 - `tables`: tables and seats; `paces`: their time controls; `orders`: standing orders
 - `play`: rounds, hands and the log; `positions`: how a round stores its position
-- `notices`: notices, notice settings and the outbox
+- `notices`: notices and notice settings
 - `data_copies`: copies of their data that people ask for
 - `moderation`: the audit log, warnings, suspensions, cases and reports
 - `rows`, `log_rows`: fixed SQL
@@ -11,7 +11,7 @@
 from games.models.announcement import Announcement
 from games.models.data_copies import DataCopy
 from games.models.moderation import Appeal, AuditEntry, BrowserMark, Case, PersonName, Report, Suspension, Warned
-from games.models.notices import Notice, NoticeSettings, Outbox
+from games.models.notices import Notice, NoticeSettings
 from games.models.play import Hand, Move, Round, TableEvent
 from games.models.tables import Game, Heartbeat, Invitation, Seat
 
@@ -29,7 +29,6 @@ __all__ = [
     "Move",
     "Notice",
     "NoticeSettings",
-    "Outbox",
     "PersonName",
     "Report",
     "Round",

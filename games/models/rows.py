@@ -322,7 +322,7 @@ def count_turns(user_id: int) -> int:
 
 
 _BADGES: Final = f"""
-SELECT ({_TURNS}), (SELECT count(*) FROM games_notice
+SELECT ({_TURNS}), (SELECT count(*) FROM mail_delivery
 WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL AND kind = ANY(%s))
 """  # noqa: S608  # a statement of ours in another
 

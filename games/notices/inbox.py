@@ -13,11 +13,14 @@ from django.db.models import F, QuerySet
 
 from games import queries
 from games.models import Game
-from games.models.notices import SITE, Notice, NoticeSettings, Outbox
+from games.models.notices import Notice, NoticeSettings
 from games.models.rows import count_badges
-from games.notices.kinds import CHANNELS, EXPECTED, KINDS
+from games.notices.kinds import KINDS
 from games.notices.sentences import names_in, text_of
 from games.queries import GameView, LogLine, Table, lists, my_data
+from mail.channels import CHANNELS
+from mail.models import SITE, Outbox
+from mail.verdicts import EXPECTED
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -10,21 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-from django.db.models import TextChoices
 from django.urls import reverse
 
-from accounts.mails import Reason as AccountReason
 from common.say import N_
 from games.models import Game, Notice, NoticeSettings
-from games.models.notices import EMAIL, SITE
+from mail.kinds import Kind
+from mail.models import EMAIL, SITE
+from mail.verdicts import SEND, Reason, Verdict
 
 if TYPE_CHECKING:
     from games.queries import Table
-
-CHANNELS: Final[dict[str, str]] = {SITE: "On this site", EMAIL: "By email"}
-"""The name of each channel on pages. `notices/outbox.py` has the sender of each."""
 
 TURN: Final = "turn"
 DEADLINE: Final = "deadline"
@@ -57,64 +54,10 @@ CASE_ARRIVED: Final = "case_arrived"
 CASE_HANDED_OVER: Final = "case_handed_over"
 APPEAL_ARRIVED: Final = "appeal_arrived"
 DIGEST: Final = "digest"
+WORKS: Final = "works"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
 
 
-class Reason(TextChoices):
-    """Why a notice was not sent or is still waiting, with the sentence for its reader."""
-
-    MOVED = "moved", "You moved before it was due."
-    MOVED_ON = "moved_on", "It was no longer your turn."
-    JOINED = "joined", "You had already joined that table."
-    OVER = "over", "The game was over or had started without you."
-    LATER = "later", "The deadline had been moved."
-    LOOKING = "looking", "You were looking at the game."
-    READ = "read", "You had already read it."
-    BACK = "back", "You already had your seat back."
-    STAFF = "staff", "Staff had changed your seat since."
-    ENDED = "ended", "The suspension had ended."
-    NEWER = "newer", "A newer notice about the same report was sent instead."
-    REMINDED = "reminded", "A reminder about the same turn was sent instead."
-    ASKED = "asked", "The same person had invited you by email less than a day before."
-    OFF = "off", "This is switched off in your notice settings."
-    NO_ADDRESS = "no_address", "Your account has no email address."
-    UNVERIFIED = "unverified", "Your email address is not confirmed."
-    BOUNCED = "bounced", "Emails to your address came back."
-    NO_ROLE = "no_role", "You had no role on this site any more."
-    CLOSED = "closed", "Your account was closed or suspended."
-    NOTHING = "nothing", "There was nothing to report."
-    PAUSED = "paused", "The game is paused."
-    VACATION = "vacation", "You are on vacation."
-    NIGHT = "night", "These are your quiet hours."
-    AGAIN = "again", "The mail server did not accept it. We will try again."
-    SERVER = "server", "The mail server could not be reached. We will try again."
-    REFUSED = "refused", "The mail server says that your address does not accept mail."
-    GAVE_UP = "gave_up", "The mail server did not accept it, and we have stopped trying."
-    FAULT = "fault", "Something went wrong on our side. We’ve logged it."
-    UNSURE = "unsure", "The site stopped while sending it. It may or may not have arrived."
-
-
-EXPECTED: Final = frozenset(
-    {
-        Reason.MOVED, Reason.MOVED_ON, Reason.JOINED, Reason.LOOKING, Reason.REMINDED, Reason.READ, Reason.BACK,
-        Reason.STAFF, Reason.ENDED, Reason.NEWER, Reason.OFF, Reason.ASKED, Reason.NO_ROLE,
-    }
-)  # fmt: skip
-"""Reasons that need no attention. Pages hide notices that were dropped for one of these."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What to do with a notice that is due.
-
-    Without a `reason`, send it. With a `reason`, drop it, or check it again at `until` if that is given.
-    """
-
-    reason: Reason | AccountReason | Literal[""] = ""
-    until: datetime | None = None
-
-
-SEND: Final = Verdict()
 PAUSE_WAIT: Final = timedelta(minutes=15)
 
 
@@ -186,27 +129,21 @@ def _has_digest_content(notice: Notice, facts: Facts) -> Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class NoticeKind:
-    """One kind of notice.
+class NoticeKind(Kind):
+    """One kind of notice. `Kind` has what all kinds have.
 
-    name: The stored value.
-    title: The name on pages and in mails.
     help: One sentence for the settings page.
     channels: The default channels.
     sentences: What its notices say, by a name. A notice says one of these or several, one after another. Stored notices
         have the names, so a sentence that needs other facts gets another name. None names a card.
     wait: The time from the event until the notice is due.
     still_needed: A check that runs when the notice is due, before it is shown or sent.
-    turn: It is about the player's turn. Such a notice has no sentences and is dropped when the turn is over. Its mail
-        does not wait for the morning if the turn ends before that or soon after.
     page: For kinds that are not about a table, the name of the URL that says more.
     page_of_row: The URL takes the notice's occasion, here the number of a row, as its argument.
     query: The query string of that URL, with its question mark.
     while_viewing: Also notify players who are looking at the game (games/presence.py). Other kinds are dropped for a
         player who reads the same there, which somebody without a seat does not.
     to_unseated: Its readers have no seat yet: the page of the table asks them to join.
-    on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
-    while_suspended: Send the mail to a suspended person too.
     to_suspended: List it on the page of a suspended person while it is unread.
     to_staff: Show such notices in the staff's list.
     for_staff: Only staff get it, so only they find it among their settings.
@@ -219,22 +156,16 @@ class NoticeKind:
     reminds: The mail is about time that runs out.
     """
 
-    name: str
-    title: str
     help: str
     channels: frozenset[str] = frozenset({EMAIL, SITE})
     sentences: Mapping[str, str] = field(default_factory=dict)
     wait: timedelta = timedelta(0)
     still_needed: Check = _always
-    turn: bool = False
     page: str = ""
     page_of_row: bool = False
     query: str = ""
     while_viewing: bool = False
     to_unseated: bool = False
-    on_vacation: bool = False
-    in_quiet_hours: bool = False
-    while_suspended: bool = False
     to_suspended: bool = False
     to_staff: bool = True
     for_staff: bool = False
@@ -674,11 +605,6 @@ TURN_KINDS: Final = tuple(kind.name for kind in _ROWS if kind.turn)
 def title_of(name: str) -> str:
     """Return the title of a kind, or its name if it was written by a later release."""
     return KINDS[name].title if name in KINDS else name
-
-
-def sentence_of(reason: str) -> str:
-    """Return the sentence for a stored reason, or the reason if it was written by a later release."""
-    return Reason(reason).label if reason in Reason.values else reason
 
 
 def wants(settings: NoticeSettings, kind: str, channel: str) -> bool:

@@ -9,16 +9,17 @@ from typing import NamedTuple
 import structlog
 from django.core.mail import EmailMultiAlternatives
 
-from accounts.models import User
-from accounts.queries import mail_addresses
+from accounts.models import AccountMail, User
 from games import queries
-from games.models.notices import Notice, NoticeSettings
+from games.models import Notice, NoticeSettings
 from games.notices import emails, inbox, sentences
 from games.notices.emails import EmailItem, Reader, Turn
 from games.notices.kinds import DIGEST, KINDS, TURN_KINDS
-from games.notices.queue import ClaimedMail
 from games.queries import LogLine, Table, lists
+from mail.addresses import canonical
+from mail.channels.email import mail_addresses
 from mail.message_ids import name_of_mail
+from mail.sources import ClaimedMail
 
 log = structlog.get_logger(__name__)
 
@@ -34,11 +35,11 @@ class Games(NamedTuple):
     names: Mapping[int, str]
 
 
-def compose(rows: Sequence[Notice], *, now: datetime) -> list[ClaimedMail[Notice]]:
+def compose(rows: Sequence[Notice], now: datetime) -> list[ClaimedMail]:
     """Return the mails for these notices, in the order of the notices. A mail that cannot be made is None."""
     groups: dict[tuple[int, str], list[Notice]] = {}
     for row in sorted(rows, key=lambda row: row.pk):
-        groups.setdefault((row.user_id, row.kind), []).append(row)
+        groups.setdefault((row.user.pk, row.kind), []).append(row)
     try:
         tables = inbox.tables_of(inbox.games_in(rows))
         on_turn = inbox.games_in(row for row in rows if row.kind in TURN_KINDS)
@@ -52,22 +53,20 @@ def compose(rows: Sequence[Notice], *, now: datetime) -> list[ClaimedMail[Notice
     return [mail for group in groups.values() for mail in _mails_about(readers, group, games, now)]
 
 
-def _mails_about(
-    readers: Mapping[int, Reader], rows: list[Notice], games: Games, now: datetime
-) -> list[ClaimedMail[Notice]]:
+def _mails_about(readers: Mapping[int, Reader], rows: list[Notice], games: Games, now: datetime) -> list[ClaimedMail]:
     """Return one mail about all these notices. A notice that breaks the mail is left out and tried again by itself."""
     mail = _try_mail(readers, rows, games, now)
-    if mail is not None or len(rows) == 1 or rows[0].user_id not in readers:
+    if mail is not None or len(rows) == 1 or rows[0].user.pk not in readers:
         return [(rows, mail)]
     good = [row for row in rows if _try_mail(readers, [row], games, now) is not None]
-    broken: list[ClaimedMail[Notice]] = [([row], None) for row in rows if row not in good]
+    broken: list[ClaimedMail] = [([row], None) for row in rows if row not in good]
     return [*([(good, _try_mail(readers, good, games, now))] if good else []), *broken]
 
 
 def _try_mail(
     readers: Mapping[int, Reader], rows: Sequence[Notice], games: Games, now: datetime
 ) -> EmailMultiAlternatives | None:
-    reader = readers.get(rows[0].user_id)
+    reader = readers.get(rows[0].user.pk)
     if reader is None:
         return None  # the address has just been removed: the next check drops the notices
     try:
@@ -128,3 +127,19 @@ def _news(user: User, rows: Sequence[Notice], tables: Mapping[int, Table], names
         )
         for row in rows
     ]
+
+
+def works_mail(row: AccountMail, now: datetime) -> EmailMultiAlternatives | None:
+    """Return the mail that asks whether a bounced address works again, or None if it is no longer the person's."""
+    reader = _reader_of(row)
+    return emails.works_mail(reader, now=now, unique=name_of_mail([row])) if reader is not None else None
+
+
+def works_for_somebody(row: AccountMail) -> bool:
+    """Return whether the address of such a mail is still the person's."""
+    return _reader_of(row) is not None
+
+
+def _reader_of(row: AccountMail) -> Reader | None:
+    reader = readers_of({row.user}).get(row.user.pk) if row.user is not None else None
+    return reader if reader is not None and canonical(reader.address) == row.address else None

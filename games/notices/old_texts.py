@@ -12,8 +12,9 @@ from django.db.models import Q, QuerySet
 
 from accounts.models import User
 from games.models import AuditEntry, Game
-from games.models.notices import TEXT_LENGTH, Notice
+from games.models.notices import Notice
 from games.notices.kinds import CASE_HANDED_OVER, HOST_CHANGED, INVITED, LINK_CHANGED, SEAT_MOVED
+from mail.models import TEXT_LENGTH
 
 BY_STAFF: Final = (CASE_HANDED_OVER, HOST_CHANGED, LINK_CHANGED, SEAT_MOVED)
 """The kinds of notices about acts of staff. Their `occasion` is the number of the act's audit entry."""

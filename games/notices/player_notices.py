@@ -17,13 +17,11 @@ from psycopg.types.json import Jsonb
 
 from common.fixed_sql import prepared_cursor
 from games import rules
-from games.models import Game, Seat
-from games.models.notices import EMAIL, SITE, Notice
+from games.models import Game, Notice, Seat
 from games.notices import sentences
 from games.notices.kinds import (
     BOT_TOOK_OVER,
     CAUGHT,
-    CHANNELS,
     DAY_TAKEN,
     GAME_OVER,
     INVITED,
@@ -34,9 +32,11 @@ from games.notices.kinds import (
     TAKEN_OUT,
     TURN,
     TURN_KINDS,
-    Reason,
 )
 from games.queries import Table
+from mail.channels import CHANNELS
+from mail.models import EMAIL, SITE
+from mail.verdicts import Reason
 
 log = structlog.get_logger(__name__)
 
@@ -57,13 +57,13 @@ class NewNotice:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Inserts the new notices, drops the mover's waiting ones at this table, and marks those shown as read. Guests get no
-# rows for mail, because they have no address. What a person has switched off is stored as dropped, so that they can see
+# Inserts the new notices, drops the mover's waiting ones at this table, and marks those shown as read. Guests get rows
+# only for channels that reach them. What a person has switched off is stored as dropped, so that they can see
 # why nothing came. The kind is compared by `array_position`: with `= ANY` the planner, as long as it has no statistics,
 # takes the index `notice_once`, and a move of a long game reads all notices of its player there.
 _WRITE: Final = """
 WITH settled AS (
-    UPDATE games_notice SET
+    UPDATE mail_delivery SET
         state = CASE state WHEN 'waiting' THEN 'dropped' ELSE state END,
         reason = CASE state WHEN 'waiting' THEN %(reason)s ELSE reason END,
         since = CASE state WHEN 'waiting' THEN %(now)s ELSE since END,
@@ -71,18 +71,18 @@ WITH settled AS (
     WHERE user_id = %(mover)s AND game_id = %(game)s AND array_position(%(settled)s::text[], kind::text) IS NOT NULL
       AND (state = 'waiting' OR (channel = 'site' AND state = 'sent' AND read_at IS NULL))
 )
-INSERT INTO games_notice
+INSERT INTO mail_delivery
     (user_id, game_id, version, kind, channel, occasion, said, facts, state, reason, created_at, due_at, since, tries)
 SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, i.said, i.facts,
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
-FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[], %(said)s::text[],
-            %(facts)s::jsonb[], %(dues)s::timestamptz[])
-    WITH ORDINALITY AS i (user_id, kind, channel, usual, said, facts, due_at, n)
+FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[],
+            %(to_guests)s::boolean[], %(said)s::text[], %(facts)s::jsonb[], %(dues)s::timestamptz[])
+    WITH ORDINALITY AS i (user_id, kind, channel, usual, to_guests, said, facts, due_at, n)
 JOIN accounts_user u ON u.id = i.user_id
 LEFT JOIN games_noticesettings s ON s.user_id = u.id
 CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> (i.kind || '.' || i.channel))::boolean, i.usual) AS it) wants
-WHERE NOT (u.is_guest AND i.channel = 'email')
+WHERE i.to_guests OR NOT u.is_guest
 ORDER BY i.n
 ON CONFLICT DO NOTHING
 """
@@ -107,7 +107,7 @@ def write(
     :param settled: the kinds of those. Waiting ones are dropped for this `reason`; those on the site are marked read.
     :param occasion: tells notices of the same kind and version apart.
     """
-    rows = [(notice, channel) for notice in notices for channel in CHANNELS]
+    rows = [(notice, channel) for notice in notices for channel in CHANNELS.values()]
     if not rows and mover is None:
         return
     parameters: dict[str, Any] = {
@@ -120,8 +120,9 @@ def write(
         "reason": reason,
         "users": [notice.user_id for notice, _ in rows],
         "kinds": [notice.kind for notice, _ in rows],
-        "channels": [channel for _, channel in rows],
-        "usual": [channel in KINDS[notice.kind].channels for notice, channel in rows],
+        "channels": [channel.name for _, channel in rows],
+        "usual": [channel.name in KINDS[notice.kind].channels for notice, channel in rows],
+        "to_guests": [channel.to_guests for _, channel in rows],
         "said": [notice.said for notice, _ in rows],
         "facts": [Jsonb(notice.facts) for notice, _ in rows],
         "dues": [now + KINDS[notice.kind].wait for notice, _ in rows],

@@ -15,14 +15,18 @@ from django.db.models.functions import Greatest, Least
 
 from accounts import mails
 from accounts.models import User
-from accounts.queries import mail_addresses, people_with_mail_at
+from accounts.queries import people_with_mail_at
 from common.say import N_
 from games.models import Game
-from games.models.notices import EMAIL, SITE, Notice, NoticeSettings, new_mail_key
+from games.models.notices import Notice, NoticeSettings, new_mail_key
 from games.notices import inbox, mail_links
-from games.notices.kinds import CHANNELS, DIGEST, KINDS, SWITCHED, Reason, wants
+from games.notices.kinds import DIGEST, KINDS, SWITCHED, WORKS, wants
 from games.notices.mail_links import BadLink, MailLink
 from games.refusals import Denied
+from mail.channels import CHANNELS
+from mail.channels.email import mail_addresses
+from mail.models import EMAIL, SITE
+from mail.verdicts import Reason
 
 log = structlog.get_logger(__name__)
 
@@ -132,7 +136,7 @@ def ask_whether_it_works(*, user: User, now: datetime) -> None:
     address = mail_addresses([user.pk]).get(user.pk)
     if address is None or (settings.MAIL_NEEDS_VERIFIED and not address.verified):
         raise Denied("forbidden", UNCONFIRMED)
-    mails.queue(kind=mails.WORKS, address=address.email, user=user, confirmed=True, now=now)
+    mails.queue(kind=WORKS, address=address.email, user=user, confirmed=True, now=now)
 
 
 def mark_bounced(*, address: str, now: datetime) -> int:

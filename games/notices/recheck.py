@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from django.conf import settings
 from django.db.models import QuerySet
 
-from accounts.queries import MailAddress, mail_addresses
 from games import presence
-from games.models.notices import EMAIL, Notice
+from games.models import Notice
 from games.notices import inbox
-from games.notices.kinds import KINDS, SEND, Reason, Verdict
-from games.notices.queue import judge_or_postpone
+from games.notices.kinds import KINDS
 from games.queries import Table
+from mail.channels import CHANNELS, Channel
+from mail.models import EMAIL, SITE
+from mail.sources import judge_or_postpone
+from mail.verdicts import SEND, Reason, Verdict
 
-BOUNCE_WAIT: Final = timedelta(days=1)
-BOUNCE_PATIENCE: Final = timedelta(days=14)
-NEAR: Final = timedelta(hours=1)
-"""A mail about a turn is sent in quiet hours if the turn ends before their end or this soon after it."""
 IN_ONE_MAIL: Final = [kind.name for kind in KINDS.values() if kind.one_mail]
 
 
@@ -31,10 +28,11 @@ class _Facts:
     """What is read once to check many notices (`kinds.Facts`)."""
 
     now: datetime
+    channel: Channel
     tables: Mapping[int, Table]
     looking: set[tuple[int, int]]  # game and user ids of people who are looking at the game
-    addresses: Mapping[int, MailAddress]
-    replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of mails to drop
+    addresses: Mapping[int, Any]  # of people in that channel
+    replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of notices to drop
 
     def table_of(self, notice: Notice) -> Table:
         assert notice.game_id is not None
@@ -44,15 +42,15 @@ class _Facts:
         return inbox.has_digest_content(notice.user, self.now)
 
 
-def judge_due(channel: str, *, now: datetime, most: int) -> list[tuple[Notice, Verdict]]:
+def judge_due(channel: str, now: datetime, most: int) -> list[tuple[Notice, Verdict]]:
     """Lock up to `most` due notices of this channel and return each with a verdict.
 
     Adds notices that are not due yet but go into the same mail as a due one.
     """
     due = _locked(state=Notice.State.WAITING, due_at__lte=now, channel=channel)
-    rows = list(due.order_by("pk")[:most])
+    rows = list(due.order_by("due_at", "pk")[:most])
     others = _companions(rows)
-    verdicts = judge([*rows, *others], now=now)
+    verdicts = judge([*rows, *others], CHANNELS[channel], now=now)
     sent = {(row.user_id, row.kind) for row in rows if _shares_a_mail(row) and verdicts[row.pk] == SEND}
     rows += [row for row in others if (row.user_id, row.kind) in sent and verdicts[row.pk] == SEND]
     return [(row, verdicts[row.pk]) for row in rows]
@@ -77,25 +75,25 @@ def _companions(rows: Sequence[Notice]) -> list[Notice]:
     return list(others.exclude(pk__in=[row.pk for row in rows]).order_by("pk"))
 
 
-def judge(rows: Sequence[Notice], *, now: datetime) -> dict[int, Verdict]:
-    """Return the verdicts on these notices, by id. Runs six queries, and two more for each summary.
+def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[int, Verdict]:
+    """Return the verdicts on these notices of one channel, by id. Runs six queries, and two more for each summary.
 
     A notice that cannot be checked, for example because its game cannot be read, is logged and postponed.
 
     :raises Error: a database error.
     """
-    people = {row.user_id for row in rows if row.channel == EMAIL}
     facts = _Facts(
         now=now,
+        channel=channel,
         tables=inbox.tables_of(inbox.games_in(rows)),
-        looking=presence.viewing((row.game_id, row.user_id) for row in rows if row.game_id is not None),
-        addresses=mail_addresses(people) if people else {},
+        looking=presence.viewing((row.game_id, row.user.pk) for row in rows if row.game_id is not None),
+        addresses=channel.addresses({row.user.pk for row in rows}) if rows else {},
     )
     verdicts = {}
     for row in sorted(rows, key=_replaces_nothing):
         verdicts[row.pk] = judge_or_postpone(row, partial(_judge, row, facts), now=now)
-        if row.channel == EMAIL and verdicts[row.pk] == SEND:
-            facts.replaced.add((row.user_id, row.game_id, KINDS[row.kind].replaces))
+        if channel.name != SITE and verdicts[row.pk] == SEND:
+            facts.replaced.add((row.user.pk, row.game_id, KINDS[row.kind].replaces))
     return verdicts
 
 
@@ -108,9 +106,7 @@ def _judge(row: Notice, facts: _Facts) -> Verdict:
     """Return the first verdict that holds this notice back, or `SEND`."""
     # The game is checked before the address, so that a person without an address reads why the notice was not needed.
     # Without a game the address comes first, because the check of a summary runs two queries.
-    about_game = row.game_id is not None
-    checks = (_game_check, _address_check) if about_game else (_address_check, _still_needed)
-    for check in (*checks, hour_check):
+    for check in (_game_check, _channel_check) if row.game_id is not None else (_channel_check, _still_needed):
         verdict = check(row, facts)
         if verdict != SEND:
             return verdict
@@ -132,7 +128,7 @@ def _game_check(row: Notice, facts: _Facts) -> Verdict:
         return verdict
     if not KINDS[row.kind].while_viewing and _reads_it_there(row, facts):
         return Verdict(Reason.LOOKING)
-    if row.channel == EMAIL and (row.user_id, row.game_id, row.kind) in facts.replaced:
+    if facts.channel.name != SITE and (row.user.pk, row.game_id, row.kind) in facts.replaced:
         return Verdict(Reason.REMINDED)
     return SEND
 
@@ -147,35 +143,8 @@ def _reads_it_there(row: Notice, facts: _Facts) -> bool:
     return KINDS[row.kind].to_unseated or facts.table_of(row).seat_of(row.user) is not None
 
 
-def _address_check(row: Notice, facts: _Facts) -> Verdict:
-    if row.channel != EMAIL:
-        return SEND
-    address = facts.addresses.get(row.user_id)
-    if address is None:
-        return Verdict(Reason.NO_ADDRESS)
-    suspended = row.user.suspended(facts.now) and not KINDS[row.kind].while_suspended
-    if not row.user.is_active or suspended:
-        return Verdict(Reason.CLOSED)
-    if settings.MAIL_NEEDS_VERIFIED and not address.verified:
-        return Verdict(Reason.UNVERIFIED)
-    known = getattr(row.user, "notice_settings", None)
-    if known is not None and known.bounced.casefold() == address.email.casefold():
-        waited = facts.now - row.created_at
-        return Verdict(Reason.BOUNCED, None if waited > BOUNCE_PATIENCE else facts.now + BOUNCE_WAIT)
-    return SEND
-
-
-def hour_check(row: Notice, facts: _Facts) -> Verdict:
-    """Hold mail back until vacation and quiet hours are over, unless its kind is sent then or its turn ends soon."""
-    if row.channel != EMAIL:
-        return SEND
-    kind, now, time_off = KINDS[row.kind], facts.now, row.user.time_off
-    if not kind.on_vacation and time_off.on_vacation(now):
-        return Verdict(Reason.VACATION, time_off.resumes_at(now))
-    morning = time_off.quiet_end(now)
-    if kind.in_quiet_hours or morning <= now:
-        return SEND
-    deadline = facts.table_of(row).game.deadline if row.game_id is not None else None
-    if kind.turn and deadline is not None and deadline < morning + NEAR:
-        return SEND
-    return Verdict(Reason.NIGHT, morning)
+def _channel_check(row: Notice, facts: _Facts) -> Verdict:
+    kind = KINDS[row.kind]
+    turn_ends = facts.table_of(row).game.deadline if kind.turn else None
+    address = facts.addresses.get(row.user.pk)
+    return facts.channel.may_send(row, kind, address, now=facts.now, turn_ends=turn_ends)

@@ -11,14 +11,17 @@ from django.conf import settings
 from django.urls import reverse
 
 from accounts.models import User
-from accounts.queries import MailAddress
 from common.readers_language import say
 from common.say import N_
-from games.models.notices import SITE, Notice, NoticeSettings
+from games.models.notices import Notice, NoticeSettings
 from games.notices.inbox import Entry
-from games.notices.kinds import CHANNELS, KINDS, Reason, sentence_of
+from games.notices.kinds import KINDS
 from games.queries import GameView
 from games.render import words
+from mail.channels import CHANNELS
+from mail.channels.email import MailAddress
+from mail.models import SITE
+from mail.verdicts import Reason, sentence_of
 
 HELD: Final = "All mail is on hold until this site’s operators release it."
 
@@ -128,4 +131,4 @@ def _line(row: Notice, held: bool, now: datetime) -> ChannelState:
         what = N_("goes out in a moment") if row.due_at <= now else N_("waits until {due}")
     since, due = words.short_time(row.since, now), words.short_time(row.due_at, now)
     said = say.text("notice", what, since=since, due=due)
-    return ChannelState(CHANNELS[row.channel], said, why, row.state == Notice.State.SENT)
+    return ChannelState(CHANNELS[row.channel].title, said, why, row.state == Notice.State.SENT)

@@ -19,12 +19,12 @@ from accounts.zones import zone_to_show
 from common.readers_language import say
 from games import rules
 from games.models import Game, Notice, Seat
-from games.models.notices import TEXT_LENGTH
 from games.models.owner_changes import read_owner_changes
 from games.notices.kinds import KINDS, title_of
 from games.queries import Table
 from games.render.log_rows import sentence_case
 from games.render.words import listed, of_bot
+from mail.models import TEXT_LENGTH
 
 log = structlog.get_logger(__name__)
 

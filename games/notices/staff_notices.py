@@ -15,7 +15,6 @@ from django.db.models import Q
 from accounts.models import User
 from games.models import Appeal, Case, Game, Notice, Report, Seat, Suspension
 from games.models.moderation import ADMIN, MODERATOR
-from games.models.notices import SITE
 from games.notices import sentences
 from games.notices.kinds import (
     APPEAL_ARRIVED,
@@ -39,10 +38,11 @@ from games.notices.kinds import (
     TURN_KINDS,
     UNMUTED,
     WARNED,
-    Reason,
 )
 from games.notices.player_notices import NewNotice, closed, of_turn, people_at, write
 from games.queries import Table, conduct
+from mail.models import SITE
+from mail.verdicts import Reason
 
 
 def called_off(table: Table, *, now: datetime) -> None:

@@ -9,8 +9,9 @@ from typing import Any, Final
 from django.db.models import Count, Max, Min, Q, QuerySet
 
 from accounts.models import AccountMail
-from games.models import Game, Heartbeat, Move, Notice, Outbox
+from games.models import Game, Heartbeat, Move, Notice
 from games.queries import due_bots
+from mail.models import Outbox
 
 LATE: Final = timedelta(minutes=10)
 """How late a notice or a mail may be before the worker or the mail server counts as failing."""

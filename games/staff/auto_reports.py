@@ -11,7 +11,7 @@ import structlog
 from django.db import connection, transaction
 
 from accounts.models import name_sql
-from games.batch import run_all
+from common.run_all import run_all
 from games.models import BrowserMark, Case, Report
 from games.models.moderation import BROWSER_MARKS_KEPT
 from games.refusals import Denied

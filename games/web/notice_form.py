@@ -8,7 +8,8 @@ from django import forms
 from django.forms import BoundField
 
 from games.models.notices import NoticeSettings
-from games.notices.kinds import CHANNELS, switched_for, wants
+from games.notices.kinds import switched_for, wants
+from mail.channels import CHANNELS
 
 
 class KindSwitches(NamedTuple):
@@ -26,11 +27,11 @@ class NoticeForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.kinds = switched_for(staff=staff)
         for kind in self.kinds:
-            for channel, name in CHANNELS.items():
-                self.fields[f"{kind.name}.{channel}"] = forms.BooleanField(
-                    label=f"{kind.title}: {name}",
+            for channel in CHANNELS.values():
+                self.fields[f"{kind.name}.{channel.name}"] = forms.BooleanField(
+                    label=f"{kind.title}: {channel.title}",
                     required=False,
-                    initial=wants(chosen, kind.name, channel),
+                    initial=wants(chosen, kind.name, channel.name),
                 )
         hours = [("", "No summary"), *((str(hour), f"{hour:02}:00") for hour in range(24))]
         self.fields["digest_hour"] = forms.ChoiceField(
@@ -50,7 +51,7 @@ class NoticeForm(forms.Form):
     @property
     def channels(self) -> list[str]:
         """Return the headings of the columns."""
-        return list(CHANNELS.values())
+        return [channel.title for channel in CHANNELS.values()]
 
     def choices(self) -> dict[str, bool]:
         """Return the switches of a valid form by `kind.channel`."""

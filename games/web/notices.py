@@ -15,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
-from accounts.queries import mail_addresses, name_of
+from accounts.queries import name_of
 from common.readers_language import say
 from games.notices import inbox, mail_links, preferences
 from games.notices.kinds import KINDS
@@ -25,6 +25,7 @@ from games.refusals import Denied
 from games.web.http import SeeOther, form_status
 from games.web.notice_form import NoticeForm
 from games.web.viewer import number, person
+from mail.channels.email import mail_addresses
 
 
 @login_required

@@ -15,6 +15,7 @@ from django.test import Client
 
 from accounts import queries
 from accounts.models import User
+from mail.channels.email import MailAddress, mail_addresses
 from tests.support import account_pages as pages
 from tests.support.account_pages import who
 from tests.support.codes import staff_browser
@@ -97,14 +98,14 @@ def test_a_superuser_logs_in_at_once_by_name_or_address(settings: Any, verificat
 def test_mail_goes_to_the_address_and_the_address_can_be_changed(settings: Any) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     person = create_superuser()
-    assert queries.mail_addresses([person.pk])[person.pk] == queries.MailAddress("rita@example.org", verified=True)
+    assert mail_addresses([person.pk])[person.pk] == MailAddress("rita@example.org", verified=True)
     browser = staff_browser(person)  # with the second factor that the staff pages ask for
     assert pages.change_address(browser, "add", "new@example.org").status_code == 302
     (sent,) = (message for message in pages.new_mails() if message.to == ["new@example.org"])
     (link,) = pages.links_to("confirm-email", sent)
     browser.post(link)
     pages.change_address(browser, "primary", "new@example.org")
-    assert queries.mail_addresses([person.pk])[person.pk] == queries.MailAddress("new@example.org", verified=True)
+    assert mail_addresses([person.pk])[person.pk] == MailAddress("new@example.org", verified=True)
 
 
 def test_an_address_is_required_if_log_in_needs_one(settings: Any) -> None:

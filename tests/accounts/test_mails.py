@@ -28,8 +28,10 @@ from accounts import actions, mails, queries
 from accounts.models import AccountMail, CountedTry, User
 from accounts.tries import Key
 from common.limits import CONFIRMATIONS, MAILS_BY_PERSON, Limit, TooManyTries
-from games.notices import outbox
+from games.notices.kinds import WORKS
+from mail import outbox
 from mail.addresses import canonical, mailbox_of, validate_address
+from mail.channels.email import mail_addresses
 from tests.conftest import logged_in, person
 from tests.support import account_pages as pages
 from tests.support.account_pages import claim, confirmed, who
@@ -224,7 +226,7 @@ def test_a_reset_mail_to_a_confirmed_address_is_for_its_account_only(alice: User
     assert deliver() == ["alcie@example.org"]
 
 
-@pytest.mark.parametrize("kind", [mails.RESET, mails.CONFIRM, mails.WORKS])
+@pytest.mark.parametrize("kind", [mails.RESET, mails.CONFIRM, WORKS])
 def test_a_mail_says_until_when_its_links_work(alice: User, kind: str) -> None:
     User.objects.filter(pk=alice.pk).update(time_zone="Europe/Berlin")
     claim(alice, primary=True)
@@ -377,11 +379,11 @@ def test_an_address_is_accepted_if_mail_goes_to_it(alice: User) -> None:
 def test_a_stored_address_that_another_one_gets_the_mail_of_gets_none(alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(email=ENCODED)
     confirmed(alice, ENCODED)
-    for kind in (mails.CONFIRM, mails.RESET, mails.WORKS, "account/email/password_changed"):
+    for kind in (mails.CONFIRM, mails.RESET, WORKS, "account/email/password_changed"):
         mails.queue(kind=kind, address=ENCODED, user=alice, now=timezone.now())
     assert deliver() == []
     assert set(AccountMail.objects.values_list("state", "reason")) == {("dropped", "nothing")}
-    assert queries.mail_addresses([alice.pk]) == {}
+    assert mail_addresses([alice.pk]) == {}
 
 
 @pytest.mark.long
@@ -471,7 +473,7 @@ def ask_for_spellings(user: User, mailbox: str, most: int) -> datetime:
         AccountMail(kind=mails.CONFIRM, address=address, mailbox=mailbox, user=user, **at) for address in spellings
     )
     with connection.cursor() as cursor:  # or a plan made for a few rows may take 20 s
-        cursor.execute("ANALYZE account_emailaddress, accounts_accountmail")
+        cursor.execute("ANALYZE account_emailaddress, mail_delivery")
     return now
 
 
@@ -521,7 +523,7 @@ def test_all_mails_that_waited_too_long_are_dropped_at_once(limits: None, bob: U
 def test_a_mailbox_with_many_requests_delays_no_others(
     limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User
 ) -> None:
-    monkeypatch.setattr("games.notices.outbox.BATCH", 10)
+    monkeypatch.setattr("mail.outbox.BATCH", 10)
     now = ask_for_spellings(bob, "dora@example.org", 30)
     claim(alice)
     mails.queue(kind=mails.CONFIRM, address=alice.email, user=alice, now=now)
@@ -635,7 +637,7 @@ def test_an_account_can_ask_for_ten_confirmations_an_hour(limits: None, alice: U
 
 
 def test_each_limit_has_its_own_window(limits: None, monkeypatch: pytest.MonkeyPatch, alice: User, bob: User) -> None:
-    for module in ("accounts.mails", "games.notices.account_mails"):
+    for module in ("accounts.mails", "accounts.due_mails"):
         monkeypatch.setattr(f"{module}.MAILS_TO_MAILBOX", Limit("mails-mailbox", "mailbox", 1, 7200))
     monkeypatch.setattr("accounts.mails.MAILS_BY_PERSON", Limit("mails-person", "person", 2, 120))
     now = timezone.now()

@@ -14,8 +14,9 @@ from pytest_django.fixtures import Settings
 from accounts import mails
 from accounts.models import AccountMail, User
 from games.models import Notice
-from games.notices import outbox, player_notices, preferences
+from games.notices import player_notices, preferences
 from games.notices.kinds import DIGEST, KINDS
+from mail import outbox
 from tests.support import account_pages as pages
 from tests.support.account_pages import claim, confirmed
 from tests.support.codes import confirmed_browser

@@ -19,9 +19,10 @@ from games import queries
 from games.actions import lobby, pauses, seating
 from games.locks import lock_game
 from games.models import Appeal, Case, Game, Invitation, Suspension, Warned
-from games.notices import mail_links, notice_mails, outbox, player_notices
+from games.notices import mail_links, notice_mails, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
+from mail import outbox
 from tests.support.notices import won
 from tests.support.races import STRAIGHT
 from tests.support.tables import table_after, table_at

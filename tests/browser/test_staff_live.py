@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from games.models import AuditEntry, Case, Game
-from games.notices import outbox
 from games.queries import Table, Viewer
 from games.staff import cases, people, tables
+from mail import outbox
 from tests.browser.game_page import NewPage, play
 from tests.browser.test_staff import REASON, dealt
 from tests.conftest import Figure

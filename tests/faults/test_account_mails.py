@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from django.core.mail.backends.smtp import EmailBackend
 from django.utils import timezone
 
-from accounts import mails
+from accounts import due_mails, mails
 from accounts.models import AccountMail, User
 from games.models import Notice, NoticeSettings
-from games.notices import account_mails, notice_mails, outbox, player_notices, sending
+from games.notices import player_notices, source
+from mail import claims, outbox
 from tests.conftest import person
 from tests.support.mail import MailServer
 from tests.support.notices import won
@@ -40,19 +42,19 @@ def deliver(minutes: int = 0) -> None:
 @pytest.mark.parametrize(
     ("place", "name", "after", "sent", "state"),
     [
-        (None, "compose", False, 1, "sent"),
+        (None, "SOURCE", False, 1, "sent"),
         (EmailBackend, "open", False, 1, "sent"),
-        (sending, "_hand_over", False, 1, "sent"),
+        (claims, "hand_over", False, 1, "sent"),
         (EmailBackend, "send_messages", False, 0, "failed"),
         (EmailBackend, "send_messages", True, 1, "failed"),
-        (sending, "_move", False, 1, "failed"),
+        (claims, "settle", False, 1, "failed"),
     ],
 )
 def test_a_sender_that_dies_sends_no_second_mail(
     server: MailServer, alice: User, monkeypatch: pytest.MonkeyPatch,
     about: str, place: Any, name: str, after: bool, sent: int, state: str,
 ) -> None:  # fmt: skip
-    place = place or (account_mails if about == "an account" else notice_mails)
+    place = place or (due_mails if about == "an account" else source)
     real = getattr(place, name)
 
     def dies(*args: Any, **options: Any) -> None:
@@ -66,7 +68,7 @@ def test_a_sender_that_dies_sends_no_second_mail(
     else:
         table = table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + timedelta(days=1))
         player_notices.deal(table, now=NOON - 5 * MINUTE)
-    monkeypatch.setattr(place, name, dies)
+    monkeypatch.setattr(place, name, replace(real, mails=dies) if name == "SOURCE" else dies)
     with pytest.raises(Killed):
         deliver()
     for minutes in (1, 6, 60):  # in the first minute its claim is valid, so no other sender takes it

@@ -26,7 +26,7 @@ from structlog.testing import capture_logs
 
 from accounts.models import User
 from common import disk
-from games.batch import run_all
+from common.run_all import run_all
 from games.models import Game, Heartbeat, Move
 from nomercy import faults
 from nomercy.launcher.place import ROOT_HOME, place_for

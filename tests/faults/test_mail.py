@@ -18,9 +18,12 @@ from django.db import connection
 from django.test import Client, override_settings
 
 from accounts.models import User
-from games.models import Notice, NoticeSettings, Outbox
-from games.notices import kinds, mail_links, notice_mails, outbox, player_notices, preferences, sending
+from games.models import Notice, NoticeSettings
+from games.notices import kinds, mail_links, notice_mails, player_notices, preferences, source
 from games.queries import Table
+from mail import outbox
+from mail.channels import email
+from mail.models import Outbox
 from tests.conftest import Figure, logged_in, person
 from tests.support.mail import MailServer, links_in, text_of
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -57,10 +60,12 @@ def mail_states() -> Counter[str]:
 
 
 def test_a_claim_that_was_taken_over_is_sent_once(server: MailServer, table: Table) -> None:
-    claimed, _ = outbox.claim(outbox.NOTICE_MAILS, now=DUE)
-    late = notice_mails.compose(claimed, now=DUE)
+    claimed, _ = outbox.claim(email.EMAIL, source.SOURCE, now=DUE)
+    sender = email.EMAIL.sender
+    assert sender is not None
+    late = sender.compose(source.SOURCE, claimed, DUE)
     deliver(DUE + 6 * MINUTE)
-    sending.send(late, clock=lambda: DUE + 7 * MINUTE, until=DUE + HOUR)
+    sender.deliver(late, lambda: DUE + 7 * MINUTE, DUE + HOUR)
 
     assert len(server.mails) == 1
     assert mail_states() == {"sent": 1}
@@ -82,7 +87,7 @@ def test_a_failed_server_loses_nothing_and_the_backlog_is_sent_once_in_order(
     assert mail_states() == {"waiting": 30}
     assert set(Notice.objects.filter(channel="email").values_list("tries", flat=True)) == {0}
     assert box.retry_at is not None
-    assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= sending.LONGEST_SERVER_WAIT
+    assert timedelta() < box.retry_at - (NOON + 64 * MINUTE) <= email.LONGEST_SERVER_WAIT
     assert box.failures <= 20  # the server was not tried in between
 
     deliver(box.retry_at)

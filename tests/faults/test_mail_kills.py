@@ -25,7 +25,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from games.models import Notice
-from games.notices import outbox, player_notices
+from games.notices import player_notices
+from mail import outbox
 from tests.conftest import Figure
 from tests.support.mail import MailServer
 from tests.support.tables import TWO_HANDS, table_at

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import smtplib
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,8 +17,11 @@ from django.core.mail import EmailMultiAlternatives
 from django.test import override_settings
 
 from accounts.models import User
-from games.models import Notice, NoticeSettings, Outbox
-from games.notices import notice_mails, outbox, player_notices, preferences, sending
+from games.models import Notice, NoticeSettings
+from games.notices import notice_mails, player_notices, preferences, source
+from mail import claims, outbox
+from mail.channels import email
+from mail.models import Outbox
 from mail.smtp_replies import is_permanent
 from tests.conftest import person
 from tests.support.mail import MailServer
@@ -54,13 +58,13 @@ def test_a_mail_without_a_reply_is_retried_a_few_times_and_does_not_stop_others(
     server: MailServer, two: tuple[User, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, bob = two
-    monkeypatch.setattr(sending, "SERVER_TIMEOUT", 0.2)
+    monkeypatch.setattr(email, "SERVER_TIMEOUT", 0.2)
     server.hangs.add(alice.email)
     for minutes in range(0, 12 * 60, 15):
         deliver(DUE + minutes * MINUTE)
 
     assert [mail["To"] for mail in server.mails] == [bob.email]
-    assert len(server.left) == sending.MOST_TRIES
+    assert len(server.left) == claims.MOST_TRIES
     assert (mail_of(alice).state, mail_of(alice).reason) == ("failed", "gave_up")
 
 
@@ -71,7 +75,7 @@ def test_a_mail_at_which_the_server_hangs_up_does_not_stop_others(server: MailSe
         deliver(DUE + minutes * MINUTE)
 
     assert [mail["To"] for mail in server.mails] == [bob.email]
-    assert len(server.left) == sending.MOST_TRIES
+    assert len(server.left) == claims.MOST_TRIES
     assert mail_of(alice).reason == "gave_up"
 
 
@@ -232,13 +236,11 @@ def test_notices_on_the_site_are_shown_before_mail_is_sent(
     on_turn(bob, alice)
     rung: list[int] = []
 
-    real = notice_mails.compose
-
-    def compose(*args: Any, **kwargs: Any) -> Any:
+    def compose(rows: Any, now: datetime) -> Any:
         rung.append(Notice.objects.filter(channel="site", state="sent").count())
-        return real(*args, **kwargs)
+        return notice_mails.compose(rows, now)
 
-    monkeypatch.setattr(notice_mails, "compose", compose)
+    monkeypatch.setattr(source, "SOURCE", replace(source.SOURCE, mails=compose))
     deliver()
     assert rung == [2, 2]
 
@@ -251,11 +253,11 @@ def test_only_one_sender_retries_a_failed_server(
         deliver()
     retry_at = Outbox.objects.get().retry_at
     assert retry_at is not None
-    first, _ = outbox.claim(outbox.NOTICE_MAILS, now=retry_at)
-    second, _ = outbox.claim(outbox.NOTICE_MAILS, now=retry_at)
+    first, _ = outbox.claim(email.EMAIL, source.SOURCE, now=retry_at)
+    second, _ = outbox.claim(email.EMAIL, source.SOURCE, now=retry_at)
     assert (len(first), len(second)) == (1, 0)
 
-    deliver(retry_at + sending.LONGEST_SERVER_WAIT)  # the first died at it
+    deliver(retry_at + email.LONGEST_SERVER_WAIT)  # the first died at it
     assert [mail["To"] for mail in server.mails] == [two[1].email]
     deliver(retry_at + HOUR)
     assert len(server.mails) == 2
@@ -280,9 +282,9 @@ def test_mails_that_cannot_be_made_do_not_count_as_server_failures(
         broken.setattr(notice_mails, "readers_of", lambda people: 1 / 0)
         deliver()
     box = Outbox.objects.get()
-    assert (box.failures, box.retry_at) == (3, DUE + sending.LONGEST_SERVER_WAIT)
-    assert outbox.claim(outbox.NOTICE_MAILS, now=DUE + MINUTE) == ([], 0)
+    assert (box.failures, box.retry_at) == (3, DUE + email.LONGEST_SERVER_WAIT)
+    assert outbox.claim(email.EMAIL, source.SOURCE, now=DUE + MINUTE) == ([], 0)
 
-    deliver(DUE + sending.LONGEST_SERVER_WAIT)
+    deliver(DUE + email.LONGEST_SERVER_WAIT)
     assert {mail["To"] for mail in server.mails} == {user.email for user in two}
     assert Outbox.objects.get().failures == 0

@@ -15,9 +15,10 @@ from games import rules
 from games.clocks import outage, pausing
 from games.models import Game, Heartbeat, Move
 from games.models.notices import Notice
-from games.notices import outbox, recheck
-from games.notices.kinds import SEND
 from games.queries import Table
+from mail import outbox
+from mail.channels import email
+from mail.verdicts import SEND
 from tests.faults.state import faulty_games
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
@@ -90,7 +91,7 @@ def test_the_simulation_finds_lost_time_and_wrong_mails(monkeypatch: pytest.Monk
     monkeypatch.setattr(pausing, "restart_clocks", run_on_late)
     monkeypatch.setattr(interruptions, "ASKS", 0.5)
     monkeypatch.setattr(interruptions, "AGREES", 1.0)
-    monkeypatch.setattr(recheck, "hour_check", lambda row, facts: SEND)
+    monkeypatch.setattr(email, "hour_check", lambda *_, **__: SEND)
     monkeypatch.setattr(outbox, "deliver", deliver_twice)
     faults = days_pass(6, 3).faults
     assert any("lost time in the outage" in fault for fault in faults)

@@ -16,9 +16,10 @@ from django.urls import reverse
 from accounts.models import FOR_GOOD, User
 from games.actions import lobby
 from games.models import Case, Notice, Report, Seat
-from games.notices import outbox, player_notices, preferences
+from games.notices import player_notices, preferences
 from games.notices.kinds import BOT_TOOK_OVER, DIGEST, INVITED, KINDS, SUSPENDED
 from games.queries import Table
+from mail import outbox
 from tests.conftest import person
 from tests.support.codes import staff_browser
 from tests.support.mail import MailServer, parsed, text_of

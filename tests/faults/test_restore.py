@@ -29,11 +29,12 @@ from games.actions.play import play_move
 from games.batch import BatchResult
 from games.clocks import pausing
 from games.locks import lock_game
-from games.models import Game, Heartbeat, Notice, Outbox, Round, Seat
+from games.models import Game, Heartbeat, Notice, Round, Seat
 from games.notices.kinds import ROUND_CANCELLED
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.tasks import sweep
+from mail.models import Outbox
 from nomercy.launcher.place import place_for
 from nomercy.launcher.postgres import binaries_for
 from tests.conftest import logged_in
@@ -72,7 +73,7 @@ ROWS = (
     "SELECT game_id, n, seat, text, events::text FROM games_move ORDER BY game_id, n",
     "SELECT id, secret, deal, state::text, turn FROM games_round ORDER BY id",
 )
-HELD = "SELECT held_since IS NOT NULL FROM games_outbox"
+HELD = "SELECT held_since IS NOT NULL FROM mail_outbox"
 CLOCKS = "SELECT code, deadline, time_left, paused_reasons FROM games_game WHERE status = 'playing' ORDER BY code"
 
 

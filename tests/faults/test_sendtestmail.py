@@ -21,7 +21,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from games.notices import outbox
+from mail import outbox
 from tests.support.mail import MailServer, text_of
 from tests.support.ports import free_port
 

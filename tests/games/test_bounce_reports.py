@@ -20,8 +20,8 @@ from accounts import mails, queries
 from accounts.models import User
 from games.management.commands.sendtestmail import test_mail as mail_that_tests
 from games.models import NoticeSettings
-from games.notices import outbox, player_notices
-from mail import bounce_reports
+from games.notices import player_notices
+from mail import bounce_reports, outbox
 from tests.support.mail import deliver_now
 from tests.support.notices import won
 from tests.support.tables import TWO_HANDS, table_at

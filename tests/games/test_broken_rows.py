@@ -12,7 +12,8 @@ from django.core.cache import cache
 from accounts.models import User
 from games import queries
 from games.models import Game, Notice, NoticeSettings
-from games.notices import inbox, mail_links, outbox, player_notices, preferences, queue
+from games.notices import inbox, mail_links, player_notices, preferences
+from mail import outbox, sources
 from tests.conftest import logged_in, person
 from tests.support.clocks import HOUR, MINUTE
 from tests.support.tables import NOON, TWO_HANDS, table_at
@@ -83,7 +84,7 @@ def test_a_broken_notice_is_retried_less_and_less_and_then_given_up(alice: User,
     while Notice.objects.filter(channel="email", state="waiting").exists():
         deliver(now)
         now, looks = max(now, Notice.objects.get(channel="email").due_at), looks + 1
-    assert looks == queue.MOST_CHECKS + 1
+    assert looks == sources.MOST_CHECKS + 1
     assert now - DUE > 2 * DAY
     assert set(Notice.objects.values_list("state", "reason")) == {("dropped", "fault")}
 

@@ -20,13 +20,13 @@ from games import rules
 from games.actions import deletion, lobby, rematch
 from games.actions.play import play_move
 from games.models import AuditEntry, BrowserMark, Case, Game, Notice, NoticeSettings
-from games.notices import outbox
 from games.notices.kinds import GAME_OVER
 from games.notices.player_notices import NewNotice, write
 from games.queries import Table, Viewer, records
 from games.queries.verify import faults_of
 from games.staff import accounts as staff_accounts
 from games.staff import cases, people, tables
+from mail import outbox
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import show_factor, staff_browser
 from tests.support.pages import text_of

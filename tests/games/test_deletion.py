@@ -23,11 +23,12 @@ from games.actions import deletion, guests, lobby
 from games.api.auth import TO_BE_DELETED
 from games.clocks import quiet_hours
 from games.models import Case, Game, Notice, NoticeSettings, Seat
-from games.notices import mail_links, outbox, player_notices
+from games.notices import mail_links, player_notices
 from games.notices.kinds import GAME_OVER
 from games.queries import Table, Viewer
 from games.staff import cases, people, tables
 from games.tasks import tidy
+from mail import outbox
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import confirmed_browser, staff_browser
 from tests.support.pages import text_of

@@ -18,9 +18,9 @@ from common.limits import TIME_OFF_CHANGES, TooManyTries
 from games import announce, tasks
 from games.clocks import quiet_hours, vacations
 from games.models import Game, Notice
-from games.models.notices import EMAIL
-from games.notices.kinds import Reason
 from games.queries import Table
+from mail.models import EMAIL
+from mail.verdicts import Reason
 from tests.conftest import logged_in
 from tests.support.clocks import HOUR, MINUTE, swept
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at

@@ -18,7 +18,8 @@ from accounts import mails
 from accounts.models import AccountMail, User
 from games import alarm
 from games.actions import restore, sweep
-from games.models import Game, Heartbeat, Notice, Outbox, Seat
+from games.models import Game, Heartbeat, Notice, Seat
+from mail.models import Outbox
 from tests.support.tables import TWO_HANDS, change_position, table_at
 
 pytestmark = pytest.mark.django_db

@@ -16,10 +16,10 @@ from accounts.models import User
 from games.actions import housekeeping, lobby
 from games.actions.rematch import ask_rematch
 from games.models import Case, Game, Notice, Report, Seat
-from games.notices import outbox
 from games.queries import Table, Viewer, conduct
 from games.staff import cases
 from games.staff import tables as staff_tables
+from mail import outbox
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.notices import texts_of

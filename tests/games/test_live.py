@@ -27,13 +27,14 @@ from games.actions.play import play_move
 from games.live import polling
 from games.live.polling import poller
 from games.models import Game, Notice
-from games.notices import outbox, player_notices
+from games.notices import player_notices
 from games.notices.kinds import CAUGHT, SEAT_MOVED
 from games.notices.player_notices import NewNotice
 from games.queries import Table, Viewer
 from games.queries.open_pages import open_pages
 from games.staff import people, tables
 from games.staff.accounts import rename
+from mail import outbox
 from nomercy.launcher.embedded import ServerLoopLayer
 from tests.conftest import logged_in
 from tests.support.codes import confirmed_browser

@@ -13,10 +13,10 @@ from accounts.names import is_reserved, validate_display_name
 from games import queries
 from games.actions.names import raise_revisions
 from games.models import AuditEntry, Notice, Seat
-from games.notices import outbox
 from games.queries import Table, conduct
 from games.staff import people, tables
 from games.staff.accounts import rename
+from mail import outbox
 from tests.conftest import logged_in, person
 from tests.support.api import Program
 from tests.support.codes import staff_browser

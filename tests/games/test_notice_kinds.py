@@ -8,7 +8,9 @@ from django.template.loader import get_template
 from accounts.models import User
 from games.models import Notice
 from games.notices import kinds
-from games.notices.kinds import CHANNELS, KINDS, SWITCHED, NoticeKind, Reason
+from games.notices.kinds import KINDS, SWITCHED, NoticeKind
+from mail.channels import CHANNELS
+from mail.verdicts import Reason, sentence_of
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
 from tests.support.tables import NOON
@@ -27,7 +29,7 @@ def test_stored_names_do_not_change() -> None:
     assert set(KINDS) >= NAMES
     assert {"email", "site"} == set(CHANNELS)
     assert [field.name for field in Notice._meta.fields if field.choices] == ["state"]  # titles need no migration
-    assert kinds.title_of("of_tomorrow") == kinds.sentence_of("of_tomorrow") == "of_tomorrow"
+    assert kinds.title_of("of_tomorrow") == sentence_of("of_tomorrow") == "of_tomorrow"
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -19,9 +19,11 @@ from django.utils import timezone
 from accounts.models import User
 from games import presence, rules
 from games.models import Invitation, Notice, NoticeSettings
-from games.notices import inbox, outbox, player_notices, preferences, sentences
-from games.notices.kinds import CHANNELS, KINDS, switched_for
+from games.notices import inbox, player_notices, preferences, sentences
+from games.notices.kinds import KINDS, switched_for
 from games.queries import Table
+from mail import outbox
+from mail.channels import CHANNELS
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
 from tests.support.notices import won

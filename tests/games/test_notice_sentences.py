@@ -13,13 +13,14 @@ from accounts.models import User
 from accounts.names import deleted_name
 from games.actions.names import erase_old_name
 from games.models import Case, Notice
-from games.models.notices import TEXT_LENGTH
-from games.notices import outbox, player_notices, preferences, sentences
+from games.notices import player_notices, preferences, sentences
 from games.notices.kinds import KINDS, OUTCOME_CHANGED, REPORT_SETTLED, ROLE_CHANGED
 from games.notices.player_notices import NewNotice
 from games.queries import Table
 from games.staff import tables
 from games.staff.roles import ROLES
+from mail import outbox
+from mail.models import TEXT_LENGTH
 from tests.conftest import person
 from tests.support.clocks import move
 from tests.support.notices import texts_of

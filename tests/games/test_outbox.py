@@ -17,13 +17,15 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import due_mails
 from accounts.models import User
 from games import presence
 from games.actions import lobby
 from games.clocks import quiet_hours
 from games.models import Game, Notice, NoticeSettings, Seat
-from games.notices import notice_mails, outbox, player_notices, preferences, reminders, sending
+from games.notices import notice_mails, player_notices, preferences, reminders, source
 from games.queries import Table, Viewer
+from mail import claims, outbox
 from tests.conftest import logged_in
 from tests.support.clocks import HOUR, MINUTE, move
 from tests.support.mail import links_in, parsed, text_of
@@ -71,14 +73,18 @@ def test_a_turn_notice_is_sent_once_when_its_wait_is_over(table: Table) -> None:
     assert deliver(DUE + HOUR) == []
 
 
-@pytest.mark.parametrize("broken", ["SHOWN", "ACCOUNT_MAILS"])
-def test_a_fault_of_one_queue_does_not_stop_the_others(
-    table: Table, monkeypatch: pytest.MonkeyPatch, broken: str
+@pytest.mark.parametrize(("broken", "by"), [(source, "site"), (due_mails, "email")])
+def test_a_fault_of_one_source_in_a_channel_does_not_stop_the_others(
+    table: Table, monkeypatch: pytest.MonkeyPatch, broken: Any, by: str
 ) -> None:
-    def fault(now: datetime) -> list[Any]:
-        raise RuntimeError("a bug")
+    real = broken.SOURCE
 
-    monkeypatch.setattr(outbox, broken, dataclasses.replace(getattr(outbox, broken), judge_due=fault))
+    def fault(channel: str, now: datetime, most: int) -> Any:
+        if channel == by:
+            raise RuntimeError("a bug")
+        return real.judge_due(channel, now, most)
+
+    monkeypatch.setattr(broken, "SOURCE", dataclasses.replace(real, judge_due=fault))
     with pytest.raises(ExceptionGroup) as caught:
         deliver()
     assert [str(error) for error in caught.value.exceptions] == ["a bug"]
@@ -424,10 +430,10 @@ def test_a_mail_that_cannot_be_made_is_tried_again_and_given_up_after_the_last_t
     player_notices.write(table.game, [won(bob.pk, "Bob")], now=NOON)
     monkeypatch.setattr("games.notices.emails.turn_mail", lambda *args, **kwargs: 1 / 0)
     now, waits, sent = DUE, [], []
-    for tries in range(1, sending.MOST_TRIES + 1):
+    for tries in range(1, claims.MOST_TRIES + 1):
         sent += deliver(now)
         row = Notice.objects.get(user=alice, channel="email")
-        if tries < sending.MOST_TRIES:
+        if tries < claims.MOST_TRIES:
             assert (row.state, row.reason, row.tries) == ("waiting", "again", tries)
         waits.append((row.due_at - now) // MINUTE)
         now = max(now, row.due_at)

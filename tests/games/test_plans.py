@@ -15,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
+from accounts import due_mails, mails
 from accounts import queries as accounts
 from accounts.actions import create_guest
 from accounts.models import User
@@ -22,10 +23,14 @@ from games import queries
 from games.actions.play import play_move
 from games.actions.sweep import sweep
 from games.models import Game, Move, Seat, TableEvent
-from games.models.notices import SITE, Notice
-from games.notices.kinds import TURN
+from games.models.notices import Notice
+from games.notices import source as games_source
+from games.notices.kinds import TURN, WARNED
 from games.queries import Viewer, due_bots, front_page, lists
 from games.staff import auto_reports
+from mail import outbox
+from mail.channels import EMAIL, SITE, Channel
+from mail.models import Delivery
 from tests.support.copies import copy_table
 from tests.support.database import migrated_database
 from tests.support.tables import TWO_HANDS, table_at
@@ -58,8 +63,8 @@ def analyze() -> None:
 def forget_statistics() -> None:
     """Let PostgreSQL know nothing of the tables of games, also if an earlier test has analyzed them."""
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relname LIKE 'games\\_%'")
-        cursor.execute("DELETE FROM pg_statistic USING pg_class WHERE starelid = oid AND relname LIKE 'games\\_%'")
+        cursor.execute("UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relname ~ '^(games|mail)_'")
+        cursor.execute("DELETE FROM pg_statistic USING pg_class WHERE starelid = oid AND relname ~ '^(games|mail)_'")
 
 
 @pytest.fixture
@@ -238,10 +243,10 @@ def test_a_move_of_a_long_game_reads_no_more_rows(alice: User, bob: User, analyz
         Move(**made, round=long.started.round, n=n, seat=0, text="draw", at=now, token=f"t{n}") for n in moves
     )
     Notice.objects.bulk_create(
-        Notice(**made, user=alice, version=n, kind=TURN, channel=SITE, state="dropped", **dict.fromkeys(WHEN, now))
+        Notice(**made, user=alice, version=n, kind=TURN, channel=SITE.name, state="dropped", **dict.fromkeys(WHEN, now))
         for n in moves
     )
-    Notice.objects.create(**made, user=alice, version=501, kind=TURN, channel=SITE, **dict.fromkeys(WHEN, now))
+    Notice.objects.create(**made, user=alice, version=501, kind=TURN, channel=SITE.name, **dict.fromkeys(WHEN, now))
     if analyzed:
         analyze()
     read = {}
@@ -256,6 +261,39 @@ def test_a_move_of_a_long_game_reads_no_more_rows(alice: User, bob: User, analyz
     assert read[len(moves)] <= read[0] + 3
 
 
+_WAITING: Final = """
+INSERT INTO mail_delivery (user_id, version, kind, channel, occasion, address, mailbox, state, reason,
+                           created_at, due_at, since, tries)
+SELECT %s, 0, %s, %s, n, a.address, a.address, 'waiting', '', now(), now() - n * interval '1 ms', now(), 0
+FROM generate_series(%s::int, %s) n
+CROSS JOIN LATERAL (SELECT CASE WHEN %s THEN 'p' || n || '@example.org' ELSE '' END) a (address)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("analyzed", [False, True])
+@pytest.mark.parametrize(
+    ("source", "channel", "kind"),
+    [(games_source, SITE, WARNED), (games_source, EMAIL, WARNED), (due_mails, EMAIL, mails.TOKEN_MADE)],
+)
+def test_a_sender_reads_as_much_for_many_waiting_rows_as_for_few(
+    alice: User, source: Any, channel: Channel, kind: str, analyzed: bool
+) -> None:
+    read = []
+    for first, last in ((1, 100), (1, 100_000)):
+        with connection.cursor() as cursor:
+            to_address = source is due_mails
+            cursor.execute(_WAITING, [alice.pk, kind, channel.name, first, last, to_address])
+            if analyzed:
+                cursor.execute("ANALYZE mail_delivery")
+        with transaction.atomic():
+            claimed, others = outbox.claim(channel, source.SOURCE, now=timezone.now())
+            assert len(claimed) + others == outbox.BATCH
+            read.append(rows_fetched())
+        Delivery.objects.all().delete()
+    assert read[1] <= read[0] + 3, read
+
+
 WHEN: Final = ("created_at", "due_at", "since")
 
 
@@ -264,7 +302,7 @@ def rows_fetched() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_xact_user_tables"
-            " WHERE relname IN ('games_move', 'games_notice')"
+            " WHERE relname IN ('games_move', 'mail_delivery')"
         )
         return int(cursor.fetchone()[0])
 

@@ -14,8 +14,9 @@ from accounts.models import User
 from games.clocks import pausing, quiet_hours
 from games.locks import lock_game
 from games.models import Game, Notice
-from games.notices import outbox, player_notices, reminders
+from games.notices import player_notices, reminders
 from games.queries import Table
+from mail import outbox
 from tests.support.clocks import HOUR, MINUTE, locked, move, paused, resumed, start_vacation, swept
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 

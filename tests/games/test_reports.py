@@ -21,10 +21,11 @@ from accounts.models import User
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Appeal, AuditEntry, Case, Notice, Report, Suspension
-from games.notices import emails, outbox
+from games.notices import emails
 from games.queries import Table, Viewer, conduct
 from games.refusals import Denied
 from games.staff import appeals, cases, people
+from mail import outbox
 from tests.conftest import logged_in, person, staff
 from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of

@@ -19,10 +19,11 @@ from accounts.adapter import LEFT_GUEST
 from accounts.models import User
 from games.actions import guests
 from games.models import AuditEntry, Case, Notice
-from games.notices import outbox, preferences
+from games.notices import preferences
 from games.queries import Viewer, conduct, lists
 from games.refusals import Denied
 from games.staff import accounts, cases, people, tables
+from mail import outbox
 from tests.conftest import api_token, logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.notices import texts_of

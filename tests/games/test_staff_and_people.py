@@ -24,11 +24,11 @@ from accounts import actions as account_actions
 from accounts.models import FOR_GOOD, User
 from games.actions import lobby
 from games.models import Appeal, AuditEntry, Notice, Seat, Suspension, Warned
-from games.notices import outbox
 from games.queries import conduct
 from games.refusals import Denied
 from games.staff import accounts, appeals, people, tables
 from games.staff.roles import ROLES
+from mail import outbox
 from tests.conftest import api_token, logged_in
 from tests.support.codes import staff_browser
 from tests.support.database import drop_database

@@ -12,9 +12,9 @@ from accounts.models import User
 from games import presence
 from games.actions import lobby
 from games.models import AuditEntry, Game, Notice, Seat
-from games.notices import outbox
 from games.queries import Table, Viewer, conduct
 from games.staff import tables
+from mail import outbox
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.notices import texts_of

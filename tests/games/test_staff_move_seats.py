@@ -13,9 +13,9 @@ from games import presence, queries
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Hand, Notice, Seat
-from games.notices import outbox
 from games.queries import Table, Viewer
 from games.staff import people, tables
+from mail import outbox
 from tests.conftest import logged_in, person
 from tests.support.notices import texts_of
 from tests.support.staff import REASON, act, dealt, entry_of, refused

@@ -16,7 +16,6 @@ from games.actions.rematch import ask_rematch
 from games.actions.seating import give_back
 from games.locks import lock_game
 from games.models import AuditEntry, Game, Notice, Seat
-from games.notices import outbox
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from games.render.log_notes import notes_of
@@ -24,6 +23,7 @@ from games.render.log_rows import sentences, since_your_move
 from games.render.page_events import page_events
 from games.staff import tables
 from games.staff.forms import CHOOSE_FOR_THE_SEAT
+from mail import outbox
 from tests.conftest import logged_in, person
 from tests.support.codes import staff_browser
 from tests.support.notices import texts_of

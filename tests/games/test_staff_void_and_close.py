@@ -13,13 +13,13 @@ from games import presence, queries, rules
 from games.actions import lobby
 from games.actions.play import play_move
 from games.models import Game, Notice, Round
-from games.notices import outbox
 from games.notices.player_notices import of_turn, write
 from games.queries import Table, Viewer, records
 from games.refusals import Denied
 from games.render import words
 from games.render.log_rows import since_your_move
 from games.staff import tables
+from mail import outbox
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.game_page import HTMX, GamePage, log_lines

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from common.run_all import run_all
 from games import tasks
-from games.batch import run_all
 
 STEPS = [
     (

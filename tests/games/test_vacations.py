@@ -15,9 +15,9 @@ from games.actions import sweep
 from games.actions.guests import move_seats
 from games.clocks import quiet_hours
 from games.models import Notice
-from games.notices import outbox
 from games.queries import Table
 from games.refusals import Denied
+from mail import outbox
 from tests.conftest import logged_in
 from tests.support.clocks import HOUR, end_vacation, move, paused, resumed, start_vacation, swept
 from tests.support.pages import text_of

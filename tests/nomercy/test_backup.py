@@ -34,7 +34,8 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games import randomness
-from games.models import Game, Outbox
+from games.models import Game
+from mail.models import Outbox
 from nomercy.backup import archive, files, manifest, postgresql
 from nomercy.backup.command import one_sentence
 from nomercy.launcher.place import CHECKOUT, place_for
@@ -50,7 +51,7 @@ from tests.support.stack import database_url
 from tests.support.waiting import until
 
 PASSPHRASE = "correct horse battery"
-CHANGED_BY_RESTORE = {"games_game", "games_heartbeat", "games_outbox", "games_notice", "games_tableevent"}
+CHANGED_BY_RESTORE = {"games_game", "games_heartbeat", "games_tableevent", "mail_delivery", "mail_outbox"}
 KEPT = {"SITE_URL": "https://uno.example", "SECRET_KEY": "k" * 50}
 
 

@@ -30,7 +30,8 @@ from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from bench.api_games import Program, play
-from games.notices import player_notices, sending
+from games.notices import player_notices
+from mail.channels import email
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.launcher import embedded
 from nomercy.launcher import postgres as launcher_postgres
@@ -280,7 +281,7 @@ def test_a_second_start_after_an_interrupted_one_serves_and_stops_while_a_mail_s
             assert time.monotonic() < until
             time.sleep(0.05)
         os.killpg(second.pid, signal.SIGINT)
-        second.communicate(timeout=sending.SERVER_TIMEOUT / 2)
+        second.communicate(timeout=email.SERVER_TIMEOUT / 2)
     finally:
         controller.stop()
     assert second.returncode == 0
@@ -433,7 +434,7 @@ def test_neither_mail_nor_bots_delay_the_clocks(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("games.notices.reminders.remind", lambda **_: 0)
     monkeypatch.setattr("games.notices.preferences.write_digests", lambda **_: 0)
-    monkeypatch.setattr("games.notices.outbox.deliver", lambda **_: hang("mail"))
+    monkeypatch.setattr("mail.outbox.deliver", lambda **_: hang("mail"))
     monkeypatch.setattr("games.actions.bot_turn.play_due_bots", lambda **_: hang("bots"))
     monkeypatch.setattr("games.actions.sweep.sweep", lambda **_: swept.release())
     with workers():

@@ -18,7 +18,7 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games.actions import restore
-from games.models import Outbox
+from mail.models import Outbox
 from nomercy.backup import archive, postgresql
 from nomercy.launcher.place import CHECKOUT
 from nomercy.management.commands import prepare

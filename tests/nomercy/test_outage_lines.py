@@ -17,7 +17,7 @@ from django.db import OperationalError, ProgrammingError, connection
 from kombu.exceptions import OperationalError as BrokerError
 from psycopg.errors import LockNotAvailable, UndefinedColumn
 
-from games.batch import run_all
+from common.run_all import run_all
 from games.refusals import temporary_refusal
 from nomercy.cache import FailOpenRedisCache
 from nomercy.faults import OVER_AFTER, OutageFilter

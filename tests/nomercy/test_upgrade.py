@@ -26,7 +26,7 @@ from django.test import Client
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
-from accounts.models import Session, User
+from accounts.models import AccountMail, Session, User
 from accounts.queries import identity_with
 from common.schema import FIRST
 from games import queries, rules
@@ -34,9 +34,10 @@ from games.actions import lobby, pauses, timeouts
 from games.actions.bot_turn import play_bots
 from games.actions.play import play_move
 from games.models import Case, Game, Notice
-from games.notices.outbox import deliver
 from games.queries import Table, Viewer, records
 from games.queries.verify import faults_of
+from mail.models import Delivery
+from mail.outbox import deliver
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import logged_in
 from tests.support.codes import totp
@@ -62,6 +63,10 @@ RENAMED = {
     ("games_browsermark", "mark"): "digest",
 }
 """The names today of columns that had another one, by table and old name."""
+RENAMED_TABLES = {"games_notice": "mail_delivery", "games_outbox": "mail_outbox"}
+"""The names today of tables that had another one."""
+ACCOUNT_MAILS = "mails about accounts"
+"""The name here of rows that had a table of their own, with other numbers."""
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -73,7 +78,11 @@ def every_row() -> Rows:
         for name in connection.introspection.table_names():
             cursor.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(name)))
             columns = [RENAMED.get((name, column.name), column.name) for column in cursor.description]
-            rows[name] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+            rows[RENAMED_TABLES.get(name, name)] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    mails = rows.pop("accounts_accountmail", None)
+    if mails is None:
+        mails = [row for row in rows["mail_delivery"] if row["mailbox"]]
+    rows[ACCOUNT_MAILS] = [{name: row[name] for name in row if name != "id"} for row in mails]
     return rows
 
 
@@ -228,12 +237,22 @@ def test_each_mail_that_waited_is_sent_once_after_an_upgrade(upgrade: Upgrade, m
     waiting = Notice.objects.filter(state="waiting", channel="email")
     people = set(waiting.exclude(game__code="paused").values_list("user__email", flat=True))
     assert len(people) > 1
+    shown = Notice.objects.filter(state="waiting", channel="site").exclude(game__code="paused")
+    to_show = list(shown.values_list("pk", flat=True))
+    assert to_show
+    assert AccountMail.objects.filter(state="waiting").count() == len(upgrade.before[ACCOUNT_MAILS]) == 1
+    past = Delivery.objects.exclude(state="waiting").order_by("pk").values_list("pk", "state", "reason")
+    settled = list(past)
+    assert any(reason for _, _, reason in settled)
     for minutes in range(0, 120, 10):
         deliver(clock=partial(_stands_at, MADE_AT + timedelta(minutes=minutes)))
     sent = Counter((mail.to[0], mail.subject) for mail in mailoutbox)
     assert {address for address, _ in sent} == {*people, "charlie@example.org"}
     assert set(sent.values()) == {1}
     assert set(waiting.values_list("game__code", "reason")) == {("paused", "paused")}
+    assert set(Notice.objects.filter(pk__in=to_show).values_list("state", flat=True)) <= {"sent", "dropped"}
+    assert AccountMail.objects.get().state == "sent"
+    assert list(past.filter(pk__in=[pk for pk, _, _ in settled])) == settled
 
 
 @pytest.mark.long
@@ -243,7 +262,7 @@ def test_a_backup_of_an_earlier_release_is_restored_and_upgraded(release: Path, 
     with empty_database("restored"):
         call_command("restore", str(tmp_path / "site.backup"))
 
-        assert set(lost(before, every_row())) <= {"games_game", "games_heartbeat", "games_outbox"}
+        assert set(lost(before, every_row())) <= {"games_game", "games_heartbeat", "mail_outbox"}
         assert Game.objects.filter(status=Game.Status.PLAYING, deadline__isnull=False).count() == 0
         call_command("check_games")
         call_command("release")

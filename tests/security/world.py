@@ -14,10 +14,10 @@ from accounts import invitations
 from accounts.models import SignUpInvitation, User
 from games.actions import lobby
 from games.models import Announcement, Appeal, AuditEntry, Case, Game, Invitation, Notice, Seat, Suspension, Warned
-from games.models.notices import SITE
 from games.notices import player_notices
 from games.queries import Table, Viewer
 from games.staff import appeals, cases, people
+from mail.models import SITE
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser

@@ -22,7 +22,7 @@ from django.utils import timezone
 from accounts import confirmation_keys
 from accounts.models import User
 from accounts.reset_tokens import ResetTokens
-from games.notices import outbox
+from mail import outbox
 from tests.support.codes import totp
 from tests.support.web import at_once
 

@@ -18,7 +18,7 @@ from django.core import mail as django_mail
 from django.core.mail.backends.smtp import EmailBackend
 from django.utils import timezone
 
-from games.notices import outbox
+from mail import outbox
 
 TAKEN = "250 OK"
 
@@ -73,7 +73,7 @@ class _Hooks:
 
 
 class PatientBackend(EmailBackend):
-    """Waits longer for an answer than any test, but not until its claim is stale (`games/notices/outbox.py`)."""
+    """Waits longer for an answer than any test, but not until its claim is stale (`mail/claims.py`)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"timeout": 240})

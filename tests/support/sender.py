@@ -21,7 +21,7 @@ def main() -> None:
     from django.db import connection  # noqa: PLC0415  # after the setup
     from django.utils import timezone  # noqa: PLC0415  # after the setup
 
-    from games.notices import outbox  # noqa: PLC0415
+    from mail import outbox  # noqa: PLC0415
 
     connection.ensure_connection()
     ahead = timedelta(minutes=int(sys.argv[1]))

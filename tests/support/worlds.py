@@ -21,11 +21,11 @@ from accounts.models import User
 from games import queries, rules
 from games.api.views import game_json, line_json
 from games.models import Game, Notice
-from games.models.notices import EMAIL
 from games.notices import notice_mails
 from games.notices.kinds import KINDS
 from games.queries import Table
 from games.rules.cards import card_name
+from mail.models import EMAIL
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.swaps import Swap, everything

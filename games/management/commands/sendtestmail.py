@@ -29,8 +29,8 @@ from dns.exception import DNSException
 
 from accounts.mails import headers, host
 from games.management.sender_records import findings, resolver_at
-from games.models import Outbox
 from mail.addresses import validate_address
+from mail.models import Outbox
 
 LONGEST_REPLY: Final = 300
 """How many characters of a mail server's reply are shown."""

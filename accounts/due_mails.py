@@ -12,17 +12,15 @@ from typing import Final
 import structlog
 from django.core.mail import EmailMultiAlternatives
 from django.db import connection
-from django.db.models import Case, PositiveSmallIntegerField, QuerySet, Value, When
+from django.db.models import Case, F, PositiveSmallIntegerField, QuerySet, Value, When
 
 from accounts import mails
 from accounts.models import AccountMail
 from common.limits import MAILS_TO_MAILBOX, scaled
-from games.notices import emails, notice_mails
-from games.notices.emails import Reader
-from games.notices.kinds import Reason, Verdict
-from games.notices.queue import ClaimedMail, judge_or_postpone
-from mail.addresses import canonical, is_sent_as_written
-from mail.message_ids import name_of_mail
+from mail.addresses import is_sent_as_written
+from mail.models import EMAIL
+from mail.sources import ClaimedMail, Source, judge_or_postpone, sources
+from mail.verdicts import SEND, Reason, Verdict
 
 log = structlog.get_logger(__name__)
 
@@ -38,8 +36,6 @@ COUNTED_STATES: Final = (
     AccountMail.State.FAILED,
 )
 """The states that count for the limit of a mailbox. A mail that failed may still have arrived."""
-LIMITED: Final = tuple(name for name, kind in mails.KINDS.items() if kind.limited)
-
 Bucket = tuple[str, str]
 """A kind of mail and a mailbox. A limit counts the mails of a bucket together."""
 
@@ -59,7 +55,7 @@ class _Sent:
         return times[-allowed] + MAILS_TO_MAILBOX.window if allowed is not None and full else None
 
 
-def judge_due(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
+def judge_due(channel: str, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
     """Lock up to `most` due mails, the oldest, and return each with a verdict.
 
     Returns nothing while another sender does the same.
@@ -86,6 +82,12 @@ def judge_due(*, now: datetime, most: int) -> list[tuple[AccountMail, Verdict]]:
     return verdicts
 
 
+def _limited() -> list[str]:
+    """Return the names of all kinds that are sent when somebody asks for them."""
+    kinds = (kind for source in sources() for kind in source.kinds.values())
+    return [kind.name for kind in kinds if isinstance(kind, mails.MailKind) and kind.limited]
+
+
 def _due(now: datetime) -> QuerySet[AccountMail]:
     return AccountMail.objects.filter(state=AccountMail.State.WAITING, due_at__lte=now)
 
@@ -94,7 +96,7 @@ def _sent(mailboxes: set[str], now: datetime) -> _Sent:
     """Return the limited mails that went out to these mailboxes. Runs one query."""
     sent = _Sent()
     rows = AccountMail.objects.filter(
-        kind__in=LIMITED, mailbox__in=mailboxes, state__in=COUNTED_STATES, since__gt=now - MAILS_TO_MAILBOX.window
+        kind__in=_limited(), mailbox__in=mailboxes, state__in=COUNTED_STATES, since__gt=now - MAILS_TO_MAILBOX.window
     )
     for kind, mailbox, address, since in rows.order_by("since").values_list("kind", "mailbox", "address", "since"):
         sent.times[kind, mailbox].append(since)
@@ -114,13 +116,15 @@ def _settle_others(rows: Sequence[AccountMail], sent: _Sent, now: datetime) -> N
     Runs one statement, and one more for each mailbox that has reached its limit.
     """
     others = _due(now).exclude(pk__in=[row.pk for row in rows])
-    late = others.filter(kind__in=LIMITED, mailbox__in={row.mailbox for row in rows}, created_at__lt=now - mails.LATEST)
-    _unlocked(late).update(state=AccountMail.State.DROPPED, reason="late", since=now)
+    # Not by `created_at` alone: PostgreSQL would take the index of that column, and read most of the table.
+    late = others.alias(late_at=F("created_at") + mails.LATEST).filter(late_at__lt=now)
+    late = late.filter(kind__in=_limited(), mailbox__in={row.mailbox for row in rows})
+    _unlocked(late).update(state=AccountMail.State.DROPPED, reason=Reason.LATE, since=now)
     for kind, mailbox in {(row.kind, row.mailbox) for row in rows}:
         until = sent.full_until((kind, mailbox))
         if until is not None:
             waiting = _unlocked(others.filter(kind=kind, mailbox=mailbox))
-            waiting.update(due_at=until, reason="enough", since=now, tries=_TRIES)
+            waiting.update(due_at=until, reason=Reason.ENOUGH, since=now, tries=_TRIES)
 
 
 def _unlocked(rows: QuerySet[AccountMail]) -> QuerySet[AccountMail]:
@@ -130,40 +134,32 @@ def _unlocked(rows: QuerySet[AccountMail]) -> QuerySet[AccountMail]:
 
 def _judge(row: AccountMail, sent: _Sent, now: datetime) -> Verdict:
     if not is_sent_as_written(row.address):
-        return Verdict("nothing")  # the limits would not count it for the mailbox that gets it
-    if not mails.KINDS[row.kind].limited:
-        return Verdict()
+        return Verdict(Reason.NOTHING)  # the limits would not count it for the mailbox that gets it
+    if not mails.kind_named(row.kind).limited:
+        return SEND
     if now - row.created_at > mails.LATEST:
-        return Verdict("late")
+        return Verdict(Reason.LATE)
     leading = sent.leading.get((row.kind, row.address))
     if leading is not None and (row.kind != mails.CONFIRM or mails.add_to_list(leading, row)):
-        return Verdict("merged")
-    if row.kind == mails.RESET and _is_pointless(row):
-        return Verdict("nothing")  # checked before the limit, because waiting would not help
+        return Verdict(Reason.MERGED)
+    if row.kind == mails.RESET and not mails.has_content(row):
+        return Verdict(Reason.NOTHING)  # checked before the limit, because waiting would not help
     until = sent.full_until((row.kind, row.mailbox))
     if until is not None:
         # It waits, because others may have used up the limit with other spellings of the mailbox. A password reset is
         # dropped if its address has just had one, because that mail listed all accounts of the address.
         again = row.kind != mails.CONFIRM and (row.kind, row.address) in sent.recent
-        return Verdict("enough", None if again else until)
-    return Verdict("nothing" if row.kind != mails.RESET and _is_pointless(row) else "")
+        return Verdict(Reason.ENOUGH, None if again else until)
+    return SEND if row.kind == mails.RESET or mails.has_content(row) else Verdict(Reason.NOTHING)
 
 
-def _is_pointless(row: AccountMail) -> bool:
-    """Return True if this requested mail has nothing to say any more."""
-    return _reader(row) is None if row.kind == mails.WORKS else not mails.has_content(row)
-
-
-def compose(rows: Sequence[AccountMail], *, now: datetime) -> list[ClaimedMail[AccountMail]]:
+def compose(rows: Sequence[AccountMail], now: datetime) -> list[ClaimedMail]:
     """Make the mail of each row, in order. A mail that cannot be made is None."""
     return [([row], _try_mail(row, now)) for row in rows]
 
 
 def _try_mail(row: AccountMail, now: datetime) -> EmailMultiAlternatives | None:
     try:
-        if row.kind == mails.WORKS:
-            reader = _reader(row)
-            return emails.works_mail(reader, now=now, unique=name_of_mail([row])) if reader is not None else None
         return mails.build(row, now=now)
     except Exception as error:  # noqa: BLE001  # one mail that cannot be made must not stop the others
         # No traceback: its values can include links that set passwords.
@@ -171,9 +167,4 @@ def _try_mail(row: AccountMail, now: datetime) -> EmailMultiAlternatives | None:
         return None
 
 
-def _reader(row: AccountMail) -> Reader | None:
-    """Return the person that a mail about their address is for, or None if it is no longer their address."""
-    if row.user is None:
-        return None
-    reader = notice_mails.readers_of({row.user}).get(row.user.pk)
-    return reader if reader is not None and canonical(reader.address) == row.address else None
+SOURCE: Final = Source("accounts", mails.KINDS, {EMAIL}, judge_due, compose)

@@ -1,0 +1,69 @@
+"""What becomes of claimed rows: handed over, sent, tried later or given up.
+
+A row is marked as handed over just before the server gets it. After a crash before that mark it is claimed again, after
+the mark never (docs/decisions/0040-one-mail-per-notice.md). The rows of a call are those of one mail or message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Final, Literal
+
+from django.db.models import QuerySet
+
+from mail.models import Delivery
+from mail.verdicts import Reason
+
+STALE: Final = timedelta(minutes=5)
+"""A claim older than this belongs to a sender that died."""
+MOST_TRIES: Final = 6
+FIRST_WAIT: Final = timedelta(minutes=1)
+"""The wait before the second try of a mail. It grows fourfold each time, so the last try is 6 hours after the first."""
+
+
+def recover(now: datetime) -> None:
+    """Take back the claims of senders that died. What they had handed over may have arrived, so it stays failed."""
+    under_way = Delivery.objects.filter(since__lt=now - STALE)
+    under_way.filter(state=Delivery.State.SENDING).update(state=Delivery.State.WAITING, claim=None, since=now)
+    under_way.filter(state=Delivery.State.HANDED).update(state=Delivery.State.FAILED, reason=Reason.UNSURE, since=now)
+
+
+def _stored(rows: Sequence[Delivery]) -> QuerySet[Delivery]:
+    """Return the stored rows that their sender still has claimed."""
+    return Delivery.objects.filter(pk__in=[row.pk for row in rows], claim=rows[0].claim)
+
+
+def hand_over(rows: Sequence[Delivery], now: datetime) -> bool:
+    """Mark rows as handed over, just before they are; return False if the claim is no longer ours."""
+    ours = _stored(rows).filter(state=Delivery.State.SENDING)
+    return ours.update(state=Delivery.State.HANDED, since=now) == len(rows)
+
+
+def settle(rows: Sequence[Delivery], state: str, now: datetime, reason: Reason | Literal[""] = "") -> None:
+    """Set the final state of rows, and its reason."""
+    _stored(rows).update(state=state, reason=reason, since=now)
+
+
+def try_later(rows: Sequence[Delivery], now: datetime) -> None:
+    """Postpone rows, longer each time, or give them up after `MOST_TRIES`."""
+    for tries, same in groupby(sorted(rows, key=lambda row: row.tries), key=lambda row: row.tries + 1):
+        found = list(same)
+        if tries >= MOST_TRIES:
+            settle(found, Delivery.State.FAILED, now, Reason.GAVE_UP)
+            continue
+        _stored(found).update(
+            state=Delivery.State.WAITING,
+            reason=Reason.AGAIN,
+            since=now,
+            claim=None,
+            tries=tries,
+            due_at=now + FIRST_WAIT * 4 ** (tries - 1),
+        )
+
+
+def give_back(rows: Sequence[Delivery], now: datetime, reason: Reason | Literal[""] = "") -> None:
+    """Give up the claim on rows, so that any sender can claim them."""
+    under_way = (Delivery.State.SENDING, Delivery.State.HANDED)
+    _stored(rows).filter(state__in=under_way).update(state=Delivery.State.WAITING, reason=reason, since=now, claim=None)

@@ -1,0 +1,152 @@
+"""What the outbox delivers, and the state of the outbox. `mail.sources` says who writes the rows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+from django.contrib.postgres.indexes import BrinIndex
+from django.db import models
+from django.db.models import Q
+
+from mail.addresses import LONGEST_ADDRESS
+
+EMAIL: Final = "email"
+SITE: Final = "site"
+"""The names of channels, as stored. `mail.channels` has their rows."""
+TEXT_LENGTH: Final = 600
+"""The most characters that a notice says: sentences and the longest answer of staff. A longer text is cut off."""
+TO_PERSON: Final = Q(mailbox="")
+TO_ADDRESS: Final = ~TO_PERSON
+"""Conditions: a notice to a person, whose address is looked up when it is sent, or a mail about an address."""
+
+
+class Delivery(models.Model):
+    """One thing that is told to one person through one channel, written in the transaction of what it is about.
+
+    It is `waiting` until `due_at`, when the outbox checks whether it is still needed. Then it is shown or handed over
+    (`sent`), dropped with a `reason` (`dropped`), or given up (`failed`). A mail is claimed first (`sending`), and
+    marked `handed` just before the mail server gets it. `since` is when the state last changed.
+
+    No row holds a token, because links are made when a mail is sent.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        SENDING = "sending", "Being sent"
+        HANDED = "handed", "Handed over"
+        SENT = "sent", "Sent"
+        DROPPED = "dropped", "Not sent"
+        FAILED = "failed", "Failed"
+
+    # None for a mail to an address if the person who asked for it is not known to own an account.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="deliveries", db_index=False
+    )
+    # Null if it is not about a game.
+    game = models.ForeignKey(
+        "games.Game", null=True, blank=True, on_delete=models.CASCADE, related_name="deliveries", db_index=False
+    )
+    # That of the game; of a digest the number of its day.
+    version = models.PositiveIntegerField(default=0)
+    kind = models.CharField(max_length=60)  # a name in the `kinds` of a source
+    channel = models.CharField(max_length=16)  # a name in `mail.channels.CHANNELS`
+    # What the notice was written for. Tells notices apart that are equal in all other fields:
+    # - a time in seconds since the epoch for a reminder, a seat taken over by a bot, or a day of vacation taken
+    #   automatically
+    # - the number of the audit entry for a seat, a role or a second factor that staff gave or took away, for the turn
+    #   that comes with such a seat, and for a changed outcome of a report
+    # - the number of the case for a new case or a settled report, and of the appeal for one that arrived or is decided
+    # - the number of the person who asks for a rematch
+    # - 0 for all others
+    occasion = models.PositiveBigIntegerField(default=0)
+    # The names of the sentences that say what happened, which the row of the kind has; "" if the page of the game says
+    # it, and in rows that have a `text`.
+    said = models.CharField(max_length=32, blank=True, default="", db_default="")
+    # What the sentences need: numbers, times in ISO 8601, people by their id, an event as its reader may see it.
+    facts = models.JSONField(blank=True, default=dict, db_default={})
+    # The sentence itself, of notices that release 0.1 wrote. The last of them are deleted 60 days after the upgrade
+    # (`games.notices.preferences.KEPT`): a later release can drop the column, `games.notices.old_texts` and
+    # `User.former_names`.
+    text = models.CharField(max_length=TEXT_LENGTH, blank=True, default="", db_default="")
+    read_at = models.DateTimeField(null=True, blank=True)
+    # Of a mail about an address: where it goes, in the spelling of `addresses.canonical`.
+    address = models.EmailField(max_length=LONGEST_ADDRESS, blank=True, default="", db_default="")
+    # Of such a mail what limits count: the mailbox (`addresses.mailbox_of`), or for a new password a confirmed address.
+    mailbox = models.EmailField(max_length=LONGEST_ADDRESS, blank=True, default="", db_default="")
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    # Why it was dropped, failed or waits longer: a name in `mail.verdicts.Reason`.
+    reason = models.CharField(max_length=16, blank=True, default="")
+    created_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    since = models.DateTimeField()
+    # Failures in a row, of the check or of sending.
+    tries = models.PositiveSmallIntegerField(default=0)
+    # The claim of the outbox that is sending it.
+    claim = models.UUIDField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        constraints = (
+            models.UniqueConstraint(
+                fields=["game", "user", "version", "kind", "channel", "occasion"],
+                name="notice_once",
+                condition=TO_PERSON,
+                nulls_distinct=False,
+            ),
+            # Without a user to count requests for, one waiting mail answers all requests like it.
+            models.UniqueConstraint(
+                fields=["kind", "address"],
+                name="mail_asked_once",
+                condition=Q(user=None, state__in=("waiting", "sending", "handed")),
+            ),
+        )
+        indexes = (
+            # The sender reads the first rows of these two, however many wait.
+            models.Index(
+                fields=["channel", "due_at", "id"], name="notice_due", condition=Q(TO_PERSON, state="waiting")
+            ),
+            models.Index(fields=["due_at", "id"], name="mail_due", condition=Q(TO_ADDRESS, state="waiting")),
+            models.Index(fields=["since"], name="notice_under_way", condition=Q(state__in=("sending", "handed"))),
+            models.Index(
+                fields=["user", "game"],
+                name="notice_open",
+                condition=Q(state="waiting") | Q(channel=SITE, state="sent", read_at=None),
+            ),
+            models.Index(fields=["user", "-id"], name="notice_of_user"),
+            BrinIndex(fields=["created_at"], name="notice_age"),
+            models.Index(fields=["user", "kind"], name="mail_of_user", condition=TO_ADDRESS),
+            models.Index(fields=["since"], name="mail_age", condition=TO_ADDRESS),
+            models.Index(
+                fields=["mailbox", "kind", "due_at"],
+                name="mail_to_mailbox",
+                condition=Q(TO_ADDRESS, state="waiting"),
+            ),
+            models.Index(
+                fields=["mailbox", "kind", "since"],
+                name="mail_gone_out",
+                condition=Q(TO_ADDRESS, state__in=("sending", "handed", "sent", "failed")),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} to {self.user_id} by {self.channel}"
+
+
+class Outbox(models.Model):
+    """The state of all mail, in a single row."""
+
+    # Mail is held since then, for the reason `held_why`.
+    held_since = models.DateTimeField(null=True, blank=True)
+    held_why = models.CharField(max_length=200, blank=True, default="")
+    # When the mail server is tried again.
+    retry_at = models.DateTimeField(null=True, blank=True)
+    # In a row.
+    failures = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "outbox"
+        constraints = (models.CheckConstraint(condition=Q(id=1), name="outbox_has_one_row"),)
+
+    def __str__(self) -> str:
+        return "held" if self.held_since else "open"

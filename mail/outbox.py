@@ -1,0 +1,109 @@
+"""Deliver due notices and mails: check them again, then show them on the site or claim them for sending.
+
+A claim is one transaction. It skips rows that others have locked, so any number of senders can work. Then the channel
+sends what was claimed and stores the result of each (docs/decisions/0040-one-mail-per-notice.md).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from django.db import transaction
+
+from common.run_all import run_all
+from mail import claims
+from mail.channels import CHANNELS, Channel
+from mail.models import Delivery, Outbox
+from mail.sources import Source, sources
+from mail.verdicts import Reason, Verdict
+
+BATCH: Final = 100
+"""The most rows of one claim. Few enough that their mails are sent or given back long before the claim is stale."""
+BUDGET: Final = timedelta(seconds=20)
+"""No further mail is started after this time, so that a slow mail server does not block the worker."""
+
+
+def deliver(*, clock: Callable[[], datetime], most: int = 1000) -> int:
+    """Show and send what is due, oldest first; return the number of rows that were delivered, dropped or postponed.
+
+    Notices on the site come first, so that they do not wait for a server. Mails about accounts come next, because
+    people wait for them. Each source of a channel gets at most an equal share of the time, and what those before left.
+
+    :raises ExceptionGroup: after all, if one of them failed.
+    """
+    begun, done = clock(), list[int]()
+    turns = [
+        (channel, source) for channel in CHANNELS.values() for source in sources() if channel.name in source.channels
+    ]
+    slow = sum(channel.sender is not None for channel, _ in turns)
+    steps, served = dict[str, Callable[[], None]](), 0
+    for channel, source in turns:
+        served += channel.sender is not None
+        until = begun + BUDGET * (served / slow if channel.sender is not None else 1)
+        steps[f"{source.name}_{channel.name}"] = partial(_deliver, channel, source, clock, until, most, done)
+    run_all(**steps)
+    return sum(done)
+
+
+def _deliver(
+    channel: Channel, source: Source[Any], clock: Callable[[], datetime], until: datetime, most: int, total: list[int]
+) -> None:
+    done = 0
+    while done < most and (now := clock()) < until:
+        claimed, settled = claim(channel, source, now=now)
+        if claimed and channel.sender is not None:
+            channel.sender.deliver(channel.sender.compose(source, claimed, now), clock, until)
+        done += settled + len(claimed)
+        if settled + len(claimed) < BATCH:
+            break
+    total.append(done)
+
+
+def claim(channel: Channel, source: Source[Any], *, now: datetime) -> tuple[list[Delivery], int]:
+    """Check what is due; return the rows claimed for sending, and how many others were shown, dropped or postponed."""
+    with transaction.atomic():
+        claims.recover(now)
+        if not channel.is_open(now):
+            return [], 0
+        claim_id = uuid.uuid4()
+        rows = []
+        for row, verdict in source.judge_due(channel.name, now, BATCH):
+            _settle(row, verdict, now, claim_id if channel.sender is not None else None)
+            rows.append(row)
+        Delivery.objects.bulk_update(rows, ["state", "reason", "since", "due_at", "claim", "tries"])
+        going = [row for row in rows if row.state in (Delivery.State.SENDING, Delivery.State.SENT)]
+        if going:
+            channel.claimed(going, now)
+    claimed = [row for row in going if row.state == Delivery.State.SENDING]
+    return claimed, len(rows) - len(claimed)
+
+
+def _settle(row: Delivery, verdict: Verdict, now: datetime, claim_id: uuid.UUID | None) -> None:
+    """Update a row by its verdict. Without `claim_id` it goes by a channel that shows it immediately."""
+    if verdict.reason == Reason.FAULT:
+        row.tries += 1
+    elif row.reason == Reason.FAULT:
+        row.tries = 0  # they counted faults
+    row.reason, row.since = verdict.reason, now
+    if verdict.until is not None:
+        row.due_at = verdict.until
+    elif verdict.reason:
+        row.state = Delivery.State.DROPPED
+    elif claim_id is None:
+        row.state = Delivery.State.SENT
+    else:
+        row.state, row.claim = Delivery.State.SENDING, claim_id
+
+
+def hold(*, why: str, now: datetime) -> None:
+    """Send no mail until `release`. Notices are still written, and shown on the site."""
+    Outbox.objects.update_or_create(pk=1, defaults={"held_since": now, "held_why": why})
+
+
+def release() -> bool:
+    """Send mail again, after checking that it is still needed; return False if it was not on hold."""
+    return bool(Outbox.objects.filter(pk=1, held_since__isnull=False).update(held_since=None, held_why=""))

@@ -1,0 +1,81 @@
+"""The registry of the parts of the site that write notices, with all kinds of notices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Generic, TypeVar
+
+import structlog
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.db import Error
+from django.utils.module_loading import import_string
+
+from mail.kinds import Kind
+from mail.models import Delivery
+from mail.verdicts import Reason, Verdict
+
+log = structlog.get_logger(__name__)
+
+FAULT_WAIT: Final = timedelta(minutes=1)
+"""The wait before the second check of a row that cannot be checked. It doubles each time."""
+MOST_CHECKS: Final = 12
+"""The most checks of such a row. The last is nearly three days after the first."""
+
+Row = TypeVar("Row", bound=Delivery)
+
+ClaimedMail = tuple[Sequence[Delivery], EmailMultiAlternatives | None]
+"""The rows of one mail, all of one claim, and the mail, or None if it could not be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Generic[Row]):
+    """A part of the site that writes notices.
+
+    name: Its name in the log.
+    kinds: Its kinds, by name.
+    channels: The names of the channels by which its notices go.
+    judge_due: Lock the due rows of a channel (`SKIP LOCKED`), at most so many, and return each with a verdict. Called
+        in a transaction.
+    mails: Make the mails of claimed rows, after that transaction.
+    """
+
+    name: str
+    kinds: Mapping[str, Kind]
+    channels: Collection[str]
+    judge_due: Callable[[str, datetime, int], Sequence[tuple[Row, Verdict]]]
+    mails: Callable[[Sequence[Row], datetime], Sequence[ClaimedMail]]
+
+
+def sources() -> list[Source[Any]]:
+    """Return all sources, in the order of their turns."""
+    return [import_string(path) for path in settings.NOTICE_SOURCES]
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind with this name, of any source.
+
+    :raises KeyError: there is none, for example because a later release wrote the row.
+    """
+    for source in sources():
+        if name in source.kinds:
+            return source.kinds[name]
+    raise KeyError(name)
+
+
+def judge_or_postpone(row: Delivery, judge: Callable[[], Verdict], *, now: datetime) -> Verdict:
+    """Return the verdict of `judge` on this row. If that fails, log it and postpone the row.
+
+    :raises Error: a database error.
+    """
+    try:
+        return judge()
+    except Error:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever it is, deliver the others
+        # No traceback: its values can include cards.
+        log.error("a notice cannot be checked", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # see above
+        given_up = row.tries >= MOST_CHECKS
+        return Verdict(Reason.FAULT, None if given_up else now + FAULT_WAIT * 2**row.tries)

@@ -1,0 +1,74 @@
+"""Why a notice is not sent, or not yet: what the check of a due notice answers, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from django.db.models import TextChoices
+
+
+class Reason(TextChoices):
+    """Why a notice was not sent or is still waiting, with the sentence for its reader."""
+
+    MOVED = "moved", "You moved before it was due."
+    MOVED_ON = "moved_on", "It was no longer your turn."
+    JOINED = "joined", "You had already joined that table."
+    OVER = "over", "The game was over or had started without you."
+    LATER = "later", "The deadline had been moved."
+    LOOKING = "looking", "You were looking at the game."
+    READ = "read", "You had already read it."
+    BACK = "back", "You already had your seat back."
+    STAFF = "staff", "Staff had changed your seat since."
+    ENDED = "ended", "The suspension had ended."
+    NEWER = "newer", "A newer notice about the same report was sent instead."
+    REMINDED = "reminded", "A reminder about the same turn was sent instead."
+    ASKED = "asked", "The same person had invited you by email less than a day before."
+    OFF = "off", "This is switched off in your notice settings."
+    NO_ADDRESS = "no_address", "Your account has no email address."
+    UNVERIFIED = "unverified", "Your email address is not confirmed."
+    BOUNCED = "bounced", "Emails to your address came back."
+    NO_ROLE = "no_role", "You had no role on this site any more."
+    CLOSED = "closed", "Your account was closed or suspended."
+    NOTHING = "nothing", "There was nothing to report."
+    PAUSED = "paused", "The game is paused."
+    VACATION = "vacation", "You are on vacation."
+    NIGHT = "night", "These are your quiet hours."
+    MERGED = "merged", "Another mail to the same address says the same."
+    ENOUGH = "enough", "This mailbox has had enough such mails for an hour."
+    LATE = "late", "It was too old."
+    AGAIN = "again", "The mail server did not accept it. We will try again."
+    SERVER = "server", "The mail server could not be reached. We will try again."
+    REFUSED = "refused", "The mail server says that your address does not accept mail."
+    GAVE_UP = "gave_up", "The mail server did not accept it, and we have stopped trying."
+    FAULT = "fault", "Something went wrong on our side. We’ve logged it."
+    UNSURE = "unsure", "The site stopped while sending it. It may or may not have arrived."
+
+
+EXPECTED: Final = frozenset(
+    {
+        Reason.MOVED, Reason.MOVED_ON, Reason.JOINED, Reason.LOOKING, Reason.REMINDED, Reason.READ, Reason.BACK,
+        Reason.STAFF, Reason.ENDED, Reason.NEWER, Reason.OFF, Reason.ASKED, Reason.NO_ROLE,
+    }
+)  # fmt: skip
+"""Reasons that need no attention. Pages hide notices that were dropped for one of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do with a notice that is due.
+
+    Without a `reason`, send it. With a `reason`, drop it, or check it again at `until` if that is given.
+    """
+
+    reason: Reason | Literal[""] = ""
+    until: datetime | None = None
+
+
+SEND: Final = Verdict()
+
+
+def sentence_of(reason: str) -> str:
+    """Return the sentence for a stored reason, or the reason if it was written by a later release."""
+    return Reason(reason).label if reason in Reason.values else reason
