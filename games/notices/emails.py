@@ -123,7 +123,10 @@ def turn_mail(reader: Reader, kind: NoticeKind, turns: Sequence[Turn], *, now: d
     else:
         one = say.text("mail", "Your turn in {game}", game=names[0])
         many = say.text("mail", "Your turn in {n} games: {games}", n=n, games=games)
-    context: dict[str, Any] = {"title": kind.title, "games": [_turn(reader, turn, now) for turn in turns]}
+    context: dict[str, Any] = {
+        "title": say.text("mail", kind.title),
+        "games": [_turn(reader, turn, now) for turn in turns],
+    }
     if n > 1:
         return _mail(many, context, reader, kind, about=None, now=now, unique=unique)
     if not kind.reminds:
@@ -244,8 +247,9 @@ def _news(reader: Reader, news: EmailItem) -> dict[str, Any]:
 
 def _link_text(kind: NoticeKind, news: EmailItem) -> str:
     """Return the text of the link to the table."""
-    playing = news.view is not None and news.view.status == Game.Status.PLAYING
-    return kind.link if playing else say.text("mail", "Open the table")
+    if news.view is not None and news.view.status == Game.Status.PLAYING:
+        return say.text("mail", kind.link)
+    return say.text("mail", "Open the table")
 
 
 def _mail(
@@ -263,7 +267,8 @@ def _mail(
     :param about: the one game that the mail is about, or None.
     """
     stop = mail_links.link_url(mail_links.STOP, user_id=reader.user_id, target=kind.name, key=reader.key)
-    more = {"stop": stop, "kind": kind.title, "settings": settings.SITE_URL + reverse("notice-settings")}
+    page = settings.SITE_URL + reverse("notice-settings")
+    more = {"stop": stop, "kind": say.text("mail", kind.title), "settings": page}
     message = _message(kind.template, subject, context | more, reader, now=now, unique=unique)
     message.extra_headers |= {
         "List-Unsubscribe": f"<{stop}>",

@@ -76,6 +76,14 @@ def deliver(after: timedelta = timedelta(), since: datetime | None = None) -> li
 # No mail is sent inside a request
 
 
+def test_every_kind_has_a_sentence_or_a_layout_of_its_own() -> None:
+    assert {name for name, kind in mails.KINDS.items() if not kind.sentence} == {
+        mails.CONFIRM,
+        mails.RESET,
+        mails.WORKS,
+    }
+
+
 def test_every_mail_of_allauth_has_a_kind_here() -> None:
     packages = Path(allauth.__file__).parent
     code = "".join(
@@ -755,7 +763,7 @@ def test_a_notice_says_what_changed_and_when_and_no_network_address(alice: User)
     (message,) = mail.outbox
     text = str(message.body)
     assert message.subject == "Your password was changed"
-    assert f"Your password was changed. This happened on {now:%-d %B %Y} at {now:%H:%M} IST." in text
+    assert f"Your password was changed.\nThis happened on {now:%-d %B %Y} at {now:%H:%M} IST." in text
     assert "revokes its API tokens:\nhttp://127.0.0.1:8000/accounts/password/reset/\n" in text
     assert "192.0.2.7" not in text
     assert "Netscape" not in text
