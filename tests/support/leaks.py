@@ -33,7 +33,7 @@ def leak_in_refusals(patch: pytest.MonkeyPatch, told: Callable[[rules.Position, 
         try:
             return apply(position, seat, move, options, *rest)
         except rules.Refused as refused:
-            refused.message += told(position, seat, options)
-            raise
+            leak = told(position, seat, options)
+            raise rules.Refused(refused.code, "{why}{leak}", why=refused.message, leak=leak) from refused
 
     patch.setattr(rules, "apply", leaky)
