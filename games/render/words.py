@@ -585,7 +585,7 @@ def differences(view: GameView) -> str:
 def _differences(preset: str, options: rules.Options, _language: str | None) -> str:
     changed = rules.options_diff(preset, options)
     told = [
-        spec.sentence(changed[spec.name])
+        spec.sentence(changed[spec.name], say)
         for spec in rules.OPTIONS
         if spec.name in changed and spec.name not in ("target", "rounds")
     ]
