@@ -36,9 +36,9 @@ from common.readers_language import say
 from common.say import N_
 from mail import sources
 from mail.addresses import LONGEST_ADDRESS, canonical, mailbox_of
-from mail.kinds import Kind
 from mail.message_ids import message_id, name_of_mail
 from mail.models import EMAIL
+from mail.sources import Kind
 
 MOST_WAITING: Final = 20
 """How many notices of one kind may wait for one person and mailbox."""

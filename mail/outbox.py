@@ -39,11 +39,11 @@ def deliver(*, clock: Callable[[], datetime], most: int = 1000) -> int:
     turns = [
         (channel, source) for channel in CHANNELS.values() for source in sources() if channel.name in source.channels
     ]
-    slow = sum(channel.sender is not None for channel, _ in turns)
+    slow = sum(channel.deliver is not None for channel, _ in turns)
     steps, served = dict[str, Callable[[], None]](), 0
     for channel, source in turns:
-        served += channel.sender is not None
-        until = begun + BUDGET * (served / slow if channel.sender is not None else 1)
+        served += channel.deliver is not None
+        until = begun + BUDGET * (served / slow if channel.deliver is not None else 1)
         steps[f"{source.name}_{channel.name}"] = partial(_deliver, channel, source, clock, until, most, done)
     run_all(**steps)
     return sum(done)
@@ -55,8 +55,8 @@ def _deliver(
     done = 0
     while done < most and (now := clock()) < until:
         claimed, settled = claim(channel, source, now=now)
-        if claimed and channel.sender is not None:
-            channel.sender.deliver(channel.sender.compose(source, claimed, now), clock, until)
+        if claimed and channel.deliver is not None:
+            channel.deliver(channel.compose(source, claimed, now), clock, until)
         done += settled + len(claimed)
         if settled + len(claimed) < BATCH:
             break
@@ -72,7 +72,7 @@ def claim(channel: Channel, source: Source[Any], *, now: datetime) -> tuple[list
         claim_id = uuid.uuid4()
         rows = []
         for row, verdict in source.judge_due(channel.name, now, BATCH):
-            _settle(row, verdict, now, claim_id if channel.sender is not None else None)
+            _settle(row, verdict, now, None if channel.deliver is None else claim_id)
             rows.append(row)
         Delivery.objects.bulk_update(rows, ["state", "reason", "since", "due_at", "claim", "tries"])
         going = [row for row in rows if row.state in (Delivery.State.SENDING, Delivery.State.SENT)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
@@ -13,7 +13,6 @@ from django.core.mail import EmailMultiAlternatives
 from django.db import Error
 from django.utils.module_loading import import_string
 
-from mail.kinds import Kind
 from mail.models import Delivery
 from mail.verdicts import Reason, Verdict
 
@@ -28,6 +27,26 @@ Row = TypeVar("Row", bound=Delivery)
 
 ClaimedMail = tuple[Sequence[Delivery], EmailMultiAlternatives | None]
 """The rows of one mail, all of one claim, and the mail, or None if it could not be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of notice or mail. Sources add what only theirs need.
+
+    name: The stored value.
+    title: The name on pages and in mails.
+    turn: It is about the player's turn. Such a notice has no text of its own and is dropped when the turn is over. Its
+        mail does not wait for the morning if the turn ends before that or soon after.
+    on_vacation, in_quiet_hours: Send the mail during that time too, instead of waiting for its end.
+    while_suspended: Send the mail to a suspended person too.
+    """
+
+    name: str
+    title: str
+    turn: bool = field(default=False, kw_only=True)
+    on_vacation: bool = field(default=False, kw_only=True)
+    in_quiet_hours: bool = field(default=False, kw_only=True)
+    while_suspended: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

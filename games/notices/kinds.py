@@ -16,8 +16,8 @@ from django.urls import reverse
 
 from common.say import N_
 from games.models import Game, Notice, NoticeSettings
-from mail.kinds import Kind
 from mail.models import EMAIL, SITE
+from mail.sources import Kind
 from mail.verdicts import SEND, Reason, Verdict
 
 if TYPE_CHECKING:

@@ -147,4 +147,4 @@ def _channel_check(row: Notice, facts: _Facts) -> Verdict:
     kind = KINDS[row.kind]
     turn_ends = facts.table_of(row).game.deadline if kind.turn else None
     address = facts.addresses.get(row.user.pk)
-    return facts.channel.may_send(row, kind, address, now=facts.now, turn_ends=turn_ends)
+    return facts.channel.may_send(row, kind, address, facts.now, turn_ends)

@@ -5,38 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
-from mail.kinds import Kind
 from mail.models import Delivery
-from mail.sources import Source
+from mail.sources import Kind, Source
 from mail.verdicts import SEND, Verdict
-
-
-class MaySend(Protocol):
-    """Says whether a notice of this kind may go to its reader now, at this address (None if there is none)."""
-
-    def __call__(self, row: Any, kind: Kind, address: Any, *, now: datetime, turn_ends: datetime | None) -> Verdict: ...
-
-
-def _no_addresses(people: Collection[int]) -> Mapping[int, Any]:
-    return {}
-
-
-def _at_any_time(row: Any, kind: Kind, address: Any, *, now: datetime, turn_ends: datetime | None) -> Verdict:
-    return SEND
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """How a channel hands over what was claimed, after the transaction of the claim.
-
-    compose: Make the messages of claimed rows.
-    deliver: Hand them over until a time, and store what came back. Gets what `compose` returned and a clock.
-    """
-
-    compose: Callable[[Source[Any], Sequence[Delivery], datetime], Sequence[Any]]
-    deliver: Callable[[Sequence[Any], Callable[[], datetime], datetime], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +18,23 @@ class Channel:
 
     name: The stored value.
     title: The name on pages.
-    claimed: Called with the rows that go out, at the end of the transaction that claims them.
-    sender: None for a channel in which a row has arrived with that transaction.
-    is_open: Whether anything may go out now. Called in that transaction.
+    is_open: Whether anything may go out now. Called in the transaction of a claim.
     addresses: The addresses of people by their ids, read for many at once.
-    may_send: Whether a notice may go to its reader now. Its `turn_ends` is the deadline of the turn it is about.
+    may_send: Whether a notice of this kind may go to its reader at this address (None if there is none), now, with the
+        deadline of the turn that it is about.
+    claimed: Called with the rows that go out, at the end of the transaction that claims them.
+    compose: Make the messages of claimed rows, after that transaction.
+    deliver: Hand over these messages until a time, and store what came back. None for a channel in which a row has
+        arrived with the transaction.
     to_guests: Guests can be reached.
     """
 
     name: str
     title: str
     claimed: Callable[[Sequence[Delivery], datetime], None]
-    sender: Sender | None = None
     is_open: Callable[[datetime], bool] = lambda now: True
-    addresses: Callable[[Collection[int]], Mapping[int, Any]] = _no_addresses
-    may_send: MaySend = _at_any_time
+    addresses: Callable[[Collection[int]], Mapping[int, Any]] = lambda people: {}
+    may_send: Callable[[Delivery, Kind, Any, datetime, datetime | None], Verdict] = lambda *_: SEND
+    compose: Callable[[Source[Any], Sequence[Delivery], datetime], Sequence[Any]] = lambda source, rows, now: rows
+    deliver: Callable[[Sequence[Any], Callable[[], datetime], datetime], None] | None = None
     to_guests: bool = False

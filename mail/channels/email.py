@@ -27,12 +27,11 @@ from django.dispatch import Signal
 
 from mail import claims
 from mail.addresses import is_sent_as_written
-from mail.channels.base import Channel, Sender
-from mail.kinds import Kind
+from mail.channels.base import Channel
 from mail.models import EMAIL as NAME
 from mail.models import Delivery, Outbox
 from mail.smtp_replies import is_permanent
-from mail.sources import ClaimedMail, Source
+from mail.sources import ClaimedMail, Kind, Source
 from mail.verdicts import SEND, Reason, Verdict
 
 log = structlog.get_logger(__name__)
@@ -55,7 +54,7 @@ bounced: Final = Signal()
 
 @dataclass(frozen=True, slots=True)
 class MailAddress:
-    """The address that a person's mail goes to."""
+    """The address that somebody gets mail at, and whether it is confirmed."""
 
     email: str
     verified: bool
@@ -73,9 +72,7 @@ def mail_addresses(users: Collection[int]) -> dict[int, MailAddress]:
     return {pk: address for pk, address in found.items() if is_sent_as_written(address.email)}
 
 
-def may_send(
-    row: Any, kind: Kind, address: MailAddress | None, *, now: datetime, turn_ends: datetime | None
-) -> Verdict:
+def may_send(row: Any, kind: Kind, address: MailAddress | None, now: datetime, turn_ends: datetime | None) -> Verdict:
     """Return whether the person can get this mail now: their address, their account, then the hour."""
     if address is None:
         return Verdict(Reason.NO_ADDRESS)
@@ -87,10 +84,10 @@ def may_send(
     known = getattr(row.user, "notice_settings", None)
     if known is not None and known.bounced.casefold() == address.email.casefold():
         return Verdict(Reason.BOUNCED, None if now - row.created_at > BOUNCE_PATIENCE else now + BOUNCE_WAIT)
-    return hour_check(row, kind, now=now, turn_ends=turn_ends)
+    return hour_check(row, kind, now, turn_ends)
 
 
-def hour_check(row: Any, kind: Kind, *, now: datetime, turn_ends: datetime | None) -> Verdict:
+def hour_check(row: Any, kind: Kind, now: datetime, turn_ends: datetime | None) -> Verdict:
     """Hold mail back until vacation and quiet hours are over, unless its kind is sent then or its turn ends soon."""
     time_off = row.user.time_off
     if not kind.on_vacation and time_off.on_vacation(now):
@@ -240,8 +237,9 @@ EMAIL: Final = Channel(
     NAME,
     "By email",
     claimed=_claimed,
-    sender=Sender(_compose, _send),
     is_open=_is_open,
     addresses=mail_addresses,
     may_send=may_send,
+    compose=_compose,
+    deliver=_send,
 )

@@ -61,11 +61,10 @@ def mail_states() -> Counter[str]:
 
 def test_a_claim_that_was_taken_over_is_sent_once(server: MailServer, table: Table) -> None:
     claimed, _ = outbox.claim(email.EMAIL, source.SOURCE, now=DUE)
-    sender = email.EMAIL.sender
-    assert sender is not None
-    late = sender.compose(source.SOURCE, claimed, DUE)
+    assert email.EMAIL.deliver is not None
+    late = email.EMAIL.compose(source.SOURCE, claimed, DUE)
     deliver(DUE + 6 * MINUTE)
-    sender.deliver(late, lambda: DUE + 7 * MINUTE, DUE + HOUR)
+    email.EMAIL.deliver(late, lambda: DUE + 7 * MINUTE, DUE + HOUR)
 
     assert len(server.mails) == 1
     assert mail_states() == {"sent": 1}
