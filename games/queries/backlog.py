@@ -11,6 +11,7 @@ from django.db.models import Count, Max, Min, Q, QuerySet
 from accounts.models import AccountMail
 from games.models import Game, Heartbeat, Move, Notice
 from games.queries import due_bots
+from mail.channels import CHANNELS
 from mail.models import Outbox
 
 LATE: Final = timedelta(minutes=10)
@@ -73,11 +74,15 @@ def backlog(now: datetime, *, grace: timedelta) -> Backlog:
         clocks=_overdue(playing.filter(deadline__lte=now), "deadline", now),
         late=_late(heartbeat, now, grace),
         bots=_overdue(due_bots.attended(now), "wake_at", now),
-        notices=_overdue(Notice.objects.filter(state=Notice.State.WAITING, due_at__lte=now), "due_at", now),
+        notices=_overdue(_waiting_notices().filter(due_at__lte=now), "due_at", now),
         account_mails=_overdue(mails.filter(due_at__lte=now), "due_at", now),
         held_since=outbox.held_since if outbox else None,
         stopped=playing.filter(paused_reasons__contains=[Game.PAUSED_BY_RESTORE]).count(),
     )
+
+
+def _waiting_notices() -> QuerySet[Notice]:
+    return Notice.objects.filter(state=Notice.State.WAITING, channel__in=list(CHANNELS))  # as their index needs it
 
 
 def _overdue(rows: QuerySet[Any], column: str, now: datetime) -> Overdue:
@@ -103,8 +108,8 @@ def bots_are_late(now: datetime, *, grace: timedelta) -> bool:
 
 def mail_is_late(now: datetime) -> bool:
     """Return True if a notice or a mail has been due for longer than `LATE`. Runs at most two queries."""
-    due = {"state": Notice.State.WAITING, "due_at__lt": now - LATE}
-    return Notice.objects.filter(**due).exists() or AccountMail.objects.filter(**due).exists()
+    late = AccountMail.objects.filter(state=AccountMail.State.WAITING, due_at__lt=now - LATE)
+    return _waiting_notices().filter(due_at__lt=now - LATE).exists() or late.exists()
 
 
 def sweep_is_stale(now: datetime, *, grace: timedelta) -> bool:
