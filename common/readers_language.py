@@ -20,7 +20,8 @@ class ReadersLanguage(Say):
         return npgettext(context, one, many, n)
 
     def number(self, n: int) -> str:
-        return number_format(n, use_l10n=True, force_grouping=True)
+        # No language separates the digits of small numbers, and Django's function is slow.
+        return number_format(n, use_l10n=True, force_grouping=True) if n >= 1000 else str(n)
 
 
 say: Final = ReadersLanguage()

