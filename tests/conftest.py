@@ -57,10 +57,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out long tests without `--all`, else let each process begin with them."""
+    """Leave out long tests without `--all`, else those that they contain, and let each process begin with them."""
     long = [item for item in items if item.get_closest_marker("long")]
     others = [item for item in items if not item.get_closest_marker("long")]
     if config.getoption("--all"):
+        contained = [item for item in others if item.get_closest_marker("contained")]
+        others = [item for item in others if item not in contained]
+        config.hook.pytest_deselected(items=contained)
         items[:] = _spread(long, others, processes=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     elif long:
         items[:] = others

@@ -48,17 +48,11 @@ REFUSALS = tuple(
     for status in (400, 403, 404, 409, 410, 422)
 )
 """Errors that Chromium and HTMX log for refusals, which are expected."""
-COVERED = Path(__file__).with_name("test_smoke.py")
-"""The module whose tests others contain. Only runs without these need it."""
 LASTING = ("add_init_script", "expose_function", "route_web_socket")
 """Methods of a page whose effects stay with it. Those of `on` and `route` end with the test."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--all"):
-        covered = [item for item in items if item.path == COVERED]
-        items[:] = [item for item in items if item.path != COVERED]
-        config.hook.pytest_deselected(items=covered)
     for item in items:
         if item.nodeid.startswith("tests/browser/"):
             if not (item.get_closest_marker("firefox") or item.get_closest_marker("webkit")):

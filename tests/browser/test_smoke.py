@@ -19,7 +19,7 @@ from tests.browser.test_staff_pages import WIDER, Desk, desk
 
 __all__ = ["dealt", "desk", "staff"]  # the fixtures of those modules
 
-pytestmark = pytest.mark.smoke
+pytestmark = [pytest.mark.smoke, pytest.mark.contained]
 
 
 def test_every_page_opens_and_fits_a_phone(new_page: NewPage, cast: Cast) -> None:

@@ -193,6 +193,7 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
         transaction.set_rollback(True)
 
 
+@pytest.mark.contained
 def test_a_visitor_and_a_player_get_the_declared_answers(world: World) -> None:
     """Check two roles and methods of every row. The long test below checks all of them."""
     found = {row.key: letters_of(world, row, {"GET": ROLES[:2], "POST": ROLES[:2]}) for row in rows()}
@@ -221,6 +222,10 @@ def test_a_head_is_answered_like_a_get() -> None:
     for key, letters in declared().items():
         got, *_, head, _ = letters.split()
         assert head == "".join(got[n] for n in few), key
+
+
+def test_every_row_is_of_a_url_of_the_site() -> None:
+    assert set(declared()) == {row.key for row in rows()}
 
 
 def test_every_act_has_a_row() -> None:

@@ -59,6 +59,7 @@ def compared(answers: int, *, few: bool) -> Compared:
     raise AssertionError("games do not run out")
 
 
+@pytest.mark.contained
 def test_no_answer_depends_on_cards_that_its_reader_may_not_know(figure: Figure) -> None:
     done = compared(A_FEW, few=True)
     assert done.different == []
