@@ -24,7 +24,7 @@ class Reason(TextChoices):
     ENDED = "ended", "The suspension had ended."
     NEWER = "newer", "A newer notice about the same report was sent instead."
     REMINDED = "reminded", "A reminder about the same turn was sent instead."
-    ASKED = "asked", "The same person had invited you by email less than a day before."
+    ASKED = "asked", "You get one invitation a day by email from the same person."
     OFF = "off", "This is switched off in your notice settings."
     NO_ADDRESS = "no_address", "Your account has no email address."
     UNVERIFIED = "unverified", "Your email address is not confirmed."

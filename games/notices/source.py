@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.mails import MailKind
+from common.say import N_
 from games import announce
 from games.notices import notice_mails, preferences, recheck
 from games.notices.kinds import KINDS, WORKS
@@ -17,7 +18,7 @@ from mail.sources import Source
 
 _WORKS: Final = MailKind(
     WORKS,
-    "Does this address work again?",
+    N_("Does this address work again?"),
     limited=True,
     has_content=notice_mails.works_for_somebody,
     build=notice_mails.works_mail,

@@ -15,7 +15,7 @@ from accounts import mails
 from accounts.models import AccountMail, User
 from games.models import Notice
 from games.notices import player_notices, preferences
-from games.notices.kinds import DIGEST, KINDS
+from games.notices.kinds import DIGEST, KINDS, WORKS
 from mail import outbox
 from tests.support import account_pages as pages
 from tests.support.account_pages import claim, confirmed
@@ -79,7 +79,7 @@ def test_every_link_in_mails_is_of_the_site_url(settings: Settings, alice: User,
     outbox.deliver(clock=lambda: NOON)
 
     asked = set(AccountMail.objects.filter(state="sent").values_list("kind", flat=True))
-    assert asked == set(mails.KINDS)
+    assert asked == {*mails.KINDS, WORKS}
     assert len(mail.outbox) >= len(mails.KINDS) + 2
     seen = 0
     for message in mail.outbox:

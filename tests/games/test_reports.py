@@ -29,6 +29,7 @@ from mail import outbox
 from tests.conftest import logged_in, person, staff
 from tests.support.codes import staff_browser
 from tests.support.mail import parsed, text_of
+from tests.support.notices import texts_of
 from tests.support.staff import confirm, open_act, page_url
 from tests.support.tables import NOON, TWO_HANDS, table_at
 from tests.support.waiting import until
@@ -440,8 +441,8 @@ def test_the_decision_on_an_appeal_arrives_by_bell_and_mail(
     appeals.decide_appeal(appeal_id=appeal.pk, by=ann, lift=lift, answer=answer, reason=REASON, now=now)
     (letter,) = outbox_of(now)
     assert letter.to == ["alice@example.org"]
-    for body in (text_of(parsed(letter.message().as_bytes())), Notice.objects.get(channel="site").text):
-        assert f"{said} {answer}" in " ".join(body.split())
+    for body in (text_of(parsed(letter.message().as_bytes())), *texts_of(Notice.objects.filter(channel="site"))):
+        assert f"{said} Their answer: {answer}" in " ".join(body.split())
     assert f"{settings.SITE_URL}/suspended/" in everything_in(letter)
     if lift:
         page = logged_in(alice).get("/notices/").content.decode()
@@ -527,7 +528,7 @@ def test_staff_change_a_wrong_outcome(table: Table, mo: User, ann: User, alice: 
     assert "Read the outcome" in logged_in(alice).get("/rules/").content.decode()
     assert "We were wrong." in logged_in(alice).get("/reports/").content.decode()
     [letter] = outbox_of(timezone.now())
-    assert "Staff have changed the outcome of your report: we found nothing" in everything_in(letter)
+    assert "Staff have changed the outcome of your report. We found nothing" in everything_in(letter)
     read_answers(alice, NOON)
     assert not Notice.objects.filter(channel="site", user=alice, state="sent", read_at=None).exists()
 
@@ -581,7 +582,7 @@ def test_the_answer_of_a_closed_case_can_be_corrected_and_removed(table: Table, 
     assert confirm(browser, url, form).status_code == 302
     assert "The name was removed." in text(logged_in(alice).get("/reports/"))
     [letter] = outbox_of(timezone.now())
-    said = "Staff have changed their answer to your report. The outcome stays: we agreed and acted on it."
+    said = "Staff have changed their answer to your report. The outcome stays. We agreed and acted on it."
     assert said in everything_in(letter)
     assert confirm(browser, url, form | {"answer": ""}).status_code == 302
     own = text(logged_in(alice).get("/reports/"))
@@ -594,7 +595,7 @@ def test_an_answer_corrected_before_the_outcome_is_told_is_no_change(table: Tabl
     form = {"outcome": "acted", "answer": "The name was removed.", "reason": REASON}
     assert confirm(staff_browser(mo), f"/admin/games/case/{case.pk}/act/change_outcome/", form).status_code == 302
     [letter] = outbox_of(timezone.now())
-    assert letter.subject == "Staff have settled your report: we agreed and acted on it."
+    assert letter.subject == "Staff have settled your report. We agreed and acted on it."
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -613,10 +614,10 @@ def test_only_the_last_of_several_outcomes_is_told(table: Table, mo: User, ann: 
         }
         cases.change_outcome(by=ann, **change)
     [letter] = outbox_of(NOON)
-    assert letter.subject == "Staff have changed the outcome of your report: we could not tell."
+    assert letter.subject == "Staff have changed the outcome of your report. We could not tell."
     assert "acted on it" not in everything_in(letter)
     [unread] = Notice.objects.filter(user=alice, channel="site", state="sent", read_at=None)
-    assert unread.text == letter.subject
+    assert texts_of([unread]) == [letter.subject]
     replaced = Notice.objects.filter(user=alice, state="dropped")
     assert {row.reason for row in replaced} == {"newer"}
 
@@ -710,7 +711,7 @@ def test_an_appeal_is_closed_when_its_suspension_ends_otherwise(
     Notice.objects.filter(kind="suspended").delete()
     [letter] = outbox_of(now)
     assert letter.to == ["alice@example.org"]
-    for body in (text_of(parsed(letter.message().as_bytes())), Notice.objects.get(channel="site").text):
+    for body in (text_of(parsed(letter.message().as_bytes())), *texts_of(Notice.objects.filter(channel="site"))):
         assert said in " ".join(body.split())
     refused("over", appeals.decide_appeal, appeal_id=appeal.pk, by=ann, now=now, **DECISION)
     label, page = Appeal.Answer(decision).label, text(logged_in(alice).get("/suspended/"))
@@ -803,7 +804,7 @@ def test_reporters_get_the_outcome_only_on_the_site_and_by_mail(
     assert [(row.user, row.channel, row.game) for row in rows] == [
         (user, channel, None) for user in (alice, charlie) for channel in ("site", "email")
     ]
-    assert {row.text for row in rows} == {"Staff have settled your report: we agreed and acted on it."}
+    assert set(texts_of(rows)) == {"Staff have settled your report. We agreed and acted on it."}
     sent = outbox_of(NOON)
     assert [letter.to for letter in sent] == [["alice@example.org"], ["charlie@example.org"]]
     for letter in sent:
@@ -841,7 +842,7 @@ def test_several_outcomes_share_one_mail_and_are_in_the_summary(table: Table, mo
         close(Case.objects.get(kind=kind), mo, outcome="unclear")
     (letter,) = outbox_of(NOON)
     assert letter.subject == "2 of your reports are settled"
-    assert str(letter.body).count("we could not tell") == 2
+    assert str(letter.body).count("We could not tell") == 2
     digest = emails.digest_mail(
         emails.Reader(alice.pk, "alice", "a@example.org", "UTC", "key"),
         [], [emails.EmailItem("Staff have settled your report.", None, "/reports/")], now=NOON, unique="1",

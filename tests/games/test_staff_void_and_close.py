@@ -23,6 +23,7 @@ from mail import outbox
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
 from tests.support.game_page import HTMX, GamePage, log_lines
+from tests.support.notices import texts_of
 from tests.support.staff import act, dealt, entry_of, open_act, refused
 from tests.support.tables import NOON, now_of
 
@@ -204,8 +205,7 @@ def test_every_player_is_told_of_a_void_round_by_bell_and_mail(dealt: Table, mo:
         assert seat.user is not None
         rows = Notice.objects.filter(user=seat.user, kind="round_cancelled", state="sent")
         for channel in ("site", "email"):
-            texts = [row.text for row in rows.filter(channel=channel).order_by("pk")]
-            assert texts == [CANCELLED, CANCELLED.replace("1", "2")]
+            assert texts_of(rows.filter(channel=channel).order_by("pk")) == [CANCELLED, CANCELLED.replace("1", "2")]
     assert CANCELLED in logged_in(alice).get("/notices/").content.decode()
 
 
