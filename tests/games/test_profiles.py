@@ -126,7 +126,7 @@ def test_a_report_from_a_profile_names_a_shared_game(as_alice: Client, alice: Us
     older, newer = finished([alice, bob], winner=1), table_at(TWO_HANDS, [bob, alice]).game
     page = of_bob(as_alice, "report/")
     assert page.values("game") == [newer.code, older.code]
-    for said in (f"playing ({newer.code})", ", with bob, from", f"over ({older.code})"):
+    for said in (f"playing · {newer.code}", " · with bob · from", f"over · {older.code}"):
         assert said in page.text
     form = {"game": older.code, "kind": "name", "text": SENTENCE}
     assert as_alice.post("/people/bob/report/", form).headers["Location"] == "/reports/"

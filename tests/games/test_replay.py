@@ -102,7 +102,7 @@ def test_the_links_of_the_page_follow_the_frames(over: Table) -> None:
         answer = browser.get(following)
         assert f"Move {n} of {over.game.version}" in text_of(answer)
     assert (link(answer, "on"), link(answer, "last")) == (None, None)
-    assert "wins the game" in text_of(answer)
+    assert "500 points. Bot 2 wins " in text_of(answer)
     fetched = browser.get(at(over, n=1), headers={"HX-Request": "true"})
     assert f"Move 1 of {over.game.version}." in fetched.headers["HX-Trigger"]
 

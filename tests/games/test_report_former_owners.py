@@ -121,7 +121,7 @@ def test_a_removed_player_can_be_reported_from_their_page(alice: User, bob: User
     browser = logged_in(alice)
     page = browser.get("/people/bob/report/").content.decode()
     assert values_in(page, "game") == [table.game.code]
-    assert f"({table.game.code}); bob had a seat" in page
+    assert f"{table.game.code} · bob had a seat" in page
     form = {"game": table.game.code, "kind": "name", "text": TEXT}
     assert browser.post("/people/bob/report/", form).headers["Location"] == "/reports/"
     assert Report.objects.get().case.person == bob
