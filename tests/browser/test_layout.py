@@ -73,11 +73,11 @@ def assert_fits(page: Page, name: str, form: Form = SHORT_FORMS[0]) -> None:
     assert_axe_finds_nothing(page, name, form)
 
 
-def assert_axe_finds_nothing(page: Page, name: str, form: Form, *, preload: bool = True) -> None:
+def assert_axe_finds_nothing(page: Page, name: str, form: Form) -> None:
     for scheme, width in form.for_axe:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         have_width(page, width)
-        assert violations(page, preload=preload) == [], f"{name}, {scheme}, at {width} px"
+        assert violations(page) == [], f"{name}, {scheme}, at {width} px"
 
 
 def window(width: int) -> ViewportSize:

@@ -136,7 +136,7 @@ def test_axe_finds_nothing_on_the_pages_of_the_staff_and_none_is_wider_than_the_
         staff.set_viewport_size(window(form.widths[0]))
         go(staff, desk)
         expect(staff.locator("h1").first).to_be_visible()
-        assert_axe_finds_nothing(staff, name, form, preload=False)
+        assert_axe_finds_nothing(staff, name, form)
         for width in form.widths:
             have_width(staff, width)
             assert staff.evaluate(WIDER) <= 0, f"{name} at {width} px"
