@@ -124,4 +124,4 @@ def _names(who: Iterable[Who], names: Mapping[int, str]) -> list[str]:
 def _event(happened: rules.Event, names: Sequence[str], reader: int | None, *, bot: bool) -> str:
     if bot:
         names, reader = of_bot(names, happened.seat, reader)
-    return sentence_case(rules.sentence(happened, reader, names))
+    return sentence_case(rules.sentence(happened, reader, names, say=say))
