@@ -118,7 +118,8 @@ def _settle_others(rows: Sequence[AccountMail], sent: _Sent, now: datetime) -> N
     others = _due(now).exclude(pk__in=[row.pk for row in rows])
     # Not by `created_at` alone: PostgreSQL would take the index of that column, and read most of the table.
     late = others.alias(late_at=F("created_at") + mails.LATEST).filter(late_at__lt=now)
-    late = late.filter(kind__in=_limited(), mailbox__in={row.mailbox for row in rows})
+    limited = _limited()
+    late = late.filter(kind__in=limited, mailbox__in={row.mailbox for row in rows if row.kind in limited})
     _unlocked(late).update(state=AccountMail.State.DROPPED, reason=Reason.LATE, since=now)
     for kind, mailbox in {(row.kind, row.mailbox) for row in rows}:
         until = sent.full_until((kind, mailbox))
