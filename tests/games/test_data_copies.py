@@ -68,8 +68,8 @@ COLUMNS_NOT_SHOWN = {
     # Secrets, and hashes of secrets
     "accounts.ApiToken.digest", "accounts.SignUpInvitation.digest", "games.BrowserMark.digest",
     "games.NoticeSettings.mail_key", "games.Report.form_key",
-    # Other people: who else named an address, the staff, who had a seat, and who was reported
-    "mail.Delivery.facts", "mail.Delivery.said", "games.AuditEntry.actor_called", "games.AuditEntry.before_called",
+    # Other people: the staff, who had a seat, and who was reported
+    "games.AuditEntry.actor_called", "games.AuditEntry.before_called",
     "games.AuditEntry.person_called", "games.AuditEntry.reason", "games.Report.called",
     # Said by another column
     "games.Report.sign",

@@ -55,7 +55,7 @@ def test_a_new_name_is_on_the_page_in_a_waiting_mail_and_in_the_summary(
     preferences.choose(user=alice, choices={}, digest_hour=13, now=NOON)
     rename(bob, "Robert")
     outbox.deliver(clock=lambda: NOON)
-    assert [message.subject for message in mail.outbox] == ["Robert wins the game."]
+    assert [message.subject for message in mail.outbox] == ["No Mercy with Robert: Robert wins the game."]
     rename(bob, "Bobby")
     assert "Bobby wins the game." in text_of(as_alice.get("/notices/"))
     preferences.write_digests(now=NOON + timedelta(hours=1))
@@ -116,7 +116,7 @@ def test_a_notice_of_a_later_release_is_shown_by_its_title(
     tell(table, alice, said, **facts)
     outbox.deliver(clock=lambda: NOON)
     assert f"{KINDS['game_over'].title} new" in text_of(as_alice.get("/notices/"))
-    assert [message.subject for message in mail.outbox] == [KINDS["game_over"].title]
+    assert [message.subject for message in mail.outbox] == [f"No Mercy with bob: {KINDS['game_over'].title}"]
 
 
 @pytest.mark.parametrize("name", ["{player}", "{0.__class__}", "%s %(name)s", "محمد 7", "a\u2028b", "{", "<b>"])

@@ -270,7 +270,7 @@ def test_a_void_game_ends_without_a_winner(dealt: Table, ann: User, alice: User,
     game = now_of(dealt).game
     assert (game.status, game.winner, game.deadline, game.wake_at, game.paused_at) == ("void", None, None, None, None)
     page = logged_in(alice).get(f"/games/{game.code}/").content.decode()
-    assert "<title>Staff called this game off: nobody wins. · No Mercy</title>" in page
+    assert "<title>Staff called this game off: nobody wins · No Mercy</title>" in page
     record = rules.parse_record(rules.print_record(records.record_of(now_of(dealt))))
     assert record.result is None
     assert len(list(rules.replay_record(record))) == 1
