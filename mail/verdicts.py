@@ -25,7 +25,7 @@ class Reason(TextChoices):
     NEWER = "newer", "A newer notice about the same report was sent instead."
     REMINDED = "reminded", "A reminder about the same turn was sent instead."
     ASKED = "asked", "You get one invitation a day by email from the same person."
-    OFF = "off", "This is switched off in your notice settings."
+    OFF = "off", "This is switched off in your notification settings."
     NO_ADDRESS = "no_address", "Your account has no email address."
     UNVERIFIED = "unverified", "Your email address is not confirmed."
     BOUNCED = "bounced", "Emails to your address came back."

@@ -302,8 +302,8 @@ def test_notices_are_found_by_code_and_name_and_show_their_state(
     mail = Notice.objects.get(user=alice, channel="email")
     page = as_mo.get(f"/admin/games/notice/{mail.pk}/change/").content.decode()
     assert "Not sent" in page
-    assert "This is switched off in your notice settings." in page
-    assert "This is switched off in your notice settings." in as_mo.get("/admin/games/notice/").content.decode()
+    assert "This is switched off in your notification settings." in page
+    assert "This is switched off in your notification settings." in as_mo.get("/admin/games/notice/").content.decode()
     assert "canary" not in page
     assert as_mo.post(f"/admin/games/notice/{mail.pk}/change/", {"state": "waiting"}).status_code == 403
 

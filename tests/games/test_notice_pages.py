@@ -135,7 +135,7 @@ def test_the_page_says_what_was_sent_and_what_was_not_and_why(table: Table, alic
 
     assert f"{NEWS} new Your table, with bob" in page
     assert "On this site: shown" in page
-    assert re.search(r"By email: not sent \d\d:\d\d . This is switched off in your notice settings\.", page)
+    assert re.search(r"By email: not sent \d\d:\d\d . This is switched off in your notification settings\.", page)
 
 
 def test_unneeded_notices_are_shown_on_request(table: Table, as_alice: Client) -> None:
