@@ -61,7 +61,7 @@ WORKS: Final = "works"
 PAUSE_WAIT: Final = timedelta(minutes=15)
 
 
-class Facts(Protocol):
+class Known(Protocol):
     """What the check of a kind can ask when a notice is due."""
 
     @property
@@ -74,40 +74,40 @@ class Facts(Protocol):
         """Return True if a summary for this person would not be empty. Runs two queries."""
 
 
-Check = Callable[[Notice, Facts], Verdict]
+Check = Callable[[Notice, Known], Verdict]
 
 
-def _always(notice: Notice, facts: Facts) -> Verdict:
+def _always(notice: Notice, known: Known) -> Verdict:
     return SEND
 
 
-def _turn_is_not_over(notice: Notice, facts: Facts) -> Verdict:
-    table = facts.table_of(notice)
+def _turn_is_not_over(notice: Notice, known: Known) -> Verdict:
+    table = known.table_of(notice)
     if table.game.status != Game.Status.PLAYING:
         return Verdict(Reason.OVER)
     seat = None if table.playing is None or table.playing.over else table.on_turn
     if seat is None or seat.user_id != notice.user_id or seat.bot:
         return Verdict(Reason.MOVED_ON)
-    return SEND if table.game.paused_at is None else Verdict(Reason.PAUSED, facts.now + PAUSE_WAIT)
+    return SEND if table.game.paused_at is None else Verdict(Reason.PAUSED, known.now + PAUSE_WAIT)
 
 
-def _deadline_has_not_moved(notice: Notice, facts: Facts) -> Verdict:
-    verdict, deadline = _turn_is_not_over(notice, facts), facts.table_of(notice).game.deadline
+def _deadline_has_not_moved(notice: Notice, known: Known) -> Verdict:
+    verdict, deadline = _turn_is_not_over(notice, known), known.table_of(notice).game.deadline
     if verdict == SEND and (deadline is None or int(deadline.timestamp()) != notice.occasion):
         return Verdict(Reason.LATER)
     return verdict
 
 
-def _has_not_joined(notice: Notice, facts: Facts) -> Verdict:
-    table = facts.table_of(notice)
+def _has_not_joined(notice: Notice, known: Known) -> Verdict:
+    table = known.table_of(notice)
     if table.seat_of(notice.user) is not None:
         return Verdict(Reason.JOINED)
     return SEND if table.game.status == Game.Status.OPEN else Verdict(Reason.OVER)
 
 
-def _bot_plays_the_seat(notice: Notice, facts: Facts) -> Verdict:
+def _bot_plays_the_seat(notice: Notice, known: Known) -> Verdict:
     """Check that a bot still plays the seat, or played it until the game was over."""
-    table = facts.table_of(notice)
+    table = known.table_of(notice)
     if table.game.status not in (Game.Status.PLAYING, Game.Status.OVER):
         return Verdict(Reason.OVER)
     index = table.seat_of(notice.user)
@@ -116,16 +116,16 @@ def _bot_plays_the_seat(notice: Notice, facts: Facts) -> Verdict:
     return SEND if table.seats[index].held_for_owner else Verdict(Reason.BACK)
 
 
-def _is_suspended(notice: Notice, facts: Facts) -> Verdict:
-    return SEND if notice.user.suspended(facts.now) else Verdict(Reason.ENDED)
+def _is_suspended(notice: Notice, known: Known) -> Verdict:
+    return SEND if notice.user.suspended(known.now) else Verdict(Reason.ENDED)
 
 
-def _is_staff(notice: Notice, facts: Facts) -> Verdict:
+def _is_staff(notice: Notice, known: Known) -> Verdict:
     return SEND if notice.user.is_staff else Verdict(Reason.NO_ROLE)
 
 
-def _has_digest_content(notice: Notice, facts: Facts) -> Verdict:
-    return SEND if facts.has_digest_content(notice) else Verdict(Reason.NOTHING)
+def _has_digest_content(notice: Notice, known: Known) -> Verdict:
+    return SEND if known.has_digest_content(notice) else Verdict(Reason.NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

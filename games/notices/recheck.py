@@ -24,8 +24,8 @@ IN_ONE_MAIL: Final = [kind.name for kind in KINDS.values() if kind.one_mail]
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
-    """What is read once to check many notices (`kinds.Facts`)."""
+class _Known:
+    """What is read once to check many notices (`kinds.Known`)."""
 
     now: datetime
     channel: Channel
@@ -82,7 +82,7 @@ def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[in
 
     :raises Error: a database error.
     """
-    facts = _Facts(
+    known = _Known(
         now=now,
         channel=channel,
         tables=inbox.tables_of(inbox.games_in(rows)),
@@ -91,9 +91,9 @@ def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[in
     )
     verdicts = {}
     for row in sorted(rows, key=_replaces_nothing):
-        verdicts[row.pk] = judge_or_postpone(row, partial(_judge, row, facts), now=now)
+        verdicts[row.pk] = judge_or_postpone(row, partial(_judge, row, known), now=now)
         if channel.name != SITE and verdicts[row.pk] == SEND:
-            facts.replaced.add((row.user.pk, row.game_id, KINDS[row.kind].replaces))
+            known.replaced.add((row.user.pk, row.game_id, KINDS[row.kind].replaces))
     return verdicts
 
 
@@ -102,49 +102,49 @@ def _replaces_nothing(row: Notice) -> bool:
     return row.kind not in KINDS or not KINDS[row.kind].replaces
 
 
-def _judge(row: Notice, facts: _Facts) -> Verdict:
+def _judge(row: Notice, known: _Known) -> Verdict:
     """Return the first verdict that holds this notice back, or `SEND`."""
     # The game is checked before the address, so that a person without an address reads why the notice was not needed.
     # Without a game the address comes first, because the check of a summary runs two queries.
     for check in (_game_check, _channel_check) if row.game_id is not None else (_channel_check, _still_needed):
-        verdict = check(row, facts)
+        verdict = check(row, known)
         if verdict != SEND:
             return verdict
     return SEND
 
 
-def _still_needed(row: Notice, facts: _Facts) -> Verdict:
-    return KINDS[row.kind].still_needed(row, facts)
+def _still_needed(row: Notice, known: _Known) -> Verdict:
+    return KINDS[row.kind].still_needed(row, known)
 
 
-def _game_check(row: Notice, facts: _Facts) -> Verdict:
+def _game_check(row: Notice, known: _Known) -> Verdict:
     """Check a notice that is about a game.
 
     :raises KeyError: if the game could not be read.
     """
-    facts.table_of(row)  # some kinds do not need the table, but no notice of a broken game is sent
-    verdict = _still_needed(row, facts)
+    known.table_of(row)  # some kinds do not need the table, but no notice of a broken game is sent
+    verdict = _still_needed(row, known)
     if verdict != SEND:
         return verdict
-    if not KINDS[row.kind].while_viewing and _reads_it_there(row, facts):
+    if not KINDS[row.kind].while_viewing and _reads_it_there(row, known):
         return Verdict(Reason.LOOKING)
-    if facts.channel.name != SITE and (row.user.pk, row.game_id, row.kind) in facts.replaced:
+    if known.channel.name != SITE and (row.user.pk, row.game_id, row.kind) in known.replaced:
         return Verdict(Reason.REMINDED)
     return SEND
 
 
-def _reads_it_there(row: Notice, facts: _Facts) -> bool:
+def _reads_it_there(row: Notice, known: _Known) -> bool:
     """Return True if the person looks at the game and its page says the same to them.
 
     A page that was open counts longer than a seat, a log-in and an account.
     """
-    if (row.game_id, row.user_id) not in facts.looking or row.user.suspended(facts.now) or not row.user.is_active:
+    if (row.game_id, row.user_id) not in known.looking or row.user.suspended(known.now) or not row.user.is_active:
         return False
-    return KINDS[row.kind].to_unseated or facts.table_of(row).seat_of(row.user) is not None
+    return KINDS[row.kind].to_unseated or known.table_of(row).seat_of(row.user) is not None
 
 
-def _channel_check(row: Notice, facts: _Facts) -> Verdict:
+def _channel_check(row: Notice, known: _Known) -> Verdict:
     kind = KINDS[row.kind]
-    turn_ends = facts.table_of(row).game.deadline if kind.turn else None
-    address = facts.addresses.get(row.user.pk)
-    return facts.channel.may_send(row, kind, address, facts.now, turn_ends)
+    turn_ends = known.table_of(row).game.deadline if kind.turn else None
+    address = known.addresses.get(row.user.pk)
+    return known.channel.may_send(row, kind, address, known.now, turn_ends)
