@@ -91,7 +91,8 @@ class Delivery(models.Model):
             models.UniqueConstraint(
                 fields=["game", "user", "version", "kind", "channel", "occasion"],
                 name="notice_once",
-                condition=TO_PERSON,
+                # With the game, the deletion of a game finds its rows by this index.
+                condition=TO_PERSON | Q(game__isnull=False),
                 nulls_distinct=False,
             ),
             # Without a user to count requests for, one waiting mail answers all requests like it.

@@ -1,6 +1,6 @@
 """Write notices about moves, deals and tables, in one statement in the transaction of the event.
 
-`notices/outbox.py` checks them again when they are due, and shows or sends them.
+`mail/outbox.py` checks them again when they are due, and shows or sends them.
 """
 
 from __future__ import annotations
@@ -252,15 +252,15 @@ _KINDS_OF_EVENTS: Final[dict[str, tuple[str, Callable[[rules.Event], int | None]
 
 def _of_events(table: Table, events: Iterable[rules.Event]) -> list[NewNotice]:
     """Return the notices about events in `_KINDS_OF_EVENTS`, which say what the log says."""
+    told = [event for event in events if event.kind in _KINDS_OF_EVENTS]
+    who = sentences.who_sits(table.game, table.seats) if told else []
     notices = []
-    for event in events:
-        if event.kind not in _KINDS_OF_EVENTS:
-            continue
+    for event in told:
         kind, seat_of = _KINDS_OF_EVENTS[event.kind]
         reader = seat_of(event)
         user_id = table.seats[reader].user_id if reader is not None else None
         if reader is not None and user_id is not None:
-            facts = {sentences.EVENT: sentences.event(table, event, reader=reader)}
+            facts = {sentences.EVENT: sentences.event(who, event, reader=reader)}
             notices.append(NewNotice(user_id, kind, sentences.EVENT, facts))
     return notices
 
@@ -275,8 +275,9 @@ def _of_the_end(table: Table, events: Sequence[rules.Event]) -> list[NewNotice]:
         return []
     over = table.game.status == Game.Status.OVER
     leavers = {event.seat for event in events if event.kind == "left"} if over else set()
+    who = sentences.who_sits(table.game, table.seats)
     return [
-        NewNotice(seat.user_id, GAME_OVER if over else ROUND_OVER, *_result(table, won, seat.index))
+        NewNotice(seat.user_id, GAME_OVER if over else ROUND_OVER, *_result(table, won, seat.index, who))
         for seat in table.seats
         if seat.user_id is not None and (not seat.left or seat.index in leavers)
     ]
@@ -291,13 +292,12 @@ _GAME_WON: Final = {
 """The second part of a sentence's name, by whether the winner is the reader, and whether a bot won for the winner."""
 
 
-def _result(table: Table, won: rules.Event, reader: int) -> tuple[str, dict[str, Any]]:
-    """Return the sentences about the end of a round or a game, and their facts."""
+def _result(table: Table, won: rules.Event, reader: int, who: Sequence[sentences.Who]) -> tuple[str, dict[str, Any]]:
+    """Return the sentences about the end of a round or a game, and their facts. `who` sits at the table."""
     game, winner = table.game, won.seat if table.game.winner is None else table.game.winner
     bot = table.seats[winner].held_for_owner
     if game.winner is None:
-        event = sentences.event(table, won, reader=reader, bot=bot)
+        event = sentences.event(who, won, reader=reader, bot=bot)
         return "over event", {"number": table.started.round.number, "event": event}
     length = "match" if table.options.is_match else "game"
-    who = sentences.who_sits(game, table.seats)
     return f"{length}_{_GAME_WON[winner == reader, bot]}", {"player": sentences.people(who[winner])}

@@ -50,13 +50,13 @@ def others(table: Table, seat: Seat) -> dict[str, Any]:
     return people(*who_sits(table.game, [other for other in table.seats if other.index != seat.index]))
 
 
-def event(table: Table, happened: rules.Event, *, reader: int, bot: bool = False) -> dict[str, Any]:
-    """Return an event of the rules as a fact, without what the reader's seat may not know. See `who_sits`.
+def event(who: Sequence[Who], happened: rules.Event, *, reader: int, bot: bool = False) -> dict[str, Any]:
+    """Return an event of the rules as a fact, without what the reader's seat may not know.
 
-    `bot`: a bot acted for the owner of the event's seat.
+    `who` has who sits at the table (`who_sits`). `bot`: a bot acted for the owner of the event's seat.
     """
     shown = rules.redact([happened], reader, over=False)[0].to_json()
-    return {"event": shown, "people": who_sits(table.game, table.seats), "reader": reader, "bot": bot}
+    return {"event": shown, "people": who, "reader": reader, "bot": bot}
 
 
 def who_sits(game: Game, seats: Sequence[Seat]) -> list[Who]:
@@ -76,7 +76,8 @@ def names_in(rows: Iterable[Notice]) -> dict[int, str]:
     Leaves out people whose account is deleted.
     """
     facts = [fact for row in rows for fact in row.facts.values() if isinstance(fact, dict)]
-    ids = {who for fact in facts for who in fact.get("people", ()) if isinstance(who, int)}
+    lists = [fact["people"] for fact in facts if isinstance(fact.get("people"), list)]
+    ids = {who for found in lists for who in found if isinstance(who, int)}
     return {user.pk: user.name for user in User.objects.filter(pk__in=ids)} if ids else {}
 
 

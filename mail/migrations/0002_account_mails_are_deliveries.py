@@ -1,18 +1,10 @@
-"""Lets the table hold the mails about addresses too, and moves those of `accounts`. Their numbers are new ones."""
+"""Lets the table hold the mails about addresses too. `accounts` moves its own (0013)."""
 
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 from django.db.models import Q
 
-MOVE = """
-    INSERT INTO mail_delivery
-        (user_id, version, kind, channel, occasion, facts, address, mailbox,
-         state, reason, created_at, due_at, since, tries, claim)
-    SELECT user_id, 0, kind, 'email', 0, facts, address, mailbox,
-           state, reason, created_at, due_at, since, tries, claim
-    FROM accounts_accountmail ORDER BY id
-"""
 WAITING = Q(~Q(mailbox=""), state="waiting")
 
 
@@ -49,7 +41,7 @@ class Migration(migrations.Migration):
             models.UniqueConstraint(
                 fields=["game", "user", "version", "kind", "channel", "occasion"],
                 name="notice_once",
-                condition=Q(mailbox=""),
+                condition=Q(mailbox="") | Q(game__isnull=False),
                 nulls_distinct=False,
             ),
         ),
@@ -85,5 +77,4 @@ class Migration(migrations.Migration):
                 condition=Q(~Q(mailbox=""), state__in=("sending", "handed", "sent", "failed")),
             ),
         ),
-        migrations.RunSQL(MOVE),
     ]
