@@ -33,6 +33,8 @@ PROSE: Final = re.compile(r"[A-Za-z’]{2,}[ .:,]+[A-Za-z{(]|[a-z] $|^ [a-z]| [a
 """Words with a space or a full stop, which are part of a sentence and no key, URL or selector."""
 CODE: Final = re.compile(r"\s*(<|data:|Bearer |SELECT\b|COALESCE\()")
 """How HTML, an address of data, a header and SQL begin."""
+BARE: Final = re.compile(r"[^\w“”]*\{(?!(card|color)\})\w*\}[^\w“”]*")
+"""A message that says nothing beside its fact, which is then a whole text. The name of a card or a colour may be."""
 QUIET: Final = {
     "log",
     "logger",
@@ -67,6 +69,10 @@ def _is_constant(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def _is_bare(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and BARE.fullmatch(str(node.value)) is not None
+
+
 def _is_piece(node: ast.AST) -> bool:
     """Return True for a text that is chosen or put together where a fact or a message is wanted."""
     if isinstance(node, ast.IfExp):
@@ -81,6 +87,8 @@ def glued(code: str) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, why) for why in _faults_of(node))
         elif isinstance(node, ast.Call) and _is_marked(node) and not _is_constant(node.args[0]):
             yield node.lineno, "N_ marks no constant"
+        elif isinstance(node, ast.Call) and _is_marked(node) and _is_bare(node.args[0]):
+            yield node.lineno, "the message has no words of its own"
         elif isinstance(node, ast.expr) and any(map(_is_said, _changed_by(node))):
             yield node.lineno, "a said text is changed, cut or put into another one"
 
@@ -92,6 +100,8 @@ def _faults_of(call: ast.Call) -> Iterator[str]:
     if not _is_constant(context):
         yield "the context is not a constant"
     for message in messages:
+        if _is_bare(message):
+            yield "the message has no words of its own"
         if isinstance(message, ast.Constant):
             if str(message.value) != str(message.value).strip():
                 yield "the message begins or ends with a space"
@@ -195,6 +205,8 @@ def test_what_is_still_put_together_only_shrinks() -> None:
         'say.text("log", "You win.").removesuffix(".")',
         'view.say.plural("log", "{n} card", f"{n} cards", 2)',
         "N_(f'{x}')",
+        'say.text("log", "{it}.", it=said)',
+        'N_("{preset}")',
     ],
 )
 def test_glue_is_found(code: str) -> None:
@@ -217,6 +229,7 @@ def test_pieces_are_found(code: str) -> None:
         'f"{kind}.{channel}"',
         'log.error(f"no {x} here")',
         'say.text("log", "{x} wins.", x=name)',
+        'say.text("key", "{card}.", card=name)',
         'f"game-{code}"',
     ],
 )

@@ -192,10 +192,10 @@ def game_name(view: GameView) -> str:
 
 def top_card(seen: rules.View) -> TopCard:
     """Return the picture of the top card of the discard pile, and the current colour. Everybody sees both."""
-    face, name, color = rules.face_of(seen.top), rules.card_name(seen.top, say), ""
+    face, name, color = rules.face_of(seen.top), words.card_name(seen.top), ""
     said = say.text("mail", "Top card: {card}", card=name)
     if seen.color and not face.color:
-        color = rules.color_name(seen.color, say)
+        color = words.color(seen.color)
         said = say.text("mail", "Top card: {card}, colour: {color}", card=name, color=color)
     mark = GLYPHS[seen.side][face.symbol].corner
     return TopCard(said, name, mark, PAINTS[face.color or "w"], color, PAINTS[seen.color or "w"])
@@ -221,7 +221,8 @@ def _game(reader: Reader, view: GameView) -> dict[str, Any]:
 def _turn(reader: Reader, turn: Turn, now: datetime) -> dict[str, Any]:
     """Return the same for a game where it is the reader's turn."""
     view = turn.view
-    until = "" if view.deadline is None else day_and_time(view.deadline, reader.zone)
+    deadline = words.deadline_of(view)
+    until = "" if deadline is None else day_and_time(deadline, reader.zone)
     return _game(reader, view) | {
         "task": one_line(headline_without_card(view)),
         "last": one_line(_last(turn)),

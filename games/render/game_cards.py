@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 from django.utils import timezone
 
 from common.readers_language import say
-from common.say import N_
 from games import rules
 from games.models import Game
 from games.queries import GameView
@@ -113,8 +112,8 @@ def about_open(view: GameView, taken: int) -> str:
 
 def about(view: GameView) -> str:
     """Return the rules of a table, its pace and the length of a match, in a list."""
-    pattern = N_("{preset} rules, changed") if words.differences(view) else N_("{preset}")
-    kind = say.text("list", pattern, preset=rules.PRESET_TITLES[view.preset])
+    preset = rules.PRESET_TITLES[view.preset]
+    kind = say.text("list", "{preset} rules, changed", preset=preset) if words.differences(view) else preset
     pace = say.text("list", "{pace} pace", pace=view.terms.label)
     return " · ".join((kind, pace, *([words.length(view)] if view.options.is_match else [])))
 

@@ -32,6 +32,7 @@ from games.render.resign import may_leave
 from games.render.round_end import EndedRound, round_end
 from games.render.rulebook import table_rules_url
 from games.render.table import (
+    NO_COLOR,
     SORTS,
     DueTime,
     OwnHand,
@@ -337,6 +338,13 @@ def _hand_in_words(hand: OwnHand, new: Sequence[str]) -> str:
     return " ".join(told)
 
 
+def _color_in_words(seen: rules.View) -> str:
+    """Return the current colour, for the ear: `Red.` or `Any card fits.`"""
+    if seen.color:
+        return say.text("key", "{color}.", color=words.color(seen.color))
+    return say.text("table", NO_COLOR[seen.phase].spoken)
+
+
 def _spoken_keys(
     view: GameView, seen: rules.View, stage: Stage, hand: OwnHand | None, new: Sequence[str]
 ) -> list[SpokenKey]:
@@ -347,8 +355,8 @@ def _spoken_keys(
     held = _hand_in_words(hand, new) if hand else say.text("key", "You hold no cards.")
     turn = [words.spoken_headline(view), *(["{left}."] if words.deadline_of(view) else [])]
     return [
-        SpokenKey("c", say.text("key", "Top card"), say.text("key", "{it}.", it=stage.top_name)),
-        SpokenKey("v", say.text("key", "Current colour"), say.text("key", "{it}.", it=stage.color_name)),
+        SpokenKey("c", say.text("key", "Top card"), say.text("key", "{card}.", card=stage.top_name)),
+        SpokenKey("v", say.text("key", "Current colour"), _color_in_words(seen)),
         SpokenKey("g", say.text("key", "Stack"), words.stack_in_words(view, seen)),
         SpokenKey("e", say.text("key", "Card counts"), " ".join(counts)),
         SpokenKey("d", say.text("key", "Your hand"), held),

@@ -17,7 +17,15 @@ from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
 from games.render.log_rows import lines_since_your_move, sentence_case, sentences, told_to
-from games.render.words import duration, headline, round_cancelled
+from games.render.words import (
+    card_name,
+    color_in_sentence,
+    deadline_of,
+    duration,
+    round_cancelled,
+    spoken_headline,
+    spoken_task,
+)
 
 TURNED_CARDS: Final = 20
 """The most cards of a roulette that are shown one by one: the last ones."""
@@ -184,7 +192,7 @@ def page_events(
         events += _events_of(view, line, newest=line is new[-1], now=now)
     told = ""
     if events and (view.my_turn or view.turn is None):
-        told = _turn(view, now, new) if view.my_turn else headline(view)
+        told = _turn(view, now, new) if view.my_turn else spoken_headline(view)
     return PageEvents(events, told, _lead(view))
 
 
@@ -212,8 +220,8 @@ def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) ->
                 key=f"{line.n}.{number}",
                 move=line.n,
                 text=said if telling.said in concerned else "",
-                # What is said of the reader's turn does not name the top card again.
-                kept=telling.kept in concerned or (newest and view.my_turn and _names_top(view, event)),
+                # What is said of the reader's turn does not name its card again.
+                kept=telling.kept in concerned or (newest and view.my_turn and _names_card(view, event)),
                 at_once=telling.at_once and newest,
                 banner=_banner(view, telling, event, reader, names),
                 seconds=max(0, seconds) if newest else 0,
@@ -231,9 +239,11 @@ def _telling(event: rules.Event) -> Telling:
     return TELLINGS.get(name, PLAIN)
 
 
-def _names_top(view: GameView, event: rules.Event) -> bool:
-    """Return True if the sentence of this event names what cards have to match now."""
+def _names_card(view: GameView, event: rules.Event) -> bool:
+    """Return True if the sentence of this event names the one card that the reader drew, or else what fits now."""
     assert view.view is not None
+    if view.view.phase == "drawn":
+        return event.kind == "drew" and event.cards == (view.view.drawn,)
     if event.kind == "named_color":
         return event.color == view.view.color
     return event.kind in ("played", "flipped") and event.card == view.view.top
@@ -250,7 +260,7 @@ def _banner(view: GameView, telling: Telling, event: rules.Event, reader: int | 
     facts = {
         "seat": names[event.seat],
         "target": "" if event.target is None else names[event.target],
-        "color": rules.color_word(event.color, say) if event.color else "",
+        "color": color_in_sentence(event.color) if event.color else "",
     }
     text = sentence_case(say.form("banner", message, event.amount or 0, **facts))
     if not telling.new_hand or reader is None or view.seats[reader].out:
@@ -287,21 +297,20 @@ def _turn(view: GameView, now: datetime, new: Sequence[LogLine]) -> str:
     seen = view.view
     assert seen is not None
     if seen.phase == "buzz":
-        return headline(view)
+        return spoken_headline(view)
     again = bool(new) and all(line.is_of(view.you) for line in new)
     parts = [say.text("announcement", "Your turn again.") if again else say.text("announcement", "Your turn.")]
-    if seen.phase == "choose_color":
-        parts.append(say.text("announcement", "Pick the roulette’s colour."))
-    elif seen.phase == "drawn" and seen.drawn is not None:
-        must = view.options.drawn_must_play
-        choice = N_("You drew {card}: play it.") if must else N_("You drew {card}: play it or keep it.")
-        parts.append(say.text("announcement", choice, card=rules.card_name(seen.drawn, say)))
+    named = bool(new) and any(_names_card(view, event) for event in new[-1].events)
+    if seen.phase == "drawn" and named:
+        parts.append(say.text("announcement", N_("Play it.") if view.options.drawn_must_play else N_("Play or keep?")))
+    elif seen.phase in ("choose_color", "drawn"):
+        parts.append(spoken_task(view))
     else:
-        named = bool(new) and any(_names_top(view, event) for event in new[-1].events)
         parts += [] if named or seen.pending else [_top(seen)]
-        parts += [_debt(view, seen, seen.pending)] if seen.pending else []
+        parts += [spoken_task(view)] if seen.pending else []
         parts += [_fits(view.playable_cards)] if view.playable_cards or not seen.pending else []
-    seconds = math.ceil((view.deadline - now).total_seconds()) if view.deadline is not None else HOUR
+    deadline = deadline_of(view)
+    seconds = math.ceil((deadline - now).total_seconds()) if deadline is not None else HOUR
     if 0 < seconds < HOUR:
         parts.append(say.text("announcement", "{time} left.", time=duration(seconds)))
     return " ".join(parts)
@@ -310,35 +319,14 @@ def _turn(view: GameView, now: datetime, new: Sequence[LogLine]) -> str:
 def _top(seen: rules.View) -> str:
     """Return what cards have to match: the card on top, or the colour of a wild."""
     if seen.color and not rules.face_of(seen.top).color:
-        return say.text("announcement", "The colour is {color}.", color=rules.color_word(seen.color, say))
-    return say.text("announcement", "{card} is on top.", card=rules.card_name(seen.top, say))
+        return say.text("announcement", "The colour is {color}.", color=color_in_sentence(seen.color))
+    return say.text("announcement", "{card} is on top.", card=card_name(seen.top))
 
 
 def _fits(count: int) -> str:
     if not count:
         return say.text("announcement", "Nothing fits.")
     return say.plural("announcement", "{n} card fits.", "{n} cards fit.", count)
-
-
-_DEBTS: Final = {
-    (True, True, True): N_("Stack, challenge {name} or take {total}."),
-    (True, True, False): N_("Stack or take {total}."),
-    (True, False, True): N_("Challenge {name} or take {total}."),
-    (True, False, False): N_("Take {total}."),
-    (False, False, True): N_("Challenge {name} or draw until {color} shows."),
-    (False, False, False): N_("Draw until {color} shows."),
-}
-"""What a player who owes cards can do: by whether their number is known, whether one of the player's cards answers
-them, and whether the last card can be challenged."""
-
-
-def _debt(view: GameView, seen: rules.View, pending: rules.Pending) -> str:
-    """Return what a player hears who owes cards (RESP-1, BLUFF-1, BLUFF-5)."""
-    counted = pending.value > 0
-    message = _DEBTS[counted, counted and view.playable_cards > 0, seen.challenge is not None]
-    name = "" if seen.challenge is None else view.names[seen.challenge]
-    color = rules.color_word(seen.color, say) if seen.color else ""
-    return say.text("announcement", message, name=name, total=pending.total, color=color)
 
 
 _MANY_LEAD: Final = N_("{players} players lead with {n} card."), N_("{players} players lead with {n} cards.")

@@ -12,7 +12,7 @@ from games.queries import GameView, LastHand, SeatView
 from games.queries.game_page import LastRound
 from games.render.key_moments import moment_sentence
 from games.render.table import Card, shown_cards
-from games.render.words import cards, listed, profile_url
+from games.render.words import cards, listed, profile_url, round_won
 
 
 class EndRow(NamedTuple):
@@ -71,7 +71,7 @@ def round_end(view: GameView, ended: LastRound, moments: Sequence[rules.KeyMomen
     """
     outcome, is_match = ended.outcome, view.options.is_match
     winner = outcome.winner if view.winner is None else view.winner
-    title = _title(view, ended)
+    title = round_won(view, ended.number, outcome.winner, by_bot=ended.hands[outcome.winner].won_by_bot)
     sign = 1 if _is_penalty(view) else -1
     order = sorted(view.seats, key=lambda seat: (seat.seat != winner, seat.left, sign * seat.score))
     most = max(view.target, *(seat.score for seat in view.seats), 1)
@@ -109,30 +109,6 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
         bar=round(100 * seat.score / most, 1),
         bar_before=round(100 * (seat.score - gained) / most, 1),
     )
-
-
-def _title(view: GameView, ended: LastRound) -> str:
-    """Return who won, or in a match who won the round."""
-    seat = ended.outcome.winner
-    titles = _TITLES[seat == view.you, ended.hands[seat].won_by_bot]
-    message = titles.in_match if view.options.is_match else titles.alone
-    return say.text("round end", message, name=view.names[seat], number=ended.number)
-
-
-class _Titles(NamedTuple):
-    """Say who won a single round, and who won a round of a match."""
-
-    alone: str
-    in_match: str
-
-
-_TITLES: Final = {
-    (True, False): _Titles(N_("You win!"), N_("You win round {number}")),
-    (True, True): _Titles(N_("Your bot wins"), N_("Your bot wins round {number}")),
-    (False, False): _Titles(N_("{name} wins"), N_("{name} wins round {number}")),
-    (False, True): _Titles(N_("{name}’s bot wins"), N_("{name}’s bot wins round {number}")),
-}
-"""By whether the reader has the seat that won, and whether a bot made the win for the owner of the seat."""
 
 
 def _why_none(hand: LastHand, options: rules.Options) -> str:

@@ -14,6 +14,7 @@ from games.queries import GameView, SeatView
 from games.render.mercy import Mercy, mercy_of
 from games.render.straight import BETWEEN, opening_cards
 from games.render.words import (
+    Phrase,
     bot_note,
     card_name,
     cards,
@@ -201,11 +202,11 @@ class Player(NamedTuple):
 SORTS: Final = {"color": N_("Colour"), "number": N_("Number"), "drawn": N_("As drawn")}
 SORT_KEYS: Final = {"color": "shift+c", "number": "shift+n"}
 NO_COLOR: Final = {
-    "choose_color": N_("Not chosen yet"),
-    "play": N_("Any card fits"),
-    "drawn": N_("Any card fits"),
-    "buzz": N_("No colour"),
-    "over": N_("No colour"),
+    "choose_color": Phrase(N_("Not chosen yet"), N_("Not chosen yet.")),
+    "play": Phrase(N_("Any card fits"), N_("Any card fits.")),
+    "drawn": Phrase(N_("Any card fits"), N_("Any card fits.")),
+    "buzz": Phrase(N_("No colour"), N_("No colour.")),
+    "over": Phrase(N_("No colour"), N_("No colour.")),
 }
 """What is said of the current colour by the phase, if none is in force (TURN-8)."""
 
@@ -286,7 +287,7 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     then = N_("You are next") if following == view.you else N_("{name} is next")
     stage = Stage(
         color=seen.color,
-        color_name=color(seen.color) or say.text("table", NO_COLOR[seen.phase]),
+        color_name=color(seen.color) or say.text("table", NO_COLOR[seen.phase].shown),
         colors=view.options.rules.sides[seen.side].colors,
         side=seen.side,
         top=seen.top,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from django.urls import reverse
 from django.utils import timezone
@@ -196,45 +196,67 @@ def round_cancelled(number: int) -> str:
     return say.text("log", "Staff cancelled round {number}; it was dealt again.", number=number)
 
 
-def headline(view: GameView) -> str:
-    """Return in a few words who must do what, or how the game ended. It is a heading, without a full stop."""
+class Phrase(NamedTuple):
+    """A text as it is shown, without a full stop, and for the ear, as a sentence. `spoken` is empty if both are one."""
+
+    shown: str
+    spoken: str = ""
+
+    def form(self, *, spoken: bool) -> str:
+        """Return the message that is spoken, or the one that is shown."""
+        return self.spoken if spoken and self.spoken else self.shown
+
+
+def headline(view: GameView, *, spoken: bool = False) -> str:
+    """Return in a few words who must do what, or how the game ended. It is a heading, without a full stop.
+
+    `spoken`: as a sentence, of a game that has started.
+    """
     if view.view is None:
         return _headline_before_start(view)
-    if view.status == "void":
-        return say.text("headline", "This game was called off")
     if view.turn is None:
-        return _result(view)
-    if view.paused and view.turn == view.you:
-        return say.text("headline", "Paused: your turn")
+        return _result(view, view.view, spoken)
+    name = view.names[view.turn]
     if view.paused:
-        return say.text("headline", "Paused: {name}’s turn", name=view.names[view.turn])
+        return say.text("headline", PAUSED[view.turn == view.you].form(spoken=spoken), name=name)
     if view.view.buzz is not None:
         return _race_task(view, view.view.buzz)
     if view.my_turn:
-        return _your_task(view, view.view) or say.text("headline", "Your turn")
-    name = say.text("headline", "Your bot") if view.turn == view.you else view.names[view.turn]
-    return _their_task(view.view, name)
+        return _your_task(view, view.view, spoken) or say.text("headline", YOUR_TURN.form(spoken=spoken))
+    return _their_task(view.view, say.text("headline", "Your bot") if view.turn == view.you else name, spoken)
+
+
+PAUSED: Final = {
+    True: Phrase(N_("Paused: your turn"), N_("Paused: your turn.")),
+    False: Phrase(N_("Paused: {name}’s turn"), N_("Paused: {name}’s turn.")),
+}
+"""The headlines of a game that is paused, by whether it is the reader's turn."""
+YOUR_TURN: Final = Phrase(N_("Your turn"), N_("Your turn."))
 
 
 def task(view: GameView) -> str:
     """Return the headline for a place that says anyway whose turn it is: `Play or draw` in place of `Your turn`."""
     if _has_task(view) and view.view is not None:
-        return _your_task(view, view.view) or say.text("headline", "Play or draw")
+        return _your_task(view, view.view, spoken=False) or say.text("headline", "Play or draw")
     return headline(view)
+
+
+def spoken_task(view: GameView) -> str:
+    """Return as a sentence what the reader, who is on turn, has to do. Empty if they can simply play."""
+    assert view.view is not None
+    return _your_task(view, view.view, spoken=True)
 
 
 def turn_call(view: GameView) -> str:
     """Return `Your turn.` if the reader is on turn and the headline only says what to do, else an empty text."""
-    if _has_task(view) and view.view is not None and _your_task(view, view.view):
-        return say.text("headline", "Your turn.")
+    if _has_task(view) and spoken_task(view):
+        return say.text("headline", YOUR_TURN.spoken)
     return ""
 
 
 def spoken_headline(view: GameView) -> str:
     """Return the headline as sentences, for the ear: `Your turn. Stack or take 8.`"""
-    shown = headline(view)
-    whole = view.turn is None or (view.view is not None and view.view.buzz is not None)
-    return " ".join(filter(None, (turn_call(view), shown if whole else say.text("headline", "{it}.", it=shown))))
+    return " ".join(filter(None, (turn_call(view), headline(view, spoken=True))))
 
 
 def _has_task(view: GameView) -> bool:
@@ -252,38 +274,73 @@ def _headline_before_start(view: GameView) -> str:
     )
 
 
-def _result(view: GameView) -> str:
-    seen = view.view
-    assert seen is not None
+class Win(NamedTuple):
+    """Say who has won a single round, a match, and a round of a match."""
+
+    game: Phrase
+    match: Phrase
+    round: Phrase
+
+
+WINS: Final = {
+    (True, False): Win(
+        Phrase(N_("You win!")),
+        Phrase(N_("You win the match!")),
+        Phrase(N_("You win round {number}"), N_("You win round {number}.")),
+    ),
+    (True, True): Win(
+        Phrase(N_("Your bot wins"), N_("Your bot wins.")),
+        Phrase(N_("Your bot wins"), N_("Your bot wins.")),
+        Phrase(N_("Your bot wins round {number}"), N_("Your bot wins round {number}.")),
+    ),
+    (False, False): Win(
+        Phrase(N_("{name} wins"), N_("{name} wins.")),
+        Phrase(N_("{name} wins the match"), N_("{name} wins the match.")),
+        Phrase(N_("{name} wins round {number}"), N_("{name} wins round {number}.")),
+    ),
+    (False, True): Win(
+        Phrase(N_("{name}’s bot wins"), N_("{name}’s bot wins.")),
+        Phrase(N_("{name}’s bot wins"), N_("{name}’s bot wins.")),
+        Phrase(N_("{name}’s bot wins round {number}"), N_("{name}’s bot wins round {number}.")),
+    ),
+}
+"""By whether the reader has the seat that won, and whether a bot made the win for the owner of the seat."""
+OUTLASTS_YOU: Final = Phrase(N_("{name} outlasts you"), N_("{name} outlasts you."))
+OUTLASTS_ALL: Final = Phrase(N_("{name} outlasts you all"), N_("{name} outlasts you all."))
+CALLED_OFF: Final = Phrase(N_("This game was called off"), N_("This game was called off."))
+ROUND_OVER: Final = Phrase(N_("Round {number} is over"), N_("Round {number} is over."))
+
+
+def _result(view: GameView, seen: rules.View, spoken: bool) -> str:
+    seat = seen.winner if view.winner is None else view.winner
+    name = "" if seat is None else view.names[seat]
+    return say.text("headline", _result_phrase(view, seat).form(spoken=spoken), name=name, number=view.round)
+
+
+def _result_phrase(view: GameView, winner: int | None) -> Phrase:
+    """Return how the game or the round ended. `winner` is the seat that has won it, None for nobody."""
+    if view.status == "void":
+        return CALLED_OFF
+    if winner is None:
+        return ROUND_OVER
+    bot = view.seats[winner].owner
+    win = WINS[winner == view.you, bot]
     if view.winner is None:
-        return _round_result(view, seen)
-    seat, match = view.seats[view.winner], view.options.is_match
-    if view.winner == view.you and not seat.owner:
-        return say.text("headline", N_("You win the match!") if match else N_("You win!"))
-    if view.winner == view.you:
-        return say.text("headline", "Your bot wins")
-    if seat.owner:
-        return say.text("headline", "{name}’s bot wins", name=seat.name)
-    if view.you is None or view.seats[view.you].left or not view.options.mercy_limit:
-        return say.text("headline", N_("{name} wins the match") if match else N_("{name} wins"), name=seat.name)
-    if len(view.seats) == 2:
-        return say.text("headline", "{name} outlasts you", name=seat.name)
-    return say.text("headline", "{name} outlasts you all", name=seat.name)
+        return win.round
+    if winner == view.you or bot or view.you is None or view.seats[view.you].left or not view.options.mercy_limit:
+        return win.match if view.options.is_match else win.game
+    return OUTLASTS_YOU if len(view.seats) == 2 else OUTLASTS_ALL
 
 
-def _round_result(view: GameView, seen: rules.View) -> str:
-    if seen.winner is None:
-        return say.text("headline", "Round {number} is over", number=view.round)
-    seat = view.seats[seen.winner]
-    if seen.winner == view.you:
-        pattern = N_("Your bot wins round {number}") if seat.owner else N_("You win round {number}")
-    else:
-        pattern = N_("{name}’s bot wins round {number}") if seat.owner else N_("{name} wins round {number}")
-    return say.text("headline", pattern, name=seat.name, number=view.round)
+def round_won(view: GameView, number: int, winner: int, *, by_bot: bool) -> str:
+    """Return who has won a round, as a heading. `by_bot`: a bot made the win for the owner of the seat."""
+    win = WINS[winner == view.you, by_bot]
+    phrase = win.round if view.options.is_match else win.game
+    return say.text("headline", phrase.shown, name=view.names[winner], number=number)
 
 
 def _race_task(view: GameView, race: rules.Buzz) -> str:
-    """Return what the reader does in a race for the buzzer, in which everybody acts at once (BUZZ-2)."""
+    """Return what the reader does in a race for the buzzer, in which everybody acts at once (BUZZ-2), as a sentence."""
     if any(move.kind == "buzz" for move in view.legal):
         return say.text("headline", "BUZZ!")
     if view.you in race.pressed:
@@ -291,54 +348,99 @@ def _race_task(view: GameView, race: rules.Buzz) -> str:
     return say.text("headline", "Who presses the buzzer last?")
 
 
+class Task(NamedTuple):
+    """Say what a player has to do: to the player, and to the others."""
+
+    yours: Phrase
+    theirs: Phrase
+
+
+CHOOSE_COLOR: Final = Task(
+    Phrase(N_("Pick the roulette’s colour"), N_("Pick the roulette’s colour.")),
+    Phrase(N_("{name}: pick the roulette’s colour"), N_("{name}: pick the roulette’s colour.")),
+)
 DEBTS: Final = {
-    (True, True): (N_("Stack, challenge or take {n}"), N_("{name}: stack, challenge or take {n}")),
-    (True, False): (N_("Stack or take {n}"), N_("{name}: stack or take {n}")),
-    (False, True): (N_("Challenge or take {n}"), N_("{name}: challenge or take {n}")),
-    (False, False): (N_("Take {n}"), N_("{name}: take {n}")),
+    (True, True): Task(
+        Phrase(N_("Stack, challenge or take {n}"), N_("Stack, challenge {other} or take {n}.")),
+        Phrase(N_("{name}: stack, challenge or take {n}"), N_("{name}: stack, challenge or take {n}.")),
+    ),
+    (True, False): Task(
+        Phrase(N_("Stack or take {n}"), N_("Stack or take {n}.")),
+        Phrase(N_("{name}: stack or take {n}"), N_("{name}: stack or take {n}.")),
+    ),
+    (False, True): Task(
+        Phrase(N_("Challenge or take {n}"), N_("Challenge {other} or take {n}.")),
+        Phrase(N_("{name}: challenge or take {n}"), N_("{name}: challenge or take {n}.")),
+    ),
+    (False, False): Task(
+        Phrase(N_("Take {n}"), N_("Take {n}.")),
+        Phrase(N_("{name}: take {n}"), N_("{name}: take {n}.")),
+    ),
 }
-"""The headlines of a player who owes cards and of the others, by whether the player can stack and can challenge."""
+"""What is said of a player who owes cards, by whether the player can stack and can challenge `{other}`."""
 DEBTS_BY_COLOR: Final = {
-    True: (N_("Challenge, or draw until {color} shows"), N_("{name}: challenge, or draw until {color} shows")),
-    False: (N_("Draw until {color} shows"), N_("{name}: draw until {color} shows")),
+    True: Task(
+        Phrase(N_("Challenge, or draw until {color} shows"), N_("Challenge {other} or draw until {color} shows.")),
+        Phrase(
+            N_("{name}: challenge, or draw until {color} shows"), N_("{name}: challenge, or draw until {color} shows.")
+        ),
+    ),
+    False: Task(
+        Phrase(N_("Draw until {color} shows"), N_("Draw until {color} shows.")),
+        Phrase(N_("{name}: draw until {color} shows"), N_("{name}: draw until {color} shows.")),
+    ),
 }
 """The same for a debt that ends with a colour (BLUFF-5), by whether the player can challenge."""
+DRAWN: Final = {
+    (True, True): Phrase(N_("You drew {card}: play it"), N_("You drew {card}: play it.")),
+    (True, False): Phrase(N_("You drew {card}: play or keep?")),
+    (False, True): Phrase(N_("You drew a card: play it"), N_("You drew a card: play it.")),
+    (False, False): Phrase(N_("You drew a card: play or keep?")),
+}
+"""What the reader does with a drawn card, by whether it is named (a mail names none) and whether it must be played."""
+NOTHING_FITS: Final = Phrase(N_("Nothing fits: draw"), N_("Nothing fits: draw."))
 
 
-def _your_task(view: GameView, seen: rules.View) -> str:
+def _your_task(view: GameView, seen: rules.View, spoken: bool) -> str:
     """Return what the reader, who is on turn, has to do. Empty if they can simply play."""
-    if seen.phase == "choose_color":
-        return say.text("headline", "Pick the roulette’s colour")
-    if seen.phase == "drawn":
-        return _drawn_task(view, seen)
+    facts: dict[str, str] = {}
     challenges = seen.challenge is not None
-    if seen.pending is not None and not seen.pending.value:
-        return say.text("headline", DEBTS_BY_COLOR[challenges][0], color=color_in_sentence(seen.color or ""))
-    if seen.pending is not None:
-        return say.text("headline", DEBTS[view.playable_cards > 0, challenges][0], n=say.number(seen.pending.total))
-    return "" if any(move.kind == "play" for move in view.legal) else say.text("headline", "Nothing fits: draw")
-
-
-def _drawn_task(view: GameView, seen: rules.View) -> str:
-    must = view.options.drawn_must_play
-    if seen.drawn is None:  # a mail names no card
-        return say.text("headline", N_("You drew a card: play it") if must else N_("You drew a card: play or keep?"))
-    pattern = N_("You drew {card}: play it") if must else N_("You drew {card}: play or keep?")
-    return say.text("headline", pattern, card=card_name(seen.drawn))
-
-
-def _their_task(seen: rules.View, name: str) -> str:
-    challenges = seen.challenge is not None
+    if seen.challenge is not None:
+        facts["other"] = view.names[seen.challenge]
     if seen.phase == "choose_color":
-        return say.text("headline", "{name}: pick the roulette’s colour", name=name)
-    if seen.pending is not None and not seen.pending.value:
-        return say.text("headline", DEBTS_BY_COLOR[challenges][1], name=name, color=color_in_sentence(seen.color or ""))
-    if seen.pending is not None:
-        stacks = seen.options.stacking != "off"
-        return say.text("headline", DEBTS[stacks, challenges][1], name=name, n=say.number(seen.pending.total))
-    if seen.phase == "drawn":
-        return say.text("headline", "{name}: play the drawn card", name=name)
-    return say.text("headline", "{name}’s turn", name=name)
+        phrase = CHOOSE_COLOR.yours
+    elif seen.phase == "drawn":
+        phrase = DRAWN[seen.drawn is not None, view.options.drawn_must_play]
+        facts["card"] = card_name(seen.drawn) if seen.drawn else ""
+    elif seen.pending is not None and not seen.pending.value:
+        phrase = DEBTS_BY_COLOR[challenges].yours
+        facts["color"] = color_in_sentence(seen.color or "")
+    elif seen.pending is not None:
+        phrase = DEBTS[view.playable_cards > 0, challenges].yours
+        facts["n"] = say.number(seen.pending.total)
+    elif any(move.kind == "play" for move in view.legal):
+        return ""
+    else:
+        phrase = NOTHING_FITS
+    return say.text("headline", phrase.form(spoken=spoken), **facts)
+
+
+def _their_task(seen: rules.View, name: str, spoken: bool) -> str:
+    challenges = seen.challenge is not None
+    facts = {"name": name}
+    if seen.phase == "choose_color":
+        phrase = CHOOSE_COLOR.theirs
+    elif seen.pending is not None and not seen.pending.value:
+        phrase = DEBTS_BY_COLOR[challenges].theirs
+        facts["color"] = color_in_sentence(seen.color or "")
+    elif seen.pending is not None:
+        phrase = DEBTS[seen.options.stacking != "off", challenges].theirs
+        facts["n"] = say.number(seen.pending.total)
+    elif seen.phase == "drawn":
+        phrase = Phrase(N_("{name}: play the drawn card"), N_("{name}: play the drawn card."))
+    else:
+        phrase = Phrase(N_("{name}’s turn"), N_("{name}’s turn."))
+    return say.text("headline", phrase.form(spoken=spoken), **facts)
 
 
 def detail(view: GameView) -> str:

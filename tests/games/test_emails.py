@@ -87,8 +87,7 @@ def test_mails_name_only_cards_that_everybody_sees(alice: User, bob: User, charl
 
 
 def test_the_drawn_card_is_in_the_page_heading_but_in_no_mail(alice: User, bob: User) -> None:
-    position = {**TWO_HANDS, "hands": [["b1", "r7"], ["r4", "g3"]], "phase": "drawn", "drawn": "r7"}
-    table = table_at(position, [alice, bob], deadline=NOON + DAY)
+    table = table_at({**CLASSIC, "phase": "drawn", "drawn": "r7"}, [alice, bob], preset="classic", deadline=NOON + DAY)
     move = {"n": 1, "seat": 0, "text": "draw", "at": NOON, "token": "t"}
     drew = rules.Event("drew", 0, amount=1, cards=("r7",), reason="turn")
     Move.objects.create(game=table.game, round=table.started.round, events=[drew.to_json()], **move)
@@ -98,6 +97,7 @@ def test_the_drawn_card_is_in_the_page_heading_but_in_no_mail(alice: User, bob: 
     mail = emails.turn_mail(reader(alice), KINDS[TURN], [turn], now=NOON, unique="1")
 
     assert "You draw 1 card." in everything_in(mail)
+    assert told(mail)[0] == "Your turn. You drew a card: play or keep?"
     assert cards_in(everything_in(mail)) == cards_in(rules.card_name(table.started.position.top))
 
 
@@ -118,6 +118,12 @@ def test_times_have_the_day_and_the_reader_s_time_zone(alice: User, bob: User, z
     for letter in (mail, reminder):
         assert everything_in(letter).count(f"You have until {when}.") == 2  # in text and HTML
     assert timezone.get_current_timezone_name() == "UTC"
+
+
+def test_no_deadline_is_told_where_only_bots_wait(alice: User) -> None:
+    view = queries.view_of(table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + DAY), alice)
+    for mail in mails_about(view, reader(alice)):
+        assert "You have until" not in everything_in(mail)
 
 
 @pytest.mark.parametrize("left", [timedelta(minutes=1), timedelta(hours=2), timedelta(hours=20), 10 * DAY])

@@ -14,7 +14,20 @@ from games.queries import GameView
 from games.render.page_events import TELLINGS, Motion, PageEvents, page_events, recap
 from games.rules import EVENTS, Event, row_of
 from games.rules.narration import ROWS
-from tests.games.test_render import CHALLENGED, DRAWN, NOW, OVER, OWED, PLAIN, RACE, RACING, ROULETTE, line, seen
+from tests.games.test_render import (
+    CHALLENGED,
+    DRAWN,
+    DRAWN_IN_CLASSIC,
+    NOW,
+    OVER,
+    OWED,
+    PLAIN,
+    RACE,
+    RACING,
+    ROULETTE,
+    line,
+    seen,
+)
 
 WAITING = {**PLAIN, "turn": 1}
 ALL = {0, 1, 2, None}
@@ -217,12 +230,25 @@ def test_a_debt_and_a_second_turn_in_a_row_are_said_once() -> None:
     assert told(seen(PLAIN), *events, seat=0).now == "Your turn again. Red 3 is on top. 2 cards fit."
 
 
-def test_the_deadline_is_said_within_its_last_hour() -> None:
-    def said(**left: int) -> str:
-        return told(seen(PLAIN, deadline=NOW + timedelta(**left)), Event("played", 1, "r3")).now
+def test_a_drawn_card_is_named_once() -> None:
+    drew = Event("drew", 0, amount=1, cards=("r5",), reason="turn")
+    classic = seen(DRAWN_IN_CLASSIC, preset="classic")
+    for view, now in ((seen(DRAWN), "Your turn again. Play it."), (classic, "Your turn again. Play or keep?")):
+        found = told(view, drew, seat=0)
+        assert (found.events[0].text, found.events[0].kept, found.now) == ("You draw Red 5.", True, now)
+    two = Event("drew", 0, amount=2, cards=("b1", "r5"), reason="turn")
+    assert told(seen(DRAWN), two, seat=0).now == "Your turn again. You drew Red 5: play it."
+
+
+def test_the_deadline_is_said_within_its_last_hour_unless_only_bots_wait() -> None:
+    def said(bot: str = "", **left: int) -> str:
+        view = seen(PLAIN, deadline=NOW + timedelta(**left))
+        others = [replace(seat, bot=bot) for seat in view.seats[1:]]
+        return told(replace(view, seats=(view.seats[0], *others)), Event("played", 1, "r3")).now
 
     assert said(hours=2) == "Your turn. 2 cards fit."
     assert said(minutes=12) == "Your turn. 2 cards fit. 12 min left."
+    assert said("careful", minutes=12) == "Your turn. 2 cards fit."
 
 
 def test_a_race_for_the_buzzer_is_said() -> None:

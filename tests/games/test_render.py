@@ -129,24 +129,34 @@ KNOCKED_OUT = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
 def test_the_headline_says_who_must_do_what_or_who_won(
     position: Mapping[str, Any], you: int | None, game: dict[str, Any], told: str
 ) -> None:
-    assert words.headline(seen(position, you, **game)) == told
+    view = seen(position, you, **game)
+    assert words.headline(view) == told
+    assert re.search(r"[^.!?][.!?]$", words.spoken_headline(view))
 
 
 @pytest.mark.parametrize(
-    ("position", "task", "spoken"),
+    ("position", "preset", "task", "spoken"),
     [
-        (PLAIN, "Play or draw", "Your turn."),
-        (OWED, "Stack or take 6", "Your turn. Stack or take 6."),
-        (ROULETTE, "Pick the roulette’s colour", "Your turn. Pick the roulette’s colour."),
+        (PLAIN, "no-mercy", "Play or draw", "Your turn."),
+        (OWED, "no-mercy", "Stack or take 6", "Your turn. Stack or take 6."),
+        (ROULETTE, "no-mercy", "Pick the roulette’s colour", "Your turn. Pick the roulette’s colour."),
+        (
+            DRAWN_IN_CLASSIC,
+            "classic",
+            "You drew Red 5: play or keep?",
+            "Your turn. You drew Red 5: play or keep?",
+        ),
     ],
 )
-def test_whoever_hears_a_headline_hears_whose_turn_it_is(position: Mapping[str, Any], task: str, spoken: str) -> None:
-    view = seen(position)
+def test_whoever_hears_a_headline_hears_whose_turn_it_is(
+    position: Mapping[str, Any], preset: str, task: str, spoken: str
+) -> None:
+    view = seen(position, preset=preset)
     assert (words.task(view), words.spoken_headline(view)) == (task, spoken)
     html = loader.render_to_string("games/_say.html", {"page": page(view)})
     heading = " ".join(re.sub("<.*?>", "", html.partition("<h1")[2].partition("</h1>")[0]).partition(">")[2].split())
     assert heading == spoken.removesuffix(".")
-    assert words.turn_call(seen(position, 1)) == ""
+    assert words.turn_call(seen(position, 1, preset=preset)) == ""
 
 
 @pytest.mark.parametrize(
