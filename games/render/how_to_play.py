@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from common.readers_language import say
 from common.say import N_
-from games.rules import Options, card_name
+from games.render.words import card_name
+from games.rules import Options
 
 
 class HowToPlay(NamedTuple):

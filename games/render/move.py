@@ -11,7 +11,7 @@ from games import rules
 from games.queries import GameView
 from games.render.straight import BETWEEN, chosen_plays
 from games.render.table import move_by_click
-from games.render.words import cards, color, listed
+from games.render.words import card_name, cards, color, listed
 
 
 class MoveChoice(NamedTuple):
@@ -116,7 +116,7 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     ways = view.plays.get(card, ())
     if len(ways) < 2:  # a swap with the only other player needs no choice
         return None
-    name = rules.card_name(card)
+    name = card_name(card)
     # A card that was drawn must be played: there is no other to go back to.
     cancel_url = "" if seen.drawn else here
     if ways[0].target is not None:
@@ -130,7 +130,7 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
 
 def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move], here: str) -> Chooser:
     """Return the choice to play the cards of a straight that are chosen, or to choose one more."""
-    names = [rules.card_name(move.card or "") for move in straight]
+    names = [card_name(move.card or "") for move in straight]
     label = say.plural("move", "Play only this card", "Play these {n} cards", len(names))
     choices = [MoveChoice("these", label, listed(names), BETWEEN.join(map(str, straight)))]
     for step in rules.next_steps(seen, straight):
@@ -138,7 +138,7 @@ def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move],
         if step.target is not None:
             note = say.text("move", "and swap hands with {name}", name=view.names[step.target])
         chosen = BETWEEN.join(str(move).removeprefix("play ") for move in (*straight, step))
-        name = say.text("move", "And then {card}", card=rules.card_name(step.card or ""))
+        name = say.text("move", "And then {card}", card=card_name(step.card or ""))
         choices.append(MoveChoice(len(choices), name, note, chosen, field="choose"))
     cancel_url, last = "" if seen.drawn else here, straight[-1].card or ""
     question, how = say.text("move", "Continue the straight?"), say.text("move", HOW_TO_SEND_A_STRAIGHT)
@@ -173,7 +173,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
     if chooser is not None:
         return buttons
     if seen.drawn is not None:
-        label = say.text("button", "Play {card}", card=rules.card_name(seen.drawn))
+        label = say.text("button", "Play {card}", card=card_name(seen.drawn))
         move = move_by_click(seen.drawn, view.plays.get(seen.drawn, ()))
         buttons.insert(0, Button("play-drawn", move, label, "primary"))
     if "take" in kinds and seen.pending is not None:
