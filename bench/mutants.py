@@ -43,7 +43,16 @@ HERE = Path(__file__).resolve().parents[1]
 RULES = "games/rules"
 TESTS = "tests/rules"
 # The files that the tests need.
-COPIED = (RULES, "games/__init__.py", TESTS, "tests/__init__.py", "tests/golden", "docs")
+COPIED = (
+    RULES,
+    "games/__init__.py",
+    "common/__init__.py",
+    "common/say.py",
+    TESTS,
+    "tests/__init__.py",
+    "tests/golden",
+    "docs",
+)
 # Left out, because these would only improve the figure: prose that a test compares with docs/rules.md, and a list of
 # names.
 LEFT_OUT = ("rulebook*.py", "__init__.py")

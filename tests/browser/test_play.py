@@ -161,7 +161,7 @@ def test_another_players_move_keeps_focus_and_open_details(open_table: TableForT
     expect(my_turn(other)).to_be_visible(timeout=SOON)
     assert focused(other) == "card-1"
     assert other.locator("#table-options").get_attribute("open") is not None
-    expect(other.locator("#live-polite")).to_contain_text("alice plays Red 5. Your turn.")
+    expect(other.locator("#live-polite")).to_contain_text("alice: Red 5. Your turn.")
 
 
 def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(open_table: TableForTwo) -> None:
