@@ -91,7 +91,7 @@ class Delivery(models.Model):
             models.UniqueConstraint(
                 fields=["game", "user", "version", "kind", "channel", "occasion"],
                 name="notice_once",
-                # With the game, the deletion of a game finds its rows by this index.
+                # With the game, its deletion finds the rows by this index.
                 condition=TO_PERSON | Q(game__isnull=False),
                 nulls_distinct=False,
             ),

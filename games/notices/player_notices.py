@@ -59,8 +59,8 @@ class NewNotice:
 
 # Inserts the new notices, drops the mover's waiting ones at this table, and marks those shown as read. Guests get rows
 # only for channels that reach them. What a person has switched off is stored as dropped, so that they can see
-# why nothing came. The kind is compared by `array_position`: with `= ANY` the planner, as long as it has no statistics,
-# takes the index `notice_once`, and a move of a long game reads all notices of its player there.
+# why nothing came. The game and the kind are not compared by `=` and `= ANY`: the planner, as long as it has no
+# statistics, would take the index `notice_once`, and a move of a long game would read all notices of its player there.
 _WRITE: Final = """
 WITH settled AS (
     UPDATE mail_delivery SET
@@ -68,7 +68,8 @@ WITH settled AS (
         reason = CASE state WHEN 'waiting' THEN %(reason)s ELSE reason END,
         since = CASE state WHEN 'waiting' THEN %(now)s ELSE since END,
         read_at = CASE state WHEN 'sent' THEN %(now)s ELSE read_at END
-    WHERE user_id = %(mover)s AND game_id = %(game)s AND array_position(%(settled)s::text[], kind::text) IS NOT NULL
+    WHERE user_id = %(mover)s AND game_id IS NOT DISTINCT FROM %(game)s
+      AND array_position(%(settled)s::text[], kind::text) IS NOT NULL
       AND (state = 'waiting' OR (channel = 'site' AND state = 'sent' AND read_at IS NULL))
 )
 INSERT INTO mail_delivery

@@ -75,7 +75,7 @@ def test_the_mail_about_a_right_to_challenge_says_so(three: list[User]) -> None:
     table = over_days(three)
     move(table, three[0], "play W4 color g")
     assert told() == [("bob", TURN, 1, "")]
-    assert task_of(table, three[1]) == "Your turn. Challenge or take 4."
+    assert task_of(table, three[1]) == "Your turn. Challenge alice or take 4."
     assert news_of(table, three[1]) == ["alice plays Wild Draw Four and chooses green. You owe 4 cards."]
 
 
