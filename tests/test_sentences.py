@@ -91,6 +91,22 @@ def glued(code: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, "the message has no words of its own"
         elif isinstance(node, ast.expr) and any(map(_is_said, _changed_by(node))):
             yield node.lineno, "a said text is changed, cut or put into another one"
+        elif isinstance(node, ast.FunctionDef):
+            yield from ((line, "a name for a said text is put into another one") for line in _named_and_glued(node))
+
+
+def _named_and_glued(function: ast.FunctionDef) -> Iterator[int]:
+    """Yield the lines that put a text together of a name to which the function assigns a said text."""
+    names = {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _is_said(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(function):
+        if isinstance(node, ast.expr):
+            yield from (node.lineno for one in _changed_by(node) if isinstance(one, ast.Name) and one.id in names)
 
 
 def _faults_of(call: ast.Call) -> Iterator[str]:
@@ -207,6 +223,7 @@ def test_what_is_still_put_together_only_shrinks() -> None:
         "N_(f'{x}')",
         'say.text("log", "{it}.", it=said)',
         'N_("{preset}")',
+        'def told():\n    said = say.text("log", "You win.")\n    return f"{said} {more}"',
     ],
 )
 def test_glue_is_found(code: str) -> None:

@@ -107,7 +107,7 @@ def _opponents(view: GameView) -> Iterator[Opponent]:
 def about_open(view: GameView, taken: int) -> str:
     """Return what a list says of a table that waits for players, with how many seats are taken."""
     seats = say.plural("list", "{n} of {seats} seats taken", "{n} of {seats} seats taken", taken, seats=view.players)
-    return f"{seats} · {about(view)}"
+    return " · ".join((seats, about(view)))
 
 
 def about(view: GameView) -> str:
@@ -142,4 +142,4 @@ def _what(view: GameView) -> str:
     if not view.bot_for_me:
         return words.task(view)
     bot = say.text("list", "A bot plays for you")
-    return bot if view.turn == view.you else f"{bot} · {words.headline(view)}"
+    return bot if view.turn == view.you else " · ".join((bot, words.headline(view)))

@@ -28,7 +28,7 @@ def idle_keys(move: YourMove | None, *, headline: str, colors: Sequence[str], ra
     chooser = move.chooser if move else None
     no_draw = say.text("idle key", "Nothing to draw now.")
     rows = [
-        IdleKey(DRAW_KEYS, f"{no_draw} {chooser.question if chooser else headline}"),
+        IdleKey(DRAW_KEYS, " ".join((no_draw, chooser.question if chooser else headline))),
         IdleKey(UNO_KEY, say.text("idle key", "No UNO to call and nobody to catch now.")),
         IdleKey(CHALLENGE_KEY, say.text("idle key", "Nothing to challenge now.")),
         IdleKey("h shift+c shift+n", say.text("idle key", NO_HAND)),
@@ -36,6 +36,6 @@ def idle_keys(move: YourMove | None, *, headline: str, colors: Sequence[str], ra
     if races:
         rows.append(IdleKey(BUZZ_KEY, say.text("idle key", "No buzzer to press now.")))
     if chooser and not chooser.cancel_url:
-        no_way_back = say.text("idle key", "You cannot choose another card.")
-        rows.append(IdleKey("escape", f"{no_way_back} {chooser.question}"))
+        why = " ".join((say.text("idle key", "You cannot choose another card."), chooser.question))
+        rows.append(IdleKey("escape", why))
     return [*rows, IdleKey(" ".join(colors), say.text("idle key", "No colour to choose now."))]

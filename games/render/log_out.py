@@ -102,10 +102,8 @@ def _way_to_keep(user: User, games: int) -> tuple[str, str, str]:
         )
         return closed, "", ""
     with_mail = settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory"
-    one, many = _SIGN_UP_WITH_MAIL if with_mail else _SIGN_UP
-    sign_up = say.plural("log out", one, many, games)
     return (
-        sign_up,
+        say.form("log out", _SIGN_UP_WITH_MAIL if with_mail else _SIGN_UP, games),
         say.plural("log out", "Sign up and keep it", "Sign up and keep them", games),
         reverse("account_signup"),
     )

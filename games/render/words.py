@@ -617,8 +617,8 @@ def what_leaving_does(view: GameView) -> str:
         many = N_("{names} continue the match unless this round decides it.")
         won = say.text("leaving", "{name} wins this round.", name=winner)
         return " ".join((won, aside, say.plural("leaving", one, many, len(others), names=listed(others)), never))
-    on = say.plural("leaving", "{names} plays on.", "{names} play on.", len(others), names=listed(others))
-    return f"{aside} {on} {never}"
+    one, many = N_("{names} plays on."), N_("{names} play on.")
+    return " ".join((aside, say.plural("leaving", one, many, len(others), names=listed(others)), never))
 
 
 def winner_of_all_by_leaving(view: GameView) -> str:

@@ -500,4 +500,4 @@ def _switched_note(name: str, before: object, after: object) -> str:
         said = say.text("option", "Also switched on: {option}.", option=spec.title)
     else:
         said = say.text("option", "Also changed: {option}.", option=spec.title)
-    return f"{said} {spec.sentence(after, say)}"
+    return " ".join((said, spec.sentence(after, say)))

@@ -212,14 +212,14 @@ def _move(request: HttpRequest, guest: User, user: User) -> bool:
         messages.warning(request, denied.words)
         return False
     shared = lists.shared_games(guest, user).count()
-    messages.success(request, say.plural("message", MOVED[0], MOVED[1], moved.games, name=guest.name))
+    messages.success(request, say.form("message", MOVED, moved.games, name=guest.name))
     stayed = (
         (shared, SHARED),
         (moved.closed, CLOSED),
         (moved.no_programs, NO_PROGRAMS),
         (moved.over_limit, OVER_LIMIT),
     )
-    for number, (one, many) in stayed:
+    for number, message in stayed:
         if number:
-            messages.warning(request, say.plural("message", one, many, number, name=guest.name))
+            messages.warning(request, say.form("message", message, number, name=guest.name))
     return not (shared or moved.no_programs or moved.over_limit)  # nobody has been asked about these yet

@@ -94,8 +94,8 @@ def _delete_account(request: HttpRequest) -> HttpResponse:
         messages.success(request, " ".join([deleted, say.text("message", "Until then you can keep it here.")]))
         return SeeOther.to("me")
     logout(request)
-    keep = say.text("message", "You are logged out. To keep your account, log in before then.")
-    messages.success(request, f"{deleted} {keep}")
+    keep = N_("You are logged out. To keep your account, log in before then.")
+    messages.success(request, " ".join([deleted, say.text("message", keep)]))
     return SeeOther.to("home")
 
 
