@@ -16,11 +16,11 @@ from games.admin.acts import may, sentences_of
 from games.models import Case, Report
 from games.queries import conduct
 from games.refusals import Denied
-from games.render.words import counted
 from games.staff import cases, newer_acts, queue
 from games.staff.acts import CLOSE_CASE
 from games.staff.forms import OutcomeForm
 from games.staff.newer_acts import Known, NewerActs
+from games.staff.words import counted
 
 LISTED: Final = 20
 """How many cases the page lists, the oldest first."""

@@ -116,14 +116,14 @@ def span(seconds: int) -> str:
     """Return a length of time in the largest unit that is exact: `90 s`, `2 h`, `3 days`."""
     for size, one, many in _SPANS:
         if seconds and seconds % size == 0:
-            return say.plural("time", one, many, seconds // size, count=seconds // size)
-    return say.text("time", "{count} s", count=seconds)
+            return say.plural("time", one, many, seconds // size)
+    return say.text("time", "{n} s", n=seconds)
 
 
 _SPANS: Final = (
-    (DAY, N_("{count} day"), N_("{count} days")),
-    (HOUR, N_("{count} h"), N_("{count} h")),
-    (MINUTE, N_("{count} min"), N_("{count} min")),
+    (DAY, N_("{n} day"), N_("{n} days")),
+    (HOUR, N_("{n} h"), N_("{n} h")),
+    (MINUTE, N_("{n} min"), N_("{n} min")),
 )
 
 
@@ -132,7 +132,7 @@ _UNITS: Final = {"s": 1, "m": MINUTE, "h": HOUR, "d": DAY}
 
 
 def seconds_of(text: str) -> int:
-    """Return the seconds of a text like `90 s`, `10 min`, `2 h` or `3 days`, as `span` writes them.
+    """Return the seconds of a text like `90 s`, `10 min`, `2 h` or `3 days`.
 
     :raises ValueError: with a sentence for people that shows the form.
     """

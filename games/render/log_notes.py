@@ -12,10 +12,11 @@ from common.readers_language import say
 from common.say import N_
 from games.models import Game, TableEvent
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE, VOID_GAME
+from games.models.paces import MINUTE, span
 from games.queries import DoneAct, PastEvent, You
 from games.queries.former_holders import FORMER_PLAYER
 from games.render.log_rows import LogNote, sentence_case
-from games.render.words import in_one_unit, round_cancelled
+from games.render.words import round_cancelled
 
 
 class ActNote(NamedTuple):
@@ -55,7 +56,7 @@ def _resumed(done: DoneAct) -> str:
 
 
 def _extended(done: DoneAct) -> str:
-    time = in_one_unit(done.details["minutes"])
+    time = span(done.details["minutes"] * MINUTE)
     if done.person is You.YOU:
         return say.text("log", "Staff gave you {time} more for the turn.", time=time)
     return say.text("log", "Staff gave {name} {time} more for the turn.", name=_name(done.person), time=time)

@@ -28,23 +28,11 @@ ANOTHER_DAY: Final = N_("j M H:i")
 """How `short_time` writes a time, in the letters of Django's filter `date`."""
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return `1 game` or `3 games` in English, for staff. Give `many` where the plural is not `one` with an s."""
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
-
-
 def of_bot(names: Sequence[str], seat: int, reader: int | None) -> tuple[list[str], int | None]:
     """Return the names for a sentence about a move that a bot made for the owner of `seat`, and whom it calls "you"."""
     named = list(names)
     named[seat] = say.text("name", "your bot") if seat == reader else say.text("name", "{name}’s bot", name=names[seat])
     return named, None if seat == reader else reader
-
-
-def who_wins(names: Sequence[str], seat: int, reader: int | None, *, bot: bool) -> str:
-    """Return the beginning of `You win the game`. `bot`: a bot made the win for the owner of the seat."""
-    if seat == reader:
-        return say.text("result", N_("Your bot wins") if bot else N_("You win"))
-    return say.text("result", N_("{name}’s bot wins") if bot else N_("{name} wins"), name=names[seat])
 
 
 def cards(count: int) -> str:
@@ -149,20 +137,6 @@ def waited(since: datetime, now: datetime, *, depth: int = 2) -> str:
     return timesince(since, now, depth=depth)
 
 
-def inside(sentence: str) -> str:
-    """Return an English sentence with a small first letter, for use inside another one, for staff."""
-    return sentence[:1].lower() + sentence[1:]
-
-
-def in_one_unit(minutes: int) -> str:
-    """Return an exact time in the largest unit that it has only whole ones of: `2 hours`, `90 minutes` or `3 days`."""
-    if minutes and minutes % (DAY // MINUTE) == 0:
-        return say.plural("time", "{n} day", "{n} days", minutes // (DAY // MINUTE))
-    if minutes and minutes % (HOUR // MINUTE) == 0:
-        return say.plural("time", "{n} hour", "{n} hours", minutes // (HOUR // MINUTE))
-    return say.plural("time", "{n} minute", "{n} minutes", minutes)
-
-
 def duration(seconds: int) -> str:
     """Return a duration in one unit that suits it, or in two from two days on: `45 s`, `14 h` or `2 days 23 h`."""
     if seconds < 2 * MINUTE:
@@ -192,7 +166,7 @@ def bot_note(name: str) -> str:
 
 
 def round_cancelled(number: int) -> str:
-    """Return what the log, "Since your last move" and notices say of a round that staff voided."""
+    """Return what the log and "Since your last move" say of a round that staff voided."""
     return say.text("log", "Staff cancelled round {number}; it was dealt again.", number=number)
 
 

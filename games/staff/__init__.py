@@ -6,5 +6,5 @@
 
 `audit` checks permissions and writes the entries. `roles` gives the groups their permissions. `log` makes the notes
 between the moves in a table's log. `queue` counts what waits for staff. `auto_reports` reports conduct that the site
-detects itself.
+detects itself. `words` has what their English sentences share.
 """

@@ -20,11 +20,12 @@ from accounts.models import User
 from games.models import Announcement, Appeal, AuditEntry, Case, Game, Seat
 from games.models import moderation as stored
 from games.models.moderation import ADMIN, MODERATOR
+from games.models.paces import MINUTE, span
 from games.queries import conduct
 from games.queries.lists import hosted_tables
-from games.render.words import counted, in_one_unit, inside
 from games.staff import forms
 from games.staff.forms import ReasonForm
+from games.staff.words import counted
 
 if TYPE_CHECKING:
     from games.queries import Table
@@ -785,6 +786,11 @@ _INSTEAD: Final = {True: ", a bot took the seat", False: ", the hand was set asi
 """What became of the seat of a player who was removed, in lists, by `details["bot"]`."""
 
 
+def _inside(sentence: str) -> str:
+    """Return a sentence with a small first letter, for use inside another one."""
+    return sentence[:1].lower() + sentence[1:]
+
+
 def facts_of(entry: AuditEntry) -> dict[str, str]:
     """Return the values for `StaffAct.past` and `StaffAct.detail`, in words."""
     details = entry.details
@@ -799,10 +805,10 @@ def facts_of(entry: AuditEntry) -> dict[str, str]:
         "instead": _INSTEAD.get(details.get("bot"), ""),
         "tables": counted(len(details.get("tables") or ()), "table"),
         "days": counted(details.get("days") or 0, "day"),
-        "minutes": in_one_unit(details.get("minutes") or 0),
+        "minutes": span((details.get("minutes") or 0) * MINUTE),
         "role": details.get("role") or "none",
-        "outcome": inside(dict(Case.Outcome.choices).get(details.get("outcome", ""), "")),
-        "decision": inside(decision.label),
+        "outcome": _inside(dict(Case.Outcome.choices).get(details.get("outcome", ""), "")),
+        "decision": _inside(decision.label),
     }
 
 

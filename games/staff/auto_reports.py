@@ -15,8 +15,8 @@ from common.run_all import run_all
 from games.models import BrowserMark, Case, Report
 from games.models.moderation import BROWSER_MARKS_KEPT
 from games.refusals import Denied
-from games.render.words import counted
 from games.staff.cases import report_sign
+from games.staff.words import counted
 
 log = structlog.get_logger(__name__)
 

@@ -84,7 +84,7 @@ def test_titles_need_no_migration() -> None:
 def test_the_log_says_a_former_player_if_the_name_is_gone() -> None:
     done = DoneAct("extend", 0, NOON, "", None, {"minutes": 5})
     (note,) = notes_of([done])
-    assert note.text == "Staff gave a former player 5 minutes more for the turn."
+    assert note.text == "Staff gave a former player 5 min more for the turn."
 
 
 @pytest.mark.django_db
@@ -115,8 +115,8 @@ DONE = {
     ("suspend", ("days", 7)): "Suspend, 7 days",
     ("suspend_for_good", ("days", None)): "Suspend for good",
     ("mute", ("days", 1)): "Mute, 1 day",
-    ("extend", ("minutes", 120)): "Extend the clock, 2 hours",
-    ("extend", ("minutes", 90)): "Extend the clock, 90 minutes",
+    ("extend", ("minutes", 120)): "Extend the clock, 2 h",
+    ("extend", ("minutes", 90)): "Extend the clock, 90 min",
     ("extend", ("minutes", 2880)): "Extend the clock, 2 days",
     ("set_role", ("role", "moderator")): "Give a role: moderator",
     ("set_role", ("role", "")): "Give a role: none",

@@ -148,7 +148,7 @@ def test_an_act_at_a_table_is_refused_after_a_newer_one(mo: User, ann: User, dea
     tables.extend(**act(dealt, ann, minutes=1))
     answer = page.send(amount="9")
     assert (answer.status, done()) == (409, ["extend"])
-    assert "ann has extended the clock by 1 minute (" in answer.text
+    assert "ann has extended the clock by 1 min (" in answer.text
     assert answer.send(amount="9").status == 302
 
 

@@ -74,8 +74,8 @@ def test_the_log_says_what_staff_did_and_to_which_player(dealt: Table, ann: User
     expected = [
         "Staff paused the game.",
         "Staff resumed the game.",
-        "Staff gave alice 90 minutes more for the turn.",
-        "Staff gave alice 1 minute more for the turn.",
+        "Staff gave alice 90 min more for the turn.",
+        "Staff gave alice 1 min more for the turn.",
         "Staff removed 2 missed turns from bob’s count.",
         "Staff cancelled round 1; it was dealt again.",
         "Staff gave bob’s seat to dora.",
@@ -95,7 +95,7 @@ def test_the_player_concerned_is_addressed_as_you(dealt: Table, ann: User, alice
     tables.forgive(**arguments_for(game, ann, seat=1))
     tables.move_seat(**arguments_for(game, ann, seat=1, username="dora"))
     tables.remove(**arguments_for(game, ann, seat=1, bot=True))
-    assert notes_shown(game, alice)[0] == "Staff gave you 90 minutes more for the turn."
+    assert notes_shown(game, alice)[0] == "Staff gave you 90 min more for the turn."
     assert notes_shown(game, bob)[1:3] == [
         "Staff removed 2 missed turns from your count.",
         "Staff gave your seat to dora.",
@@ -105,7 +105,7 @@ def test_the_player_concerned_is_addressed_as_you(dealt: Table, ann: User, alice
     ]  # fmt: skip
     for reader in (None, ann):
         assert notes_shown(game, reader)[:2] == [
-            "Staff gave alice 90 minutes more for the turn.", "Staff removed 2 missed turns from bob’s count."
+            "Staff gave alice 90 min more for the turn.", "Staff removed 2 missed turns from bob’s count."
         ]  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def test_acts_are_logged_between_the_moves_where_they_happened(dealt: Table, ann
     tables.pause(**arguments_for(game, ann))
     tables.resume(**arguments_for(game, ann))
     common = ["Staff resumed the game.", "Staff paused the game."]
-    to_alice, to_others = ([*common, f"Staff gave {who} 90 minutes more for the turn."] for who in ("you", "alice"))
+    to_alice, to_others = ([*common, f"Staff gave {who} 90 min more for the turn."] for who in ("you", "alice"))
     assert log_lines(as_alice, game) == [*to_alice, *before]
     tables.remove(**arguments_for(game, ann, seat=2, bot=False))
     for browser, said in ((as_alice, to_alice), (Client(), to_others)):

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from games.notices import preferences
-from games.render.words import counted
+from games.staff.words import counted
 from mail.bounce_reports import LONGEST, BadReport, failed_address
 
 

@@ -16,7 +16,7 @@ from common.interrupts import says_if_interrupted
 from common.schema import migrated, what_to_do
 from games.actions import restore
 from games.refusals import does_not_fit
-from games.render.words import counted
+from games.staff.words import counted
 
 SHOWN: Final = 20
 """How many games are named. The log names all that cannot be read."""

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from games.actions import restore
 from games.management.commands.freeze import database_errors, unreadable_games
-from games.render.words import counted
+from games.staff.words import counted
 
 
 class Command(BaseCommand):

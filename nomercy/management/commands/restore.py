@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from common.interrupts import uninterrupted
 from games.management.commands.freeze import unreadable_games, unreadable_open_tables
-from games.render.words import counted
+from games.staff.words import counted
 from nomercy.backup.command import add_reading_options, known_passphrase, one_sentence
 from nomercy.backup.manifest import FALLBACKS, KEY, site_settings
 from nomercy.backup.site import Restored, load
