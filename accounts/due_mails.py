@@ -19,7 +19,7 @@ from accounts.models import AccountMail
 from common.limits import MAILS_TO_MAILBOX, scaled
 from mail.addresses import is_sent_as_written
 from mail.models import EMAIL
-from mail.sources import ClaimedMail, Source, judge_or_postpone, sources
+from mail.sources import ClaimedMail, Source, judge_or_postpone
 from mail.verdicts import SEND, Reason, Verdict
 
 log = structlog.get_logger(__name__)
@@ -84,8 +84,7 @@ def judge_due(channel: str, now: datetime, most: int) -> list[tuple[AccountMail,
 
 def _limited() -> list[str]:
     """Return the names of all kinds that are sent when somebody asks for them."""
-    kinds = (kind for source in sources() for kind in source.kinds.values())
-    return [kind.name for kind in kinds if isinstance(kind, mails.MailKind) and kind.limited]
+    return [kind.name for kind in mails.all_kinds().values() if kind.limited]
 
 
 def _due(now: datetime) -> QuerySet[AccountMail]:
@@ -136,7 +135,7 @@ def _unlocked(rows: QuerySet[AccountMail]) -> QuerySet[AccountMail]:
 def _judge(row: AccountMail, sent: _Sent, now: datetime) -> Verdict:
     if not is_sent_as_written(row.address):
         return Verdict(Reason.NOTHING)  # the limits would not count it for the mailbox that gets it
-    if not mails.kind_named(row.kind).limited:
+    if not mails.all_kinds()[row.kind].limited:
         return SEND
     if now - row.created_at > mails.LATEST:
         return Verdict(Reason.LATE)

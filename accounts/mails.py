@@ -210,15 +210,10 @@ KINDS: Final[Mapping[str, MailKind]] = {
 """The kinds of this package by name. A new notice is a new row."""
 
 
-def kind_named(name: str) -> MailKind:
-    """Return the kind of mail with this name, also one that another package brings.
-
-    :raises KeyError: there is none.
-    """
-    kind = sources.kind_named(name)
-    if not isinstance(kind, MailKind):
-        raise KeyError(name)
-    return kind
+def all_kinds() -> dict[str, MailKind]:
+    """Return the kinds of mail of all sources by name, also those that other packages bring."""
+    found = (kind for source in sources.sources() for kind in source.kinds.values())
+    return {kind.name: kind for kind in found if isinstance(kind, MailKind)}
 
 
 def queue(
@@ -232,8 +227,8 @@ def queue(
 ) -> None:
     """Queue a mail in the caller's transaction. The outbox sends it within seconds.
 
-    `kind` is a name that `kind_named` knows. `user` is the account concerned, or None if the person who asks is not
-    known to own one. `facts` must have what the kind's sentence needs; the rest is not stored.
+    `kind` is a name in `all_kinds`. `user` is the account concerned, or None if the person who asks is not known to own
+    one. `facts` must have what the kind's sentence needs; the rest is not stored.
 
     `confirmed` says whether the address is, or was until now, a confirmed one of this user; None asks the database. If
     it is not, nothing is queued of a kind that goes only to confirmed addresses.
@@ -244,7 +239,7 @@ def queue(
     :raises KeyError: there is no such kind, or a fact is missing.
     :raises TooManyTries: the kind is limited, and this user has asked for too many.
     """
-    row_kind = kind_named(kind)
+    row_kind = all_kinds()[kind]
     if not row_kind.to_unconfirmed and settings.MAIL_NEEDS_VERIFIED:
         known = queries.has_confirmed(user, address) if confirmed is None else confirmed
         if not known:
@@ -326,7 +321,7 @@ def check_requests(*, kind: str, address: str, user: User, now: datetime) -> Non
 
 def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
     """Return the mail for this row, or None if there is nothing to say (`nothing`)."""
-    kind = kind_named(row.kind)
+    kind = all_kinds()[row.kind]
     if kind.build is not None:
         return kind.build(row, now)
     content = _content(row)
@@ -348,7 +343,7 @@ def build(row: AccountMail, *, now: datetime) -> EmailMultiAlternatives | None:
 
 def has_content(row: AccountMail) -> bool:
     """Return False if this requested mail has nothing to say any more: no account has or claims its address."""
-    kind = kind_named(row.kind)
+    kind = all_kinds()[row.kind]
     if kind.has_content is not None:
         return kind.has_content(row)
     if row.kind == CONFIRM:
@@ -409,7 +404,7 @@ def forget_old(*, now: datetime, batch: int = 5000) -> int:
 
 def _content(row: AccountMail) -> tuple[str, str, dict[str, Any]] | None:
     """Return the template, the subject and the context of this mail, or None if there is nothing to say (`nothing`)."""
-    kind = kind_named(row.kind)
+    kind = all_kinds()[row.kind]
     if row.kind == CONFIRM:
         return _confirmation(row)
     title = say.text("mail", kind.title)
