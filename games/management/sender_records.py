@@ -19,14 +19,14 @@ ASKS: Final = {"none": "to do nothing", "quarantine": "to treat it as spam", "re
 
 
 def resolver_at(address: str) -> Resolver:
-    """Return the DNS resolver at an address like `1.1.1.1` or `127.0.0.1:5353`, or the machine's own for "".
+    """Return the DNS resolver at an address like `1.1.1.1`, `::1` or `127.0.0.1:5353`, or the machine's own for "".
 
     :raises DNSException: the machine has none.
     :raises ValueError: this is no such address.
     """
     if not address:
         return Resolver()
-    host, _, port = address.partition(":")
+    host, _, port = address.partition(":") if address.count(":") == 1 else (address, "", "")  # IPv6 has more
     found = Resolver(configure=False)
     found.nameservers = [Do53Nameserver(str(ip_address(host)), int(port or 53))]
     return found

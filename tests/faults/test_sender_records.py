@@ -126,6 +126,18 @@ def test_the_command_says_it_after_the_mail_was_taken(server: MailServer, settin
     assert len(server.mails) == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ("1.1.1.1", "Do53:1.1.1.1@53"),
+        ("127.0.0.1:5353", "Do53:127.0.0.1@5353"),
+        ("2606:4700::1111", "Do53:2606:4700::1111@53"),
+    ],
+)
+def test_a_resolver_has_an_ipv4_or_ipv6_address(given: str, asked: str) -> None:
+    assert [str(server) for server in resolver_at(given).nameservers] == [asked]
+
+
 def sent(*options: str) -> str:
     out = StringIO()
     call_command("sendtestmail", "ann@example.org", *options, stdout=out)
