@@ -151,7 +151,7 @@ def digest_mail(
     """Return the daily summary: the games where it is the reader's turn, and the events of the last 24 hours."""
     n = len(waiting)
     some = say.plural("mail", "{n} game is waiting for you.", "{n} games are waiting for you.", n)
-    title = some if n else say.text("mail", "No game is waiting for you.")
+    title = some if n else say.text("mail", "No game needs you.")
     context = {
         "title": title,
         "games": [_turn(reader, turn, now) for turn in waiting],

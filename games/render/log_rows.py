@@ -52,7 +52,7 @@ def sentences(view: GameView, line: LogLine, *, short: bool = False) -> list[str
         ]
     acted = say.text("log", "Time ran out.") if line.by_clock else ""
     if line.by_order:
-        acted = say.text("log", "A standing order acts.")
+        acted = say.text("log", "A standing order plays.")
     if said and acted:
         said[0] = " ".join((acted, said[0]))
     return said

@@ -284,14 +284,14 @@ def test_a_suspended_person_reads_there_what_happened_to_their_seats(
 ) -> None:
     now = timezone.now()
     voided, taken = (table_at(TWO_HANDS, [alice, bob]).game for _ in range(2))
-    assert "Unread notices" not in text_of(shut_out.get("/suspended/"))
+    assert "Unread notifications" not in text_of(shut_out.get("/suspended/"))
     tables.void_round(game_id=voided.pk, by=mo, reason=REASON, now=now)
     tables.remove(game_id=taken.pk, by=mo, seat=0, bot=True, reason=REASON, now=now)
     people.mute(person_id=alice.pk, by=mo, days=7, reason=REASON, now=now)
     people.suspend(person_id=alice.pk, by=ann, days=None, reason=REASON, now=now)
     letters_to(alice, now)
     page = text_of(shut_out.get("/suspended/"))
-    assert page.index("Send appeal") < page.index("Unread notices")
+    assert page.index("Send appeal") < page.index("Unread notifications")
     assert "Staff cancelled round 1" in page
     assert "Staff removed you and gave your seat to a bot, at the table with bob." in page
     assert "Staff muted you: you are shown as alice" in page

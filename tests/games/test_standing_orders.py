@@ -226,7 +226,7 @@ def test_an_owner_s_orders_act_while_a_bot_holds_the_seat(table: Table, alice: U
     assert (line.seat, line.by_order, line.by_bot) == (2, True, False)
     view, lines = queries.view_of(after, bob), queries.log_of(after, bob)
     assert log_rows.log_of(view, lines, NOON)[0].text == (
-        "A standing order acts. charlie intercepts you. charlie plays Red 5."
+        "A standing order plays. charlie intercepts you. charlie plays Red 5."
     )
 
 
@@ -336,7 +336,7 @@ def test_a_standing_order_is_no_sign_of_its_player(table: Table, alice: User, ch
     view, lines = queries.view_of(after, charlie), queries.log_of(after, charlie)
     assert log_rows.since_your_move(view, lines) == [
         "alice plays Red 5.",
-        "A standing order acts. You intercept bob. You play Red 5.",
+        "A standing order plays. You intercept bob. You play Red 5.",
     ]
 
 

@@ -168,7 +168,7 @@ def test_an_owner_who_was_away_is_notified_that_a_standing_order_won(three: list
     assert told() == [("bob", GAME_OVER, 2, "charlie wins the game."), ("charlie", GAME_OVER, 2, "You win the game.")]
     assert news_of(table, three[2]) == [
         "alice plays Red 5.",
-        "A standing order acts. You intercept bob. You play Red 5. You win the round. That’s 6 points.",
+        "A standing order plays. You intercept bob. You play Red 5. You win the round. That’s 6 points.",
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_debt_that_a_standing_order_made_is_a_turn_of_its_debtor(three: list[U
     assert told() == [("alice", TURN, 2, "")]
     assert task_of(table, three[0]) == "Your turn. Take 4."
     assert news_of(table, three[0]) == [
-        "A standing order acts. charlie intercepts bob. charlie plays Green Draw Two. You owe 4 cards."
+        "A standing order plays. charlie intercepts bob. charlie plays Green Draw Two. You owe 4 cards."
     ]
 
 
