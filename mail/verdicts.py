@@ -8,42 +8,45 @@ from typing import Final, Literal
 
 from django.db.models import TextChoices
 
+from common.readers_language import say
+from common.say import N_
+
 
 class Reason(TextChoices):
     """Why a notice was not sent or is still waiting, with the sentence for its reader."""
 
-    MOVED = "moved", "You moved before it was due."
-    MOVED_ON = "moved_on", "It was no longer your turn."
-    JOINED = "joined", "You had already joined that table."
-    OVER = "over", "The game was over or had started without you."
-    LATER = "later", "The deadline had been moved."
-    LOOKING = "looking", "You were looking at the game."
-    READ = "read", "You had already read it."
-    BACK = "back", "You already had your seat back."
-    STAFF = "staff", "Staff had changed your seat since."
-    ENDED = "ended", "The suspension had ended."
-    NEWER = "newer", "A newer notice about the same report was sent instead."
-    REMINDED = "reminded", "A reminder about the same turn was sent instead."
-    ASKED = "asked", "You get one invitation a day by email from the same person."
-    OFF = "off", "This is switched off in your notification settings."
-    NO_ADDRESS = "no_address", "Your account has no email address."
-    UNVERIFIED = "unverified", "Your email address is not confirmed."
-    BOUNCED = "bounced", "Emails to your address came back."
-    NO_ROLE = "no_role", "You had no role on this site any more."
-    CLOSED = "closed", "Your account was closed or suspended."
-    NOTHING = "nothing", "There was nothing to report."
-    PAUSED = "paused", "The game is paused."
-    VACATION = "vacation", "You are on vacation."
-    NIGHT = "night", "These are your quiet hours."
-    MERGED = "merged", "Another mail to the same address says the same."
-    ENOUGH = "enough", "This mailbox has had enough such mails for an hour."
-    LATE = "late", "It was too old."
-    AGAIN = "again", "The mail server did not accept it. We will try again."
-    SERVER = "server", "The mail server could not be reached. We will try again."
-    REFUSED = "refused", "The mail server says that your address does not accept mail."
-    GAVE_UP = "gave_up", "The mail server did not accept it, and we have stopped trying."
-    FAULT = "fault", "Something went wrong on our side. We’ve logged it."
-    UNSURE = "unsure", "The site stopped while sending it. It may or may not have arrived."
+    MOVED = "moved", N_("You moved before it was due.")
+    MOVED_ON = "moved_on", N_("It was no longer your turn.")
+    JOINED = "joined", N_("You had already joined that table.")
+    OVER = "over", N_("The game was over or had started without you.")
+    LATER = "later", N_("The deadline had been moved.")
+    LOOKING = "looking", N_("You were looking at the game.")
+    READ = "read", N_("You had already read it.")
+    BACK = "back", N_("You already had your seat back.")
+    STAFF = "staff", N_("Staff had changed your seat since.")
+    ENDED = "ended", N_("The suspension had ended.")
+    NEWER = "newer", N_("A newer notice about the same report was sent instead.")
+    REMINDED = "reminded", N_("A reminder about the same turn was sent instead.")
+    ASKED = "asked", N_("You get one invitation a day by email from the same person.")
+    OFF = "off", N_("This is switched off in your notification settings.")
+    NO_ADDRESS = "no_address", N_("Your account has no email address.")
+    UNVERIFIED = "unverified", N_("Your email address is not confirmed.")
+    BOUNCED = "bounced", N_("Emails to your address came back.")
+    NO_ROLE = "no_role", N_("You had no role on this site any more.")
+    CLOSED = "closed", N_("Your account was closed or suspended.")
+    NOTHING = "nothing", N_("There was nothing to report.")
+    PAUSED = "paused", N_("The game is paused.")
+    VACATION = "vacation", N_("You are on vacation.")
+    NIGHT = "night", N_("These are your quiet hours.")
+    MERGED = "merged", N_("Another mail to the same address says the same.")
+    ENOUGH = "enough", N_("This mailbox has had enough such mails for an hour.")
+    LATE = "late", N_("It was too old.")
+    AGAIN = "again", N_("The mail server did not accept it. We will try again.")
+    SERVER = "server", N_("The mail server could not be reached. We will try again.")
+    REFUSED = "refused", N_("The mail server says that your address does not accept mail.")
+    GAVE_UP = "gave_up", N_("The mail server did not accept it, and we have stopped trying.")
+    FAULT = "fault", N_("Something went wrong on our side. We’ve logged it.")
+    UNSURE = "unsure", N_("The site stopped while sending it. It may or may not have arrived.")
 
 
 EXPECTED: Final = frozenset(
@@ -71,4 +74,4 @@ SEND: Final = Verdict()
 
 def sentence_of(reason: str) -> str:
     """Return the sentence for a stored reason, or the reason if it was written by a later release."""
-    return Reason(reason).label if reason in Reason.values else reason
+    return say.text("notice", Reason(reason).label) if reason in Reason.values else reason

@@ -194,6 +194,13 @@ def modules() -> dict[str, str]:
     return {path: (CHECKOUT / path).read_text() for path in paths if not NOT_FOR_PLAYERS.search(path)}
 
 
+def marked() -> set[str]:
+    """Return the messages that `N_` marks, so that a catalogue of translations can find them."""
+    trees = map(ast.parse, modules().values())
+    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_marked(node))
+    return {ast.literal_eval(call.args[0]) for call in calls}
+
+
 def test_no_said_sentence_is_put_together_or_cut() -> None:
     found = [f"{path}:{line}: {why}" for path, code in modules().items() for line, why in glued(code)]
     assert found == []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from django.urls import reverse
 
+from common.readers_language import say
 from common.say import N_
 from games.models import Game, Notice, NoticeSettings
 from mail.models import EMAIL, SITE
@@ -172,7 +173,7 @@ class NoticeKind(Kind):
     replaces: str = ""
     one_mail: bool = False
     template: str = "news"
-    link: str = "Open the table"
+    link: str = N_("Open the table")
     several: str = ""
     names_game: bool = False
     reminds: bool = False
@@ -195,8 +196,8 @@ _OUTCOMES: Final = {
 _ROWS: Final = (
     NoticeKind(
         TURN,
-        "Your turn",
-        "Sent a few minutes after your turn starts, unless you have moved or are looking at the game.",
+        N_("Your turn"),
+        N_("Sent a few minutes after your turn starts, unless you have moved or are looking at the game."),
         wait=timedelta(minutes=5),
         still_needed=_turn_is_not_over,
         turn=True,
@@ -205,9 +206,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         DEADLINE,
-        "Your time is running out",
-        "Sent once, when 80% of your time is used, even while you are looking at the game. In quiet hours only if your"
-        " time ends soon after them.",
+        N_("Your time is running out"),
+        N_("Once, when a fifth of your time is left."),
         still_needed=_deadline_has_not_moved,
         turn=True,
         while_viewing=True,  # the clock plays soon, and a sign of a person is no move
@@ -217,19 +217,19 @@ _ROWS: Final = (
     ),
     NoticeKind(
         BOT_TOOK_OVER,
-        "A bot plays for you",
-        "You missed too many turns in a row, so a bot plays for you until you take your seat back.",
+        N_("A bot plays for you"),
+        N_("You missed too many turns in a row, so a bot plays for you until you take your seat back."),
         sentences={"kept": N_("You missed too many turns, so a bot is keeping your seat warm. Take it back any time.")},
         still_needed=_bot_plays_the_seat,
         while_viewing=True,  # the player was away, even if a page was open
-        link="Take your seat back",
+        link=N_("Take your seat back"),
         to_suspended=True,
         several=N_("A bot plays for you at {n} tables"),
     ),
     NoticeKind(
         TAKEN_OUT,
-        "You missed too many turns",
-        "You missed too many turns in a row at a table where no bot takes over, so you are out of the game.",
+        N_("You missed too many turns"),
+        N_("You missed too many turns in a row at a table where no bot takes over, so you are out of the game."),
         sentences={"out": N_("You missed too many turns, so you are out of the game.")},
         while_viewing=True,  # the player was away, even if a page was open
         to_suspended=True,
@@ -237,8 +237,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         DAY_TAKEN,
-        "A vacation day was used",
-        "Your time ran out, and a vacation day was used instead of a missed turn.",
+        N_("A vacation day was used"),
+        N_("Your time ran out, and a vacation day was used instead of a missed turn."),
         sentences={
             "taken": N_("A vacation day saved your turn: your clocks are stopped until {until}."),
             "left": N_("Days left this year: {days}."),
@@ -249,30 +249,30 @@ _ROWS: Final = (
     ),
     NoticeKind(
         CAUGHT,
-        "You were caught",
-        "Someone caught you with one card before you called UNO.",
+        N_("You were caught"),
+        N_("Someone caught you with one card before you called UNO."),
         _SITE_ONLY,
         several=N_("You were caught {n} times"),
     ),
     NoticeKind(
         OUT,
-        "You are out",
-        "You reached the mercy limit.",
+        N_("You are out"),
+        N_("You reached the mercy limit."),
         _SITE_ONLY,
         several=N_("You are out of {n} rounds"),
     ),
     NoticeKind(
         ROUND_OVER,
-        "A round is over",
-        "A round of a match has a winner.",
+        N_("A round is over"),
+        N_("A round of a match has a winner."),
         _SITE_ONLY,
         {"over": N_("Round {number} is over.")},
         several=N_("{n} rounds are over"),
     ),
     NoticeKind(
         ROUND_CANCELLED,
-        "A round was cancelled",
-        "Staff cancelled a round of your game, and it was dealt again.",
+        N_("A round was cancelled"),
+        N_("Staff cancelled a round of your game, and it was dealt again."),
         sentences={"cancelled": N_("Staff cancelled round {number}; it was dealt again.")},
         while_viewing=True,  # an open page shows the new deal, even if the player looks away
         to_suspended=True,
@@ -280,8 +280,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         GAME_OVER,
-        "A game is over",
-        "A game or a match ended or was called off, or your table was closed before the game started.",
+        N_("A game is over"),
+        N_("A game or a match ended or was called off, or your table was closed before the game started."),
         sentences={
             "game_won": N_("{player} wins the game."),
             "game_won_by_you": N_("You win the game."),
@@ -303,8 +303,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         INVITED,
-        "You are invited",
-        "Someone invited you to a rematch.",
+        N_("You are invited"),
+        N_("Someone invited you to a rematch."),
         sentences={"rematch": N_("{player} invites you to a rematch.")},
         wait=timedelta(minutes=2),
         still_needed=_has_not_joined,
@@ -313,8 +313,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         TABLE_FULL,
-        "Your table is full",
-        "The last seat was taken and the game has started.",
+        N_("Your table is full"),
+        N_("The last seat was taken and the game has started."),
         sentences={
             "started": N_("{rules} with {others} has started."),
             "first": N_("You’re first."),
@@ -328,8 +328,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         SEAT_MOVED,
-        "Staff changed your seat",
-        "Staff gave your seat to another player or a bot, or gave you someone else’s seat.",
+        N_("Staff changed your seat"),
+        N_("Staff gave your seat to another player or a bot, or gave you someone else’s seat."),
         sentences={
             "given": N_("Staff gave your seat to {player}, at the table with {others}."),
             "given_alone": N_("Staff gave your seat to {player}."),
@@ -346,8 +346,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         STAFF_SAID,
-        "Staff said something to your table",
-        "Staff wrote to the players of your table, or gave you the reason of an act there.",
+        N_("Staff said something to your table"),
+        N_("Staff wrote to the players of your table, or gave you the reason of an act there."),
         _SITE_ONLY,
         {"said": N_("Staff say to your table: “{words}”")},
         while_viewing=True,  # an open page shows it in the log, which may be closed
@@ -356,8 +356,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         LINK_CHANGED,
-        "Your table has a new link",
-        "Staff removed somebody from your private table, so the link that you sent no longer works.",
+        N_("Your table has a new link"),
+        N_("Staff removed somebody from your private table, so the link that you sent no longer works."),
         _SITE_ONLY,
         {
             "new_link": N_(
@@ -370,8 +370,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         HOST_CHANGED,
-        "You are the host now",
-        "Staff removed the host of a table that waits for players, and you are its host now.",
+        N_("You are the host now"),
+        N_("Staff removed the host of a table that waits for players, and you are its host now."),
         _SITE_ONLY,
         {"new_host": N_("Staff removed {player}, the host of your table. You are the host now.")},
         while_viewing=True,  # an open page shows the buttons of a host, but not why
@@ -379,8 +379,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         REPORT_SETTLED,
-        "Your report is settled",
-        "Staff have reviewed your report and tell you the outcome.",
+        N_("Your report is settled"),
+        N_("Staff have reviewed your report and tell you the outcome."),
         sentences={"settled": N_("Staff have settled your report."), **_OUTCOMES},
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
@@ -388,8 +388,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         OUTCOME_CHANGED,
-        "The outcome of your report changed",
-        "Staff have changed the outcome of your report, or their answer to it.",
+        N_("The outcome of your report changed"),
+        N_("Staff have changed the outcome of your report, or their answer to it."),
         sentences={
             "settled": N_("Staff have settled your report."),
             "changed": N_("Staff have changed the outcome of your report."),
@@ -403,8 +403,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         ROLE_CHANGED,
-        "Your role has changed",
-        "You became a moderator or an admin of this site, or lost that role.",
+        N_("Your role has changed"),
+        N_("You became a moderator or an admin of this site, or lost that role."),
         _SITE_ONLY,
         {
             "moderator": N_("You are a moderator of this site now. The staff pages need a second factor."),
@@ -416,8 +416,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         FACTOR_DROPPED,
-        "Your second factor was removed",
-        "Staff removed your authenticator app, passkeys and recovery codes because you had lost them.",
+        N_("Your second factor was removed"),
+        N_("Staff removed your authenticator app, passkeys and recovery codes because you had lost them."),
         sentences={
             "removed": N_(
                 "Staff removed your second factor, so you now log in with your password alone. If you did not ask for"
@@ -432,8 +432,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         APPEAL_DECIDED,
-        "Your appeal is decided",
-        "Staff have decided on your appeal against a suspension, with their answer.",
+        N_("Your appeal is decided"),
+        N_("Staff have decided on your appeal against a suspension, with their answer."),
         sentences={
             "granted": N_("Staff granted your appeal: the suspension is lifted."),
             "upheld": N_("Staff upheld your suspension."),
@@ -451,8 +451,11 @@ _ROWS: Final = (
     ),
     NoticeKind(
         NAME_CHANGED,
-        "Staff changed your name",
-        "Staff corrected your name, replaced your username by a neutral name and say why, or show your username again.",
+        N_("Staff changed your name"),
+        N_(
+            "Staff corrected your name, replaced your username by a neutral name and say why, or show your username"
+            " again."
+        ),
         sentences={
             "neutral": N_("Staff show you as {name} instead of your username. You still log in with your username."),
             "choose": N_("You can choose another name at the table in your account."),
@@ -474,8 +477,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         WARNED,
-        "Staff warned you",
-        "Staff sent you a warning about your conduct, with their reason.",
+        N_("Staff warned you"),
+        N_("Staff sent you a warning about your conduct, with their reason."),
         sentences={"warned": N_("Staff warned you about your conduct: {reason}")},
         page="warnings",
         on_vacation=True,  # it is not about a game
@@ -485,8 +488,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         MUTED,
-        "Staff muted you",
-        "Staff removed your name at the table, and you cannot choose another for some time.",
+        N_("Staff muted you"),
+        N_("Staff removed your name at the table, and you cannot choose another for some time."),
         sentences={
             "muted": N_(
                 "Staff muted you: you are shown as {name}, and can choose a name at the table again from {until}."
@@ -500,8 +503,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         UNMUTED,
-        "Staff ended your mute",
-        "Staff ended a mute early, so you can choose a name again.",
+        N_("Staff ended your mute"),
+        N_("Staff ended a mute early, so you can choose a name again."),
         sentences={"unmuted": N_("Staff ended your mute. You can choose a name again.")},
         page="me",
         on_vacation=True,  # it is not about a game
@@ -511,8 +514,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         SUSPENDED,
-        "Staff suspended your account",
-        "Until when, with their reason. You can log in to read it and appeal. Your clocks keep running.",
+        N_("Staff suspended your account"),
+        N_("Until when, with their reason. You can log in to read it and appeal. Your clocks keep running."),
         sentences={
             "until": N_("Staff suspended you until {until}."),
             "for_good": N_("Staff suspended you for good."),
@@ -528,8 +531,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         LIFTED,
-        "Staff lifted your suspension",
-        "Staff lifted a suspension of your account before its end.",
+        N_("Staff lifted your suspension"),
+        N_("Staff lifted a suspension of your account before its end."),
         sentences={"lifted": N_("Staff lifted your suspension. You can use the site again.")},
         page="suspended",
         on_vacation=True,  # it is not about a game
@@ -537,8 +540,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         CASE_ARRIVED,
-        "A case has arrived",
-        "For staff: somebody was reported, and a new case waits.",
+        N_("A case has arrived"),
+        N_("For staff: somebody was reported, and a new case waits."),
         _SITE_ONLY,
         {"arrived": N_("A new case waits: “{about}”.")},
         still_needed=_is_staff,
@@ -551,8 +554,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         CASE_HANDED_OVER,
-        "A case was handed over to you",
-        "For staff: a colleague made a case yours.",
+        N_("A case was handed over to you"),
+        N_("For staff: a colleague made a case yours."),
         _SITE_ONLY,
         {"handed_over": N_("A colleague handed a case over to you: “{about}”.")},
         still_needed=_is_staff,
@@ -564,8 +567,8 @@ _ROWS: Final = (
     ),
     NoticeKind(
         APPEAL_ARRIVED,
-        "An appeal has arrived",
-        "For admins: somebody appeals against a suspension, and you may decide.",
+        N_("An appeal has arrived"),
+        N_("For admins: somebody appeals against a suspension, and you may decide."),
         sentences={"arrived": N_("An appeal waits for a decision.")},
         still_needed=_is_staff,
         page="admin:games_appeal_change",
@@ -577,7 +580,7 @@ _ROWS: Final = (
     ),
     NoticeKind(
         DIGEST,
-        "Daily summary",
+        N_("Daily summary"),
         "",
         frozenset(),
         still_needed=_has_digest_content,
@@ -604,7 +607,7 @@ TURN_KINDS: Final = tuple(kind.name for kind in _ROWS if kind.turn)
 
 def title_of(name: str) -> str:
     """Return the title of a kind, or its name if it was written by a later release."""
-    return KINDS[name].title if name in KINDS else name
+    return say.text("notice", KINDS[name].title) if name in KINDS else name
 
 
 def wants(settings: NoticeSettings, kind: str, channel: str) -> bool:

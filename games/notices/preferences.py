@@ -35,7 +35,7 @@ FIRST_PUT_OFF: Final = timedelta(minutes=1)
 LONGEST_PUT_OFF: Final = timedelta(hours=1)
 """A summary that could not be written is tried again after as long as it is late, within these bounds."""
 UNCONFIRMED: Final = N_("We only email confirmed addresses. Confirm yours first, under “Email addresses”.")
-HELD: Final = N_("All mail is on hold. Try again when this site’s operators have released it.")
+HELD: Final = N_("All mail is on hold until this site’s operators release it.")
 KEPT: Final = timedelta(days=60)
 """How long notices are kept."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.urls import reverse
@@ -15,15 +15,14 @@ from common.readers_language import say
 from common.say import N_
 from games.models.notices import Notice, NoticeSettings
 from games.notices.inbox import Entry
-from games.notices.kinds import KINDS
+from games.notices.kinds import KINDS, title_of
+from games.notices.preferences import HELD
 from games.queries import GameView
 from games.render import words
 from mail.channels import CHANNELS
 from mail.channels.email import MailAddress
 from mail.models import SITE
 from mail.verdicts import Reason, sentence_of
-
-HELD: Final = "All mail is on hold until this site’s operators release it."
 
 
 class ChannelState(NamedTuple):
@@ -70,12 +69,13 @@ class MailState(NamedTuple):
 
     address: str  # "" if there is none
     trouble: str  # why no mail arrives: "guest", "none" (no address), "bounced", "unverified", or "" if all is well
-    held: bool  # whether all mail is on hold
+    held: str  # that all mail is on hold, or ""
 
 
 def mail_state_of(user: User, address: MailAddress | None, chosen: NoticeSettings, *, held: bool) -> MailState:
     """Return the state of this person's mail for the settings page."""
-    return MailState(address.email if address else "", _trouble(user, address, chosen), held)
+    why_held = say.text("notice", HELD) if held else ""
+    return MailState(address.email if address else "", _trouble(user, address, chosen), why_held)
 
 
 def _trouble(user: User, address: MailAddress | None, chosen: NoticeSettings) -> str:
@@ -92,7 +92,7 @@ def _item(entry: Entry, held: bool, now: datetime) -> Item:
     row, shown = entry.first, entry.shown
     return Item(
         number=shown.pk if shown else 0,
-        title=entry.text or KINDS[row.kind].title,
+        title=entry.text or title_of(row.kind),
         where=_where(entry.view),
         url=_url(row, entry.view),
         when=words.short_time(row.created_at, now),
@@ -126,9 +126,9 @@ def _line(row: Notice, held: bool, now: datetime) -> ChannelState:
         if row.reason == Reason.UNSURE:
             what = N_("possibly sent {since}")
     elif held and row.channel != SITE:
-        what, why = N_("waits"), HELD
+        what, why = N_("waits"), say.text("notice", HELD)
     else:
         what = N_("goes out in a moment") if row.due_at <= now else N_("waits until {due}")
     since, due = words.short_time(row.since, now), words.short_time(row.due_at, now)
     said = say.text("notice", what, since=since, due=due)
-    return ChannelState(CHANNELS[row.channel].title, said, why, row.state == Notice.State.SENT)
+    return ChannelState(say.text("channel", CHANNELS[row.channel].title), said, why, row.state == Notice.State.SENT)

@@ -7,18 +7,22 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from common.readers_language import say
 from games.models import Seat
 from games.models.owner_changes import OwnerChange
 
-FORMER_PLAYER: Final = "a former player"
-"""What the log calls a former owner of a seat whose row is gone."""
+
+def former_player() -> str:
+    """Return what the log calls a former owner of a seat whose row is gone."""
+    return say.text("name", "a former player")
 
 
 class Holder(NamedTuple):
     """Who held a seat until a change of owner: up to move `until`, and at the time `until_at`.
 
-    `name` is None if it is the name that the seat has today. `stand_in`: a bot played in place of a person that staff
-    had removed. `set_aside`: staff removed the holder and set the hand aside, with the next line of the log.
+    `name` is None if it is the name that the seat has today, and empty if the person's row is gone. `stand_in`: a bot
+    played in place of a person that staff had removed. `set_aside`: staff removed the holder and set the hand aside,
+    with the next line of the log.
     """
 
     until: int
@@ -56,7 +60,7 @@ def _of_seat(owner: int | None, changes: Sequence[OwnerChange]) -> list[Holder]:
     today = last.owner if last.removed and owner is None else owner
 
     def name_of(change: OwnerChange) -> str | None:
-        return None if change.owner is not None and change.owner == today else change.name or FORMER_PLAYER
+        return None if change.owner is not None and change.owner == today else change.name or ""
 
     holders, removed = list[Holder](), None
     for change in changes:
@@ -93,10 +97,14 @@ def name_between(holders: Holders, seat: int, version: int, at: datetime) -> str
     """
     found = (holder for holder in holders.get(seat, ()) if (version, at) < (holder.until, holder.until_at))
     holder = next(found, None)
-    return None if holder is None else holder.name
+    return None if holder is None or holder.name is None else holder.name or former_player()
 
 
 def names_at(holders: Holders, n: int) -> dict[int, str]:
     """Return the names of the holders at line `n` of the log, for the seats with another name today."""
     found = {seat: holder_at(holders, seat, n) for seat in holders}
-    return {seat: holder.name for seat, holder in found.items() if holder is not None and holder.name is not None}
+    return {
+        seat: holder.name or former_player()
+        for seat, holder in found.items()
+        if holder is not None and holder.name is not None
+    }

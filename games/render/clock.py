@@ -59,7 +59,7 @@ def _paused(view: GameView, *, has_say: bool, said: str) -> Clock:
 
 def _who_paused(reasons: Sequence[str]) -> str:
     if Game.PAUSED_BY_RESTORE in reasons:
-        return STOPPED
+        return say.text("clock", STOPPED)
     if CONSENT not in reasons:
         return say.text("clock", "Staff have paused the game.")
     if len(reasons) > 1:

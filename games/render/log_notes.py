@@ -14,7 +14,7 @@ from games.models import Game, TableEvent
 from games.models.moderation import CLOSE, LOOK, MOVE_SEAT, REMOVE, VOID_GAME
 from games.models.paces import MINUTE, span
 from games.queries import DoneAct, PastEvent, You
-from games.queries.former_holders import FORMER_PLAYER
+from games.queries.former_holders import former_player
 from games.render.log_rows import LogNote, sentence_case
 from games.render.words import round_cancelled
 
@@ -40,7 +40,7 @@ class EventNote(NamedTuple):
 
 def _name(name: str | You | None) -> str:
     """Return a name for a sentence. Sentences about the reader do not show it."""
-    return say.text("player", "a bot") if name is None else str(name) or FORMER_PLAYER
+    return say.text("player", "a bot") if name is None else str(name) or former_player()
 
 
 def _text(message: str) -> Callable[[DoneAct], str]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from math import inf
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from django.utils.text import capfirst
 from django.utils.translation import get_language
@@ -15,16 +15,13 @@ from django.utils.translation import get_language
 from common.readers_language import say
 from games import rules
 from games.queries import GameView, LogLine
-from games.queries.former_holders import FORMER_PLAYER
+from games.queries.former_holders import former_player
 from games.render.words import of_bot, round_cancelled, short_time
-
-_LOWER_CASE: Final = ("your bot ", "your bot:", FORMER_PLAYER)
-"""Beginnings of sentences in lower case, which are no names that people chose."""
 
 
 def sentence_case(text: str) -> str:
     """Return a sentence with a capital letter, unless it starts with a name that people chose."""
-    return capfirst(text) if text.startswith(_LOWER_CASE) else text
+    return capfirst(text) if text.startswith(("your bot ", "your bot:", former_player())) else text
 
 
 @lru_cache(maxsize=8192)  # most lines of a page were on the page before

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from django import forms
 from django.forms import BoundField
 
+from common.readers_language import say
 from games.models.notices import NoticeSettings
-from games.notices.kinds import switched_for, wants
+from games.notices.kinds import switched_for, title_of, wants
 from mail.channels import CHANNELS
 
 
@@ -29,7 +30,7 @@ class NoticeForm(forms.Form):
         for kind in self.kinds:
             for channel in CHANNELS.values():
                 self.fields[f"{kind.name}.{channel.name}"] = forms.BooleanField(
-                    label=f"{kind.title}: {channel.title}",
+                    label=": ".join((title_of(kind.name), say.text("channel", channel.title))),
                     required=False,
                     initial=wants(chosen, kind.name, channel.name),
                 )
@@ -44,14 +45,18 @@ class NoticeForm(forms.Form):
     @property
     def rows(self) -> list[KindSwitches]:
         return [
-            KindSwitches(kind.title, kind.help, [self[f"{kind.name}.{channel}"] for channel in CHANNELS])
+            KindSwitches(
+                title_of(kind.name),
+                say.text("notice", kind.help),
+                [self[f"{kind.name}.{channel}"] for channel in CHANNELS],
+            )
             for kind in self.kinds
         ]
 
     @property
     def channels(self) -> list[str]:
         """Return the headings of the columns."""
-        return [channel.title for channel in CHANNELS.values()]
+        return [say.text("channel", channel.title) for channel in CHANNELS.values()]
 
     def choices(self) -> dict[str, bool]:
         """Return the switches of a valid form by `kind.channel`."""

@@ -18,7 +18,7 @@ from accounts.models import User
 from accounts.queries import name_of
 from common.readers_language import say
 from games.notices import inbox, mail_links, preferences
-from games.notices.kinds import KINDS
+from games.notices.kinds import KINDS, title_of
 from games.notices.mail_links import BadLink
 from games.notices.render import mail_state_of, notices_page
 from games.refusals import Denied
@@ -124,11 +124,11 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
             if everything:
                 stopped = say.text("mail", "You will no longer get emails about games.")
             else:
-                kind = KINDS[link.target].title
+                kind = title_of(link.target)
                 stopped = say.text("mail", "You will no longer get the “{kind}” emails.", kind=kind)
             context = {"stopped": stopped}
         else:
-            context = {"kind": KINDS[preferences.check_stop(token).target].title}
+            context = {"kind": title_of(preferences.check_stop(token).target)}
     except BadLink as bad:
         return _bad_link(request, bad)
     return render(request, "games/mail_stop.html", context)

@@ -25,13 +25,14 @@ from django.db import transaction
 from django.db.models import F
 from django.dispatch import Signal
 
+from common.say import N_
 from mail import claims
 from mail.addresses import is_sent_as_written
 from mail.channels.base import Channel
 from mail.models import EMAIL as NAME
 from mail.models import Delivery, Outbox
 from mail.smtp_replies import is_permanent
-from mail.sources import ClaimedMail, Kind, Source
+from mail.sources import ClaimedMail, Kind
 from mail.verdicts import SEND, Reason, Verdict
 
 log = structlog.get_logger(__name__)
@@ -117,10 +118,6 @@ def _is_open(now: datetime) -> bool:
 def _claimed(rows: Sequence[Delivery], now: datetime) -> None:
     # In case the one sender that tries a failed server dies.
     Outbox.objects.filter(pk=1, failures__gt=0).update(retry_at=now + LONGEST_SERVER_WAIT)
-
-
-def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> Sequence[ClaimedMail]:
-    return source.mails(rows, now)
 
 
 def _send(mails: Sequence[ClaimedMail], clock: Callable[[], datetime], until: datetime) -> None:
@@ -235,11 +232,11 @@ def _server_failed(rows: Sequence[Delivery], now: datetime) -> None:
 
 EMAIL: Final = Channel(
     NAME,
-    "By email",
+    N_("By email"),
     claimed=_claimed,
     is_open=_is_open,
     addresses=mail_addresses,
     may_send=may_send,
-    compose=_compose,
+    compose=lambda source, rows, now: source.mails(rows, now),
     deliver=_send,
 )

@@ -8,6 +8,7 @@ from typing import Final
 
 from django.dispatch import Signal
 
+from common.say import N_
 from mail.channels.base import Channel
 from mail.models import SITE as NAME
 from mail.models import Delivery
@@ -20,4 +21,4 @@ def _show(rows: Sequence[Delivery], now: datetime) -> None:
     shown.send(None, people=sorted({row.user_id for row in rows if row.user_id is not None}))
 
 
-SITE: Final = Channel(NAME, "On this site", claimed=_show, to_guests=True)
+SITE: Final = Channel(NAME, N_("On this site"), claimed=_show, to_guests=True)

@@ -10,10 +10,12 @@ from games.models import Notice
 from games.notices import kinds
 from games.notices.kinds import KINDS, SWITCHED, NoticeKind
 from mail.channels import CHANNELS
+from mail.sources import sources
 from mail.verdicts import Reason, sentence_of
 from tests.support.codes import staff_browser
 from tests.support.pages import text_of
 from tests.support.tables import NOON
+from tests.test_sentences import marked
 
 NAMES = {
     "turn", "deadline", "bot_took_over", "taken_out", "day_taken", "caught", "out", "round_over", "game_over",
@@ -54,6 +56,14 @@ def test_every_reason_fits_its_column_and_has_a_sentence() -> None:
     for reason in Reason:
         assert len(reason.value) <= longest
         assert reason.label.endswith(".")
+
+
+def test_the_texts_of_kinds_reasons_and_channels_are_marked() -> None:
+    every = [kind for source in sources() for kind in source.kinds.values()]
+    said = {getattr(kind, part, "") for kind in every for part in ("title", "help", "link", "several", "sentence")}
+    said |= {text for kind in every for text in getattr(kind, "sentences", {}).values()}
+    said |= {*Reason.labels, *(channel.title for channel in CHANNELS.values())}
+    assert said - {""} - marked() == set()
 
 
 def test_the_list_of_staff_is_filtered_by_the_titles_of_kinds(mo: User, alice: User) -> None:
