@@ -73,17 +73,6 @@ def sources() -> list[Source[Any]]:
     return [import_string(path) for path in settings.NOTICE_SOURCES]
 
 
-def kind_named(name: str) -> Kind:
-    """Return the kind with this name, of any source.
-
-    :raises KeyError: there is none, for example because a later release wrote the row.
-    """
-    for source in sources():
-        if name in source.kinds:
-            return source.kinds[name]
-    raise KeyError(name)
-
-
 def judge_or_postpone(row: Delivery, judge: Callable[[], Verdict], *, now: datetime) -> Verdict:
     """Return the verdict of `judge` on this row. If that fails, log it and postpone the row.
 

@@ -221,8 +221,8 @@ def _game(reader: Reader, view: GameView) -> dict[str, Any]:
 def _turn(reader: Reader, turn: Turn, now: datetime) -> dict[str, Any]:
     """Return the same for a game where it is the reader's turn."""
     view = turn.view
-    deadline = words.deadline_of(view)
-    until = "" if deadline is None else day_and_time(deadline, reader.zone)
+    # Also where only bots wait, whose page shows none: who reads a mail is away, and can lose the seat to a bot.
+    until = "" if view.deadline is None else day_and_time(view.deadline, reader.zone)
     return _game(reader, view) | {
         "task": one_line(headline_without_card(view)),
         "last": one_line(_last(turn)),

@@ -120,12 +120,6 @@ def test_times_have_the_day_and_the_reader_s_time_zone(alice: User, bob: User, z
     assert timezone.get_current_timezone_name() == "UTC"
 
 
-def test_no_deadline_is_told_where_only_bots_wait(alice: User) -> None:
-    view = queries.view_of(table_at(TWO_HANDS, [alice, "careful"], deadline=NOON + DAY), alice)
-    for mail in mails_about(view, reader(alice)):
-        assert "You have until" not in everything_in(mail)
-
-
 @pytest.mark.parametrize("left", [timedelta(minutes=1), timedelta(hours=2), timedelta(hours=20), 10 * DAY])
 def test_no_mail_says_a_time_without_its_day_and_zone(alice: User, bob: User, left: timedelta) -> None:
     """A mail may be read a day later."""

@@ -48,7 +48,7 @@ def table(alice: User, bob: User) -> Table:
 def news(table: Table, user: User) -> None:
     """Show this person a notice on the site."""
     table.game.version += 1
-    caught = sentences.event(table, rules.Event("caught", 1, target=0, amount=2), reader=0)
+    caught = sentences.event([user.pk, "bob"], rules.Event("caught", 1, target=0, amount=2), reader=0)
     notice = player_notices.NewNotice(user.pk, "caught", sentences.EVENT, {sentences.EVENT: caught})
     player_notices.write(table.game, [notice], now=timezone.now())
     outbox.deliver(clock=timezone.now)
