@@ -132,9 +132,9 @@ def _headline(patch: pytest.MonkeyPatch) -> None:
     """Make the heading of mails and pages name a card that the reader holds."""
     headline = words.headline
 
-    def leaky(view: GameView) -> str:
+    def leaky(view: GameView, *, spoken: bool = False) -> str:
         held = view.view.hand if view.view and view.view.hand else ()
-        return f"{headline(view)} You hold {', '.join(map(card_name, held))}."
+        return f"{headline(view, spoken=spoken)} You hold {', '.join(map(card_name, held))}."
 
     patch.setattr(words, "headline", leaky)
 
