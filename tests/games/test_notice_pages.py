@@ -141,7 +141,7 @@ def test_the_page_says_what_was_sent_and_what_was_not_and_why(table: Table, alic
 def test_unneeded_notices_are_shown_on_request(table: Table, as_alice: Client) -> None:
     player_notices.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
-    more = "1 more was not needed, for example because you were looking at the game"
+    more = "1 was not needed, for example because you were looking at the game"
     assert more in text_of(as_alice.get("/notices/"))
     assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
 
