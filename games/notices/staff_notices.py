@@ -71,10 +71,11 @@ def looked(game: Game, *, now: datetime) -> None:
     if not lost:
         return
     seats = list(game.seats.order_by("index"))
+    who = sentences.who_sits(game, seats)
     notices = []
     for user_id, lost_seat in lost.items():
-        who = sentences.who_sits(game, [seat for seat in seats if seat.index != lost_seat])
-        notices.append(NewNotice(user_id, GAME_OVER, "looked", {"others": sentences.people(*who)}))
+        others = [one for seat, one in zip(seats, who, strict=True) if seat.index != lost_seat]
+        notices.append(NewNotice(user_id, GAME_OVER, "looked", {"others": sentences.people(*others)}))
     write(game, notices, now=now)
 
 
