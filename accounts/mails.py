@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import format_datetime, parseaddr
+from functools import cache
 from math import ceil
 from string import Formatter
 from typing import Any, Final
@@ -210,7 +211,8 @@ KINDS: Final[Mapping[str, MailKind]] = {
 """The kinds of this package by name. A new notice is a new row."""
 
 
-def all_kinds() -> dict[str, MailKind]:
+@cache
+def all_kinds() -> Mapping[str, MailKind]:
     """Return the kinds of mail of all sources by name, also those that other packages bring."""
     found = (kind for source in sources.sources() for kind in source.kinds.values())
     return {kind.name: kind for kind in found if isinstance(kind, MailKind)}
