@@ -183,6 +183,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         headline = say.text("headline", "Staff called this game off: nobody wins")
     unseated = UNSEATED.get(contents.unseated)
     players, stage = players_of(view, now), stage_of(view, seen)
+    spoken_headline = words.spoken_headline(view)
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
@@ -235,10 +236,8 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         rules_url=table_rules_url(view),
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
         contents=contents,
-        spoken_keys=_spoken_keys(view, seen, stage, hand, new_cards(view, lines)),
-        idle_keys=idle_keys(
-            move, headline=words.spoken_headline(view), colors=stage.colors, races=view.options.buzzers == "race"
-        ),
+        spoken_keys=_spoken_keys(view, spoken_headline, seen, stage, hand, new_cards(view, lines)),
+        idle_keys=idle_keys(move, headline=spoken_headline, colors=stage.colors, races=view.options.buzzers == "race"),
         events=_events(contents, asked.shown, news, now),
     )
 
@@ -346,14 +345,14 @@ def _color_in_words(seen: rules.View) -> str:
 
 
 def _spoken_keys(
-    view: GameView, seen: rules.View, stage: Stage, hand: OwnHand | None, new: Sequence[str]
+    view: GameView, headline: str, seen: rules.View, stage: Stage, hand: OwnHand | None, new: Sequence[str]
 ) -> list[SpokenKey]:
     counts = [say.text("key", "{name}: {cards}.", name=seat.name, cards=words.cards(seat.cards)) for seat in view.seats]
     scores = [
         say.text("key", "{name}: {points}.", name=seat.name, points=say.number(seat.score)) for seat in view.seats
     ]
     held = _hand_in_words(hand, new) if hand else say.text("key", "You hold no cards.")
-    turn = [words.spoken_headline(view), *(["{left}."] if words.deadline_of(view) else [])]
+    turn = [headline, *(["{left}."] if words.deadline_of(view) else [])]
     return [
         SpokenKey("c", say.text("key", "Top card"), say.text("key", "{card}.", card=stage.top_name)),
         SpokenKey("v", say.text("key", "Current colour"), _color_in_words(seen)),
