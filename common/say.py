@@ -46,15 +46,14 @@ class Say:
         """
         return self.found_plural(context, one, many, n).format(n=self.number(n), **facts)
 
-    def form(self, context: str, message: Message, n: object = 0, **facts: object) -> str:
+    def form(self, context: str, message: Message, n: int = 0, **facts: object) -> str:
         """Return a message of a row with its facts, in the form for the number `n` if it has two.
 
         >>> ENGLISH.form("log", ("You draw {n} card.", "You draw {n} cards."), 2)
         'You draw 2 cards.'
         """
         if isinstance(message, str):
-            return self.text(context, message, n=self.number(n) if isinstance(n, int) else n, **facts)
-        assert isinstance(n, int)
+            return self.text(context, message, n=self.number(n), **facts)
         one, many = message
         return self.plural(context, one, many, n, **facts)
 

@@ -4,9 +4,9 @@ The rules have refusals of their own (`games.rules.REFUSALS`). `Denied` carries 
 the same code, sentence and status everywhere.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import Final, ParamSpec
+from typing import Any, Final, ParamSpec
 
 import psycopg
 import structlog
@@ -109,7 +109,7 @@ class Denied(Exception):
         self.rule = rule
         self.version = version
         self._sentence = sentence
-        self._facts = facts
+        self._facts: Mapping[str, Any] = facts
         self.message = message or self.said(ENGLISH)
         super().__init__(self.message)
 

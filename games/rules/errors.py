@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from common.say import ENGLISH, N_, Message, Say
 from games.rules.cards import card_name, color_name
@@ -78,7 +78,9 @@ class Refused(Exception):
 
     def said(self, say: Say) -> str:
         """Return why the move was refused, for players."""
-        facts = {name: _NAMES[name](str(fact), say) if name in _NAMES else fact for name, fact in self._facts.items()}
+        facts: dict[str, Any] = {
+            name: _NAMES[name](str(fact), say) if name in _NAMES else fact for name, fact in self._facts.items()
+        }
         return say.form("refusal", self._sentence, **facts)
 
 

@@ -70,7 +70,8 @@ class OptionSpec(NamedTuple):
             return say.text("option", next(choice.meaning for choice in self.choices if choice.value == value))
         if not value and self.zero:
             return say.text("option", self.zero)
-        return say.form("option", self.meaning, n=value)
+        assert isinstance(value, int)
+        return say.form("option", self.meaning, value)
 
     @property
     def help(self) -> str:
