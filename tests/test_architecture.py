@@ -6,13 +6,13 @@ import ast
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from allauth.account import app_settings
 
 from nomercy.launcher.place import CHECKOUT
+from tests.support.modules import modules
 
 MANAGERS = {"objects", "_default_manager", "_base_manager"}
 WRITES = {"save", "delete", "create", "get_or_create", "update_or_create", "bulk_create", "bulk_update"}
@@ -48,13 +48,6 @@ NO_WRITES = (
     "games/staff/queue.py",
 )
 """Modules that do not write rows. Django's admin and commands read by their own querysets."""
-
-
-def modules(places: tuple[str, ...]) -> list[str]:
-    """Return the Python files in these places, as paths relative to the checkout."""
-    found = [path for place in places for path in (CHECKOUT / place).rglob("*.py")]
-    found += [CHECKOUT / place for place in places if place.endswith(".py")]
-    return sorted(str(path.relative_to(CHECKOUT)) for path in found)
 
 
 def reads(code: str) -> Iterator[int]:
@@ -150,7 +143,7 @@ def test_loading_an_unlocked_row_is_detected(code: str, lines: list[int]) -> Non
 
 def found_in(paths: Iterable[str], *checks: Callable[[str], Iterable[object]]) -> dict[str, list[object]]:
     """Return what these checks find in the code of the modules at these paths. Modules without faults are left out."""
-    codes = {module: Path(CHECKOUT / module).read_text() for module in modules(tuple(paths))}
+    codes = modules(paths)
     assert codes
     found = {module: [fault for check in checks for fault in check(code)] for module, code in codes.items()}
     return {module: faults for module, faults in found.items() if faults}
@@ -229,7 +222,7 @@ def test_log_ins_are_detected(code: str) -> None:
 
 def test_only_the_listed_modules_log_in() -> None:
     ours = modules(("games", "accounts", "common", "mail", "nomercy"))
-    found = {module for module in ours if logs_in(Path(CHECKOUT / module).read_text())}
+    found = {module for module, code in ours.items() if logs_in(code)}
     assert found == MAY_LOG_IN
 
 

@@ -13,7 +13,7 @@ import pytest
 from common.say import Say
 from games.refusals import STATUSES, Denied, from_rules
 from games.rules import REFUSALS, SPECS, BadInput, Refused, options_from
-from nomercy.launcher.place import CHECKOUT
+from tests.support.modules import modules
 
 REFUSED_BY: Final = ("Denied", "Refused", "TooManyAgainstBots", "BadOption")
 """The classes whose second argument is a sentence. The first is a code, or the name of an option."""
@@ -96,8 +96,7 @@ def raised_in(path: str, code: str) -> Iterator[Raised]:
 
 def everywhere() -> list[Raised]:
     """Return all refusals of the site."""
-    paths = sorted(path for place in ("accounts", "games", "nomercy") for path in (CHECKOUT / place).rglob("*.py"))
-    return [one for path in paths for one in raised_in(str(path.relative_to(CHECKOUT)), path.read_text())]
+    return [one for path, code in modules(("accounts", "games", "nomercy")).items() for one in raised_in(path, code)]
 
 
 EVERYWHERE: Final = everywhere()

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from nomercy.launcher.place import CHECKOUT
+from tests.support.modules import modules
 
 PLACES: Final = (
     "accounts", "games/actions", "games/clocks", "games/notices", "games/render", "games/rules", "games/web", "mail",
@@ -188,27 +188,26 @@ def _says_nothing_to_players(node: ast.AST) -> bool:
     return False
 
 
-def modules() -> dict[str, str]:
+def texts_for_players() -> dict[str, str]:
     """Return the code of each module with texts for players, by its path in the checkout."""
-    paths = sorted(str(path.relative_to(CHECKOUT)) for place in PLACES for path in (CHECKOUT / place).rglob("*.py"))
-    return {path: (CHECKOUT / path).read_text() for path in paths if not NOT_FOR_PLAYERS.search(path)}
+    return {path: code for path, code in modules(PLACES).items() if not NOT_FOR_PLAYERS.search(path)}
 
 
 def marked() -> set[str]:
     """Return the messages that `N_` marks, so that a catalogue of translations can find them."""
-    trees = map(ast.parse, modules().values())
+    trees = map(ast.parse, texts_for_players().values())
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_marked(node))
     return {ast.literal_eval(call.args[0]) for call in calls}
 
 
 def test_no_said_sentence_is_put_together_or_cut() -> None:
-    found = [f"{path}:{line}: {why}" for path, code in modules().items() for line, why in glued(code)]
+    found = [f"{path}:{line}: {why}" for path, code in texts_for_players().items() for line, why in glued(code)]
     assert found == []
 
 
 def test_what_is_still_put_together_only_shrinks() -> None:
     left = dict(line.split() for line in LEFT.read_text().splitlines())
-    found = {path: list(put_together(code)) for path, code in modules().items()}
+    found = {path: list(put_together(code)) for path, code in texts_for_players().items()}
     now = {path: str(len(lines)) for path, lines in found.items() if lines}
     assert now == left, {path: lines for path, lines in found.items() if str(len(lines) or "") != left.get(path, "")}
 
