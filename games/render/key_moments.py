@@ -42,7 +42,7 @@ def replay_url(code: str, **query: int | None) -> str:
 
 
 class Sentences(NamedTuple):
-    """What is said of a key moment: to the player whom it is about, and to everybody else."""
+    """Sentences about a key moment: one for its player, and one for everybody else."""
 
     you: Message
     others: Message

@@ -18,12 +18,11 @@ LISTED_CARDS: Final = 3
 
 
 class Row(NamedTuple):
-    """What is said of an event in each voice.
+    """Sentences about an event, one for each reader.
 
-    ``you`` is said to the player ``{seat}`` whom the event is about, ``to_you`` to the player ``{target}``, and
-    ``others`` to everybody else. The first two say the same as ``others`` if they are left out. ``short`` is the row
-    for what is spoken right after the events before it, None if that is no shorter. A message with a number ``{n}`` has
-    a form for one and one for many.
+    ``you`` is for the player ``{seat}``, ``to_you`` for the player ``{target}``, and ``others`` for everybody else. The
+    first two say the same as ``others`` if they are left out. ``short`` is the row for what is spoken right after the
+    events before it, None if that is no shorter. A message with a number ``{n}`` has a form for one and one for many.
     """
 
     others: Message
