@@ -14,9 +14,7 @@ from zoneinfo import available_timezones
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
-from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from django.utils.formats import date_format
 
 from accounts.lookalikes import (
     INVISIBLE,
@@ -28,6 +26,7 @@ from accounts.lookalikes import (
     without_joiners,
     words,
 )
+from accounts.zones import formatted
 from common.readers_language import say
 from common.say import N_
 
@@ -151,7 +150,7 @@ def deleted_name(number: int) -> str:
 
 def after_mute(until: datetime) -> str:
     """Say to a muted person when they can choose a name again."""
-    time = date_format(timezone.localtime(until), "j F Y, H:i")
+    time = formatted(until, N_("j F Y, H:i"))
     return say.text("error", "You can choose a name again from {time}, when your mute ends.", time=time)
 
 

@@ -1,4 +1,4 @@
-"""Time zones as choices of a form, grouped by region, each zone once."""
+"""Times in the zone of their reader, and time zones as choices of a form, grouped by region, each zone once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from django import forms
-from django.utils.formats import date_format
+from django.utils import timezone
+from django.utils.dateformat import format as date_format
 
 from common.readers_language import say
+from common.say import N_
 
 UTC: Final = ("UTC", "UTC")
 NAMES_OF_UTC: Final = frozenset({"UTC", "GMT", "UCT", "Zulu", "Universal", "Greenwich", "GMT0", "+00:00"})
@@ -36,10 +38,18 @@ def zone_to_show(name: str) -> ZoneInfo:
     return ZoneInfo(name if name in available_timezones() else "UTC")
 
 
+def formatted(at: datetime, pattern: str, zone: str = "") -> str:
+    """Return a time in this zone, or in that of the reader of the page.
+
+    :param pattern: a message in the letters of Django's filter `date`.
+    """
+    here = timezone.localtime(at, zone_to_show(zone) if zone else None)
+    return date_format(here, say.text("format of a time", pattern))
+
+
 def day_and_time(at: datetime, zone: str) -> str:
     """Return a time for a text that may be read on another day, like "Sunday 29 November, 21:30 (Europe/Berlin)"."""
-    here = at.astimezone(zone_to_show(zone))
-    return say.text("time", "{time} ({zone})", time=date_format(here, "l j F, H:i"), zone=here.tzinfo)
+    return say.text("time", "{time} ({zone})", time=formatted(at, N_("l j F, H:i"), zone), zone=zone_to_show(zone))
 
 
 @cache

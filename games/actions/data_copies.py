@@ -11,14 +11,13 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.formats import date_format
 
 from accounts import mails, tries
 from accounts.actions import lock_unchanged
 from accounts.models import User
-from accounts.zones import zone_to_show
+from accounts.zones import formatted
 from common.limits import DATA_COPIES
+from common.say import N_
 from games import announce
 from games.models import DataCopy
 from games.notices import inbox
@@ -99,7 +98,7 @@ def _make(number: int, now: datetime) -> None:
         text = json.dumps(data, default=lambda value: value.isoformat(), ensure_ascii=False, indent=1)
         copy.content, copy.expires_at = gzip.compress(text.encode()), expires_at
         copy.save(update_fields=["content", "expires_at"])
-        until = date_format(timezone.localtime(expires_at, zone_to_show(person.time_zone)), "j F Y, H:i e")
+        until = formatted(expires_at, N_("j F Y, H:i e"), person.time_zone)
         facts = {"until": until, "page": settings.SITE_URL + reverse("my-data")}
         mails.notify(kind=mails.DATA_READY, user=person, facts=facts, now=now)
 

@@ -11,16 +11,15 @@ import structlog
 from allauth.account.models import EmailAddress
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils import timezone
-from django.utils.formats import date_format
 
 from accounts import actions as account_actions
 from accounts import mails
 from accounts.actions import lock_person
 from accounts.models import DELETION_DAYS, AccountMail, Session, User
 from accounts.names import deleted_name
-from accounts.zones import zone_to_show
+from accounts.zones import formatted
 from common.run_all import run_all
+from common.say import N_
 from games import announce, queries
 from games.actions import lobby, seating, table_events
 from games.actions.names import raise_each, replace_names
@@ -93,7 +92,7 @@ def ask(*, user: User, now: datetime) -> datetime:
         asked_before = person.deletes_at is not None
         when = account_actions.ask_for_deletion(user=user, now=now)
         if not asked_before:
-            on = date_format(timezone.localtime(when, zone_to_show(person.time_zone)), "j F Y, H:i e")
+            on = formatted(when, N_("j F Y, H:i e"), person.time_zone)
             mails.notify(kind=mails.DELETION_ASKED, user=person, facts={"deletes_on": on}, now=now)
     announce.close_sockets(user.pk)
     return when

@@ -10,13 +10,12 @@ from datetime import datetime
 from typing import Any, Final
 
 import structlog
-from django.utils import timezone
-from django.utils.formats import date_format
 
 from accounts.models import User
 from accounts.names import BOT_NAMES, deleted_name
-from accounts.zones import zone_to_show
+from accounts.zones import formatted
 from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.models import Game, Notice, Seat
 from games.models.owner_changes import read_owner_changes
@@ -114,7 +113,7 @@ def _words(fact: Any, names: Mapping[int, str], zone: str) -> str:
         case {"people": who}:
             return listed(_names(who, names))
         case {"time": at}:
-            return date_format(timezone.localtime(datetime.fromisoformat(at), zone_to_show(zone)), "j F Y, H:i T")
+            return formatted(datetime.fromisoformat(at), N_("j F Y, H:i T"), zone)
     raise ValueError
 
 

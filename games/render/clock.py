@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from accounts.zones import formatted
 from common.readers_language import say
 from common.say import N_
 from games.models import Game
 from games.queries import GameView, SeatView
 from games.refusals import STOPPED
 from games.render.action import Action, action_at
-from games.render.words import duration, formatted, listed
+from games.render.words import duration, listed
 
 CONSENT: Final = Game.PAUSED_BY_CONSENT
 DAY_OF_YEAR: Final = N_("j F")

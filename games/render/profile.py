@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.models import User
+from accounts.zones import formatted
 from common.readers_language import say
 from common.say import N_
 from games.models import Game
@@ -60,7 +61,7 @@ def most_listed(tables: Sequence[object]) -> int:
 
 def _shared_card(table: Table, view: GameView, now: datetime) -> GameCard:
     # Two tables with the same player have the same name, so add when each began.
-    card, begun = game_card(view, now), words.formatted(begun_at(table.game), N_("j F Y, H:i"))
+    card, begun = game_card(view, now), formatted(begun_at(table.game), N_("j F Y, H:i"))
     return card._replace(about=" · ".join((card.about, say.text("list", "from {time}", time=begun))))
 
 
@@ -77,7 +78,7 @@ def table_label(table: Table, view: GameView, them: User) -> str:
 
     It says so if they have lost their seat there to an act of staff.
     """
-    begun = words.formatted(begun_at(table.game), N_("j F, H:i"))
+    begun = formatted(begun_at(table.game), N_("j F, H:i"))
     others = [seat.name for seat in view.seats if seat.seat != view.you]
     parts = [
         words.crumb(view),

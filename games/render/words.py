@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateformat import format as format_date
 from django.utils.timesince import timesince
 from django.utils.translation import get_language
 
+from accounts.zones import formatted
 from common.readers_language import say
 from common.say import N_
 from games import rules
@@ -73,11 +73,6 @@ def table_url(page: str, code: str) -> str:
 def profile_url(username: str) -> str:
     """Return the address of a person's page, or an empty string for an empty username (a bot, a deleted account)."""
     return reverse("person", args=[username]) if username else ""
-
-
-def formatted(at: datetime, pattern: str) -> str:
-    """Return a time in the current time zone. `pattern` is a message in the letters of Django's filter `date`."""
-    return format_date(timezone.localtime(at), say.text("format of a time", pattern))
 
 
 def short_time(at: datetime, now: datetime) -> str:

@@ -13,13 +13,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import log_ins
 from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, LONGEST_DELETION_DAYS, User
 from accounts.names import deleted_name
 from accounts.queries import confirmed_addresses
+from accounts.zones import formatted
 from common import secret_pages
 from common.readers_language import say
 from common.say import N_
@@ -83,7 +83,7 @@ def _delete_account(request: HttpRequest) -> HttpResponse:
         when = deletion.ask(user=user, now=now)
     except deletion.NotNow as objection:
         return _page(request, user, str(objection))
-    on = date_format(timezone.localtime(when), "j F Y, H:i e")
+    on = formatted(when, N_("j F Y, H:i e"))
     deleted = say.text(
         "message",
         "Your account will be deleted within {days} days, but not before {time}.",
