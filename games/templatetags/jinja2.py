@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from jinja2 import Environment
@@ -28,6 +29,7 @@ def environment(**options: Any) -> Environment:
         "face": face,
         "release_of": release_of,
         "shape": shape,
+        "static": static,
         "url": url,
     }
     made.filters |= {"bdi": bdi, "thousands": thousands}
