@@ -161,15 +161,17 @@ PLAIN: Final = {number: _number(number) for number in "0123456789"} | {
 GLYPHS: Final = {side: PLAIN | _wilds(colors) for side, colors in COLORS_OF_SIDE.items()}
 """The glyph of each symbol, by the name of the side."""
 
+# In a hand each card covers the one before it up to its left 39 %, where the text of the corner and the colour are.
 TEMPLATE = (
     '<svg class="face {color}" viewBox="0 0 100 140" aria-hidden="true" focusable="false">'
     '<rect class="ground" x="1" y="1" width="98" height="138" rx="12"/>'
-    '<g class="ghost" transform="translate(50 74) scale(40)">{ghost}</g>'
+    '<g class="ghost" transform="translate(59 74) scale(34)">{ghost}</g>'
     "{corner}{badge}"
-    '<g class="mark">{mark}</g><text class="{caption_class}" x="50" y="129">{caption}</text></svg>'
+    '<g class="mark" transform="translate(16 10) scale(.86)">{mark}</g>'
+    '<text class="{caption_class}" x="50" y="129">{caption}</text></svg>'
 )
 BADGE = (
-    '<g class="badge" transform="translate(81 20)"><g transform="scale(12.5)">{shape}</g>'
+    '<g class="badge" transform="translate(19.5 48)"><g transform="scale(12.5)">{shape}</g>'
     '<text class="letter" y="{letter_y}">{letter}</text></g>'
 )
 
@@ -189,9 +191,10 @@ def face(card: str, side: str | None = None) -> str:
     printed = face_of(card)
     glyph, color = GLYPHS[side][printed.symbol], printed.color or "w"
     if glyph.corner:
-        corner = f'<text class="idx" x="9" y="30">{glyph.corner}</text>'
+        size = 19 if len(glyph.corner) > 2 else 26
+        corner = f'<text class="idx" x="7" y="29" font-size="{size}">{glyph.corner}</text>'
     else:
-        corner = f'<g class="idx" transform="translate(5 3) scale(.25)">{glyph.mark}</g>'
+        corner = f'<g class="idx" transform="translate(5 0) scale(.29)">{glyph.mark}</g>'
     return TEMPLATE.format(
         color=color,
         ghost=GROUNDS[color].shape if printed.color else "",
