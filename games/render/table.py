@@ -100,10 +100,10 @@ class Stage(NamedTuple):
     `color` is the letter of the current colour, None if there is none, and `color_name` says so. `colors` are the
     letters of the colours in play. `side` is the side in force, None if the deck has one side. `direction` is that of
     play, and `following` says who is next, empty if nobody else is. `owed` is what the stack owes, empty without one,
-    `owed_by` says who owes it, and `owed_by_you` whether that is the reader. `tension` is how many of the steps of
-    `TENSION` it has reached. `swaps` is True if 7 swaps hands and 0 passes them here. `lower` are the cards just below
-    the top card, the lowest first. `thickness` is the height of the draw pile in layers, 0 if it is empty. `backs`: the
-    reader sees the hidden faces of the other hands (FLIP-6).
+    `owed_by` says who owes it, and `tension` is how many of the steps of `TENSION` it has reached. `swaps` is True if 7
+    swaps hands and 0 passes them here. `lower` are the cards just below the top card, the lowest first. `thickness` is
+    the height of the draw pile in layers, 0 if it is empty. `backs`: the reader sees the hidden faces of the other
+    hands (FLIP-6).
     """
 
     color: str | None
@@ -122,7 +122,6 @@ class Stage(NamedTuple):
     backs: bool
     owed: str = ""
     owed_by: str = ""
-    owed_by_you: bool = False
     tension: int = 0
 
 
@@ -214,8 +213,8 @@ LOWER_CARDS: Final = 3
 """The most cards shown below the top card of the discard pile."""
 TILTS: Final = 4
 """The number of ways in which these cards lie."""
-TENSION: Final = (6, 10, 20)
-"""The sizes of a stack at which the page starts to show its number larger."""
+TENSION: Final = (10, 20)
+"""The sizes of a stack at which the page starts to show its number larger, and in another tone."""
 CARDS_IN_A_LAYER: Final = 20
 """The cards of the draw pile that its picture shows as one layer."""
 FAN: Final = 9
@@ -305,11 +304,10 @@ def stage_of(view: GameView, seen: rules.View) -> Stage:
     )
     if seen.pending is None:
         return stage
-    yours, owed = seen.turn == view.you, say.number(seen.pending.total)
+    on_whom = N_("on you") if seen.turn == view.you else N_("on {name}")
     return stage._replace(
-        owed=owed if seen.pending.value else say.text("stack", "Cards"),
-        owed_by=say.text("stack", N_("on you") if yours else N_("on {name}"), name=view.names[seen.turn]),
-        owed_by_you=yours,
+        owed=f"+{say.number(seen.pending.total)}" if seen.pending.value else say.text("stack", "Cards"),
+        owed_by=say.text("stack", on_whom, name=view.names[seen.turn]),
         tension=sum(seen.pending.total >= step for step in TENSION),
     )
 
