@@ -24,6 +24,13 @@ CALLOUT_GRACE: Final = 5.0
 REACTION_SECONDS: Final = (0.65, 1.7)
 """The shortest and the longest time in which a bot reacts to a card."""
 
+STRAIGHT_SECONDS: Final = 1.4
+"""How much longer bots wait for everything while a straight is open: at least 2 s, in which its player sees what
+continues it, and everybody what could intercept it.
+
+They do not wait longer at tables whose bots do not wait before they move.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotTimes:
@@ -125,6 +132,9 @@ def _next_move(
     """Return when a bot is due to take its turn or to check whether to call or catch; None if no bot is."""
     turn_is_bots, game = bool(table.seats[position.turn].bot), table.game
     pause = game.bot_pause if _people_in(table, position) else 0.0
+    longer = _longer_for_straight(table, position)
+    if longer:
+        pause = max(pause, REACTION_SECONDS[0]) + longer
     before = game.bots_move_at if any(game.react_at) else game.wake_at
     if not position.exposed:
         if not turn_is_bots or position.phase == "buzz":
@@ -148,14 +158,23 @@ def _reactions(table: Table, position: rules.Position, shown_at: datetime | None
         return []
     react_at: list[datetime | None] = [None] * len(table.seats)
     with_people = _people_in(table, position)
+    longer = timedelta(seconds=_longer_for_straight(table, position))
     for seat in (seat.index for seat in table.seats if seat.bot and seat.index not in position.out):
         if not any(is_reaction(position, seat, move) for move in legal_moves(table, position, seat)):
             continue
         if shown_at is None:
             react_at[seat] = game.react_at[seat] if game.react_at else None
         else:
-            react_at[seat] = shown_at + (human_time(secret, game.version, seat) if with_people else timedelta())
+            waits = human_time(secret, game.version, seat) + longer if with_people else timedelta()
+            react_at[seat] = shown_at + waits
     return react_at if any(react_at) else []
+
+
+def _longer_for_straight(table: Table, position: rules.Position) -> float:
+    """Return how many seconds longer bots wait because a straight is open that can be continued card by card."""
+    game = table.game
+    is_open = position.extra.run is not None and game.terms.races
+    return STRAIGHT_SECONDS if is_open and game.bot_pause and _people_in(table, position) else 0.0
 
 
 def _people_in(table: Table, position: rules.Position) -> bool:

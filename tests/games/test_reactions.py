@@ -14,7 +14,7 @@ from games import announce, bots
 from games.actions import lobby, seating, sweep
 from games.actions.bot_turn import EARLY, play_bots
 from games.clocks import pausing
-from games.clocks.bot_times import human_time
+from games.clocks.bot_times import STRAIGHT_SECONDS, human_time
 from games.models import Game
 from games.queries import Table
 from games.queries.verify import faults_of
@@ -28,6 +28,9 @@ HANDS = [["r4", "r9", "y9"], ["r5", "g5"], ["b4", "b9"]]
 """Seat 2 can intercept the red 4 that seat 0 plays."""
 WAITED = timedelta(seconds=1)
 """More than a test waits for a lock."""
+
+LATER = timedelta(seconds=STRAIGHT_SECONDS)
+"""How much longer bots wait while a straight is open."""
 
 
 @pytest.fixture(autouse=True)
@@ -61,23 +64,24 @@ def reactions(table: Table) -> dict[int, datetime]:
     return {seat: at for seat, at in enumerate(now_of(table).game.react_at) if at is not None}
 
 
-def assert_reacts(table: Table, *seats: int) -> None:
-    """Assert that only the bots of these seats react to the last line, made at noon, after a human time."""
+def assert_reacts(table: Table, *seats: int, later: timedelta = timedelta()) -> None:
+    """Assert that only the bots of these seats react to the last line, made at noon, so much later than a person."""
     game = now_of(table).game
     assert set(reactions(table)) == set(seats)
     for seat, at in reactions(table).items():
-        assert NOON <= at - human_time(SECRET, game.version, seat) < NOON + WAITED
+        assert NOON <= at - human_time(SECRET, game.version, seat) - later < NOON + WAITED
 
 
 def intercepting(*people: User | str, hands: list[list[str]] = HANDS, **fields: Any) -> Table:
     return table_at({**INTERCEPTION, "hands": hands}, people, **{**RACING, **fields})
 
 
-def test_a_bot_needs_0_6_to_1_8_seconds() -> None:
+def test_a_bot_needs_0_6_to_1_8_seconds_and_at_least_2_in_a_straight() -> None:
     times = [
         human_time(bytes([game]), version, seat) for game in range(10) for version in range(20) for seat in range(5)
     ]
     assert min(times) - EARLY >= timedelta(seconds=0.6)
+    assert min(times) + LATER - EARLY >= 2 * SECOND
     assert max(times) <= timedelta(seconds=1.8)
     assert len(set(times)) > 900
     assert human_time(SECRET, 3, 1) == human_time(SECRET, 3, 1)
@@ -109,9 +113,25 @@ def test_a_bot_can_be_the_slowest(alice: User, bob: User) -> None:
 def test_only_bots_that_hold_a_fitting_card_react(alice: User) -> None:
     table = intercepting(alice, "careful", "careful", bot_pause=3.0)
     move(table, alice, "play r4")
-    assert_reacts(table, 2)
+    assert_reacts(table, 2, later=LATER)
     game = now_of(table).game
-    assert (game.bots_move_at, game.wake_at) == (NOON + 3 * SECOND, reactions(table)[2])
+    assert (game.bots_move_at, game.wake_at) == (NOON + 3 * SECOND + LATER, reactions(table)[2])
+
+
+@pytest.mark.parametrize(("pause", "waits"), [(1.0, 2.4), (0.2, 2.05), (0.0, 0.0)])
+def test_a_bot_waits_before_it_ends_a_straight(alice: User, bob: User, pause: float, waits: float) -> None:
+    table = table_at(STRAIGHT, [alice, "careful", bob], **RACING, bot_pause=pause)
+    move(table, alice, "play r4")
+    assert now_of(table).game.wake_at == NOON + timedelta(seconds=waits)
+    move(table, alice, "play r5", at=NOON + SECOND)
+    assert now_of(table).game.wake_at == NOON + SECOND + timedelta(seconds=waits)
+
+
+def test_a_bot_does_not_wait_longer_without_a_straight(alice: User, bob: User) -> None:
+    hands = [["rS", "r5", "b9"], ["g2", "y3"], ["b4", "b3"]]
+    table = table_at({**STRAIGHT, "hands": hands}, [alice, bob, "careful"], **RACING, bot_pause=1.0)
+    move(table, alice, "play rS")
+    assert now_of(table).game.wake_at == NOON + SECOND
 
 
 def test_bots_do_not_react_at_other_paces(alice: User) -> None:
@@ -136,7 +156,7 @@ def test_a_bot_that_declines_is_not_asked_again(alice: User, monkeypatch: pytest
     asked.clear()
     run_at_wake(table)
     game = now_of(table).game
-    assert (log_of(table), game.wake_at, game.react_at) == (["0 play r4"], NOON + 3 * SECOND, [])
+    assert (log_of(table), game.wake_at, game.react_at) == (["0 play r4"], NOON + 3 * SECOND + LATER, [])
     assert asked == [table.game.pk]  # for the bot on turn
     run_at_wake(table)
     assert [line[0] for line in log_of(table)] == ["0", "1"]
