@@ -60,6 +60,8 @@ TELLINGS: Final[dict[str, Telling]] = {
     "played": Telling(sound="card"),
     "shed": Telling(sound="card"),
     "drew": Telling(sound="draw"),
+    # That somebody was slowest says how many.
+    "drew/buzzer": Telling(said="involved", sound="draw"),
     "called_uno": Telling(others=N_("{seat} has UNO"), sound="uno"),
     "uno_due": Telling(
         "all",

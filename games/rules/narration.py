@@ -192,10 +192,14 @@ ROWS: Final[dict[str, Row]] = {
     "slowest": Row(
         N_("{seat} is the slowest to press."),
         N_("You are the slowest to press."),
-        short=Row(N_("{seat} is slowest."), N_("You are slowest.")),
+        short=Row(N_("{seat} was slowest: +2."), N_("You were slowest: +2.")),
     ),
     # In a lottery nobody presses.
-    "slowest/lottery": Row(N_("The lot falls on {seat}."), N_("The lot falls on you.")),
+    "slowest/lottery": Row(
+        N_("The lot falls on {seat}."),
+        N_("The lot falls on you."),
+        short=Row(N_("The lot falls on {seat}: +2."), N_("The lot falls on you: +2.")),
+    ),
     "shuffled_in": Row(
         (
             N_("The hand of {n} card is shuffled into the draw pile."),
