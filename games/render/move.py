@@ -80,7 +80,7 @@ HOW_TO_SEND_A_STRAIGHT: Final = N_("All in one go: a straight can’t be continu
 DRAW_KEYS: Final = "space x"
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "f"
-BUZZ_KEY: Final = "b"
+BUZZ_KEYS: Final = "space b"
 UNO_KEY_BESIDE_PURPLE: Final = "shift+u"
 """The key for UNO while U chooses purple."""
 
@@ -198,7 +198,7 @@ def _calls(view: GameView, key: str) -> list[Button]:
     buttons: list[Button] = []
     for move in view.legal:
         if move.kind == "buzz":
-            buttons.append(Button("buzz", "buzz", say.text("button", "Press the buzzer"), "primary", BUZZ_KEY))
+            buttons.append(Button("buzz", "buzz", say.text("button", "Press the buzzer"), "", BUZZ_KEYS))
         elif move.kind == "uno":
             buttons.append(Button("uno-call", "uno", say.text("button", "Call UNO"), "primary", key))
         elif move.kind == "catch" and move.target is not None:

@@ -28,6 +28,7 @@ from games.render.lost_hand import ShownLoss, lost_hand_of
 from games.render.move import YourMove, move_of
 from games.render.orders import OrdersForm, orders_of
 from games.render.page_events import PageEvents, page_events, recap
+from games.render.race import Race, race_of
 from games.render.resign import may_leave
 from games.render.round_end import EndedRound, round_end
 from games.render.rulebook import table_rules_url
@@ -105,13 +106,14 @@ class SpokenKey(NamedTuple):
 class GamePage:
     """Everything that the page of a game shows its reader.
 
-    A part that does not apply is None: no move to make, no hand, no deadline, no standing orders, no round that has
-    just ended.
+    A part that does not apply is None: no move to make, no hand, no deadline, no race, no standing orders, no round
+    that has just ended.
 
     - `deal` is the number of the deal, which a move sends along.
     - `lost` is the hand that the reader was knocked out with, None if they were not.
     - `is_whole`: not only the part that an open page fetches, which keeps what never changes (`data-unchanged`).
-    - `races`: cards can be played out of turn at this table.
+    - `races`: cards can be played out of turn at this table. `has_races`: they can, or all press the buzzers.
+    - `race` is an open race for a buzzer.
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
     - `turn_call` says to a screen reader that it is the reader's turn, if the headline only says what to do.
@@ -134,6 +136,7 @@ class GamePage:
     revision: int
     is_whole: bool
     races: bool
+    has_races: bool
     token: str
     headline: str
     turn_call: str
@@ -152,6 +155,7 @@ class GamePage:
     hand: OwnHand | None
     lost: ShownLoss | None
     table: Stage
+    race: Race | None
     players: Sequence[Player]
     scores: Sequence[ScoreRow]
     about_points: str
@@ -183,7 +187,8 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         headline = say.text("headline", "Staff called this game off: nobody wins")
     unseated = UNSEATED.get(contents.unseated)
     players, stage = players_of(view, now), stage_of(view, seen)
-    spoken_headline = words.spoken_headline(view)
+    spoken_headline, due = words.spoken_headline(view), due_of(view, now)
+    presses_buzzers = view.options.buzzers == "race"
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
@@ -201,6 +206,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         revision=view.revision,
         is_whole=asked.shown is None,
         races=view.races,
+        has_races=view.races or presses_buzzers,
         token=secrets.token_urlsafe(12),
         headline=headline,
         turn_call=words.turn_call(view),
@@ -208,7 +214,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         detail=" ".join(
             filter(None, (unseated and say.text("detail", unseated), words.detail(view), _going_out(contents)))
         ),
-        due=due_of(view, now),
+        due=due,
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
         fragment_url=_fragment_url(here, view, asked.choose if move and move.chooser else ""),
@@ -221,6 +227,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         hand=hand,
         lost=lost_hand_of(view, sort=sort, earlier=contents.is_past, my_turn=contents.turn_waits),
         table=stage,
+        race=race_of(view, players, due),
         players=players,
         scores=scores_of(view, players),
         about_points=say.text("scores", "Penalty points: the fewest win.") if view.options.scoring == "penalty" else "",
@@ -237,7 +244,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
         contents=contents,
         spoken_keys=_spoken_keys(view, spoken_headline, seen, stage, hand, new_cards(view, lines)),
-        idle_keys=idle_keys(move, headline=spoken_headline, colors=stage.colors, races=view.options.buzzers == "race"),
+        idle_keys=idle_keys(move, headline=spoken_headline, colors=stage.colors, races=presses_buzzers),
         events=_events(contents, asked.shown, news, now),
     )
 

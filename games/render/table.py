@@ -35,6 +35,9 @@ class HandCard(NamedTuple):
 
     `side` is the side in force, None if the deck has one side. `opens`: a click does not play it yet, but asks for the
     next card of its straight. `inert`: a click does nothing, because it could cost points (INT-4).
+
+    `race` are the CSS classes of a card that can be played out of turn now, and `label` what stands on it, both empty
+    for others.
     """
 
     text: str
@@ -46,6 +49,8 @@ class HandCard(NamedTuple):
     move: str
     opens: bool = False
     inert: bool = False
+    race: str = ""
+    label: str = ""
 
 
 class Sort(NamedTuple):
@@ -262,7 +267,8 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
         name, on, opens = card_name(card), card in in_play, card in opening
         inert = view.cost_of_miss > 0 and card not in plays
         move = move_by_click(card, plays.get(card, ()))
-        shown.append(HandCard(card, name, card in plays, on, card == focus, seen.side, move, opens, inert))
+        race, label = _out_of_turn(seen, card) if card in plays and not view.my_turn else ("", "")
+        shown.append(HandCard(card, name, card in plays, on, card == focus, seen.side, move, opens, inert, race, label))
         if card == focus:
             focus = None
     note = cards(len(shown))
@@ -273,6 +279,17 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
         for way, label in SORTS.items()
     )
     return OwnHand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), view.races, locked(view))
+
+
+def _out_of_turn(seen: rules.View, card: str) -> tuple[str, str]:
+    """Return the CSS classes and the label of a card that the reader can play out of turn now.
+
+    The classes differ from those of the top card before, so that a card at the same place starts to move again.
+    """
+    odd = " odd" if len(seen.discard_pile) % 2 else ""
+    if rules.continues_straight(seen, card):
+        return f"step{odd}", ""
+    return f"jump{odd}", say.text("card", "Jump in")
 
 
 def move_by_click(card: str, ways: Sequence[rules.Move]) -> str:

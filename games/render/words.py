@@ -19,7 +19,7 @@ from common.say import N_
 from games import rules
 from games.bots import BOTS
 from games.models.paces import DAY, HOUR, MINUTE
-from games.queries import GameView, SeatView
+from games.queries import GameView
 
 WEEK: Final = 7
 TODAY: Final = N_("H:i")
@@ -434,7 +434,7 @@ def detail(view: GameView) -> str:
         return _what_slowness_costs(view, seen)
     if view.my_turn:
         return _what_is_playable(view, seen)
-    return _what_fits_out_of_turn(view, seen, view.seats[view.you])
+    return _what_fits_out_of_turn(view, seen)
 
 
 def _winning_points(view: GameView) -> str:
@@ -454,18 +454,16 @@ def _what_slowness_costs(view: GameView, seen: rules.View) -> str:
     return " ".join(told)
 
 
-def _what_fits_out_of_turn(view: GameView, seen: rules.View, mine: SeatView) -> str:
-    """Return which cards the reader can play out of turn, or that none fits where a miss costs points (INT-4)."""
+def _what_fits_out_of_turn(view: GameView, seen: rules.View) -> str:
+    """Return which cards the reader can play out of turn, or an empty text if none fits."""
     fits = [card_name(card) for card in view.plays]
-    if fits and seen.run is not None and seen.run.seat == view.you:
+    if any(rules.continues_straight(seen, card) for card in view.plays):
         return say.text("detail", "You can continue your straight.")
     if len(fits) == 1:
         return say.text("detail", "Jump in with {card}!", card=fits[0])
     if fits:
         return say.text("detail", "You can jump in with {cards}.", cards=listed(fits))
-    if not view.cost_of_miss or not mine.cards or mine.bot or view.paused:
-        return ""
-    return say.text("detail", "Nothing to jump in with.")
+    return ""
 
 
 def locked(view: GameView) -> str:

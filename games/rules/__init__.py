@@ -52,7 +52,7 @@ from games.rules.presets import (
     options_to_store,
     preselected,
 )
-from games.rules.preview import cards_after, cost_of_miss, next_steps, winner_by_leaving
+from games.rules.preview import cards_after, continues_straight, cost_of_miss, next_steps, winner_by_leaving
 from games.rules.record import Record, RecordLine, RoundRecord, parse_record, print_record, replay_record
 from games.rules.replay import replay
 from games.rules.rulebook import RULEBOOK, rules_that_apply
@@ -120,6 +120,7 @@ __all__ = [
     "color_word",
     "commitment",
     "conflicts",
+    "continues_straight",
     "cost_of_miss",
     "deal",
     "deal_cards",

@@ -55,6 +55,15 @@ def next_steps(view: View, plays: Sequence[Move]) -> list[Move]:
     ]
 
 
+def continues_straight(view: View, card: str) -> bool:
+    """Return True if a card, the text of a face, goes on with the straight of the viewer (RUN-2).
+
+    ``card`` is one that the viewer may play out of turn, so that the rest of the rule is not checked again.
+    """
+    run, faces = view.run, view.options.rules.sides[view.side].faces
+    return run is not None and run.seat == view.you and continues(faces[run.card], faces[card])
+
+
 def cost_of_miss(view: View) -> int:
     """Return how many points the viewer may get for playing a card now that does not fit out of turn (INT-4).
 

@@ -91,6 +91,7 @@ function showMissed({ dataset }, list) {
 
 onPageShown(({ main, first, posted }) => {
   const list = document.getElementById("events");
+  if (document.getElementById("race")) import("./race.js");
   if (first) showMissed(main, list);
   else tellNews(main, list, posted);
 });

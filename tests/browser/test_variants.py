@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from games.queries import Table
 from tests.browser.game_page import NewPage, TableForTwo, after, load_game, my_turn, open_game
 from tests.browser.pauses import pause
 from tests.browser.speech import RECORD_SPEECH, hears
+from tests.browser.test_layout import PHONE
 from tests.support.tables import log_of, now_of, table_at
 
 PILE: Final = ["b1", "b2", "y3", "g4", "r5", "b6", "y8", "g9", "r2", "y1", "g1", "b8"]
@@ -117,7 +119,6 @@ def test_a_locked_card_says_why_and_costs_nothing(open_table: TableForTwo) -> No
     for name in ("Red 1", "Wild"):
         pause(page)
         page.get_by_role("button", name=name, exact=True).click(force=True)
-    expect(page.locator(".due")).to_contain_text("Nothing to jump in with.")
     page.reload()  # after every request that a click could have sent
     assert (log_of(table), now_of(table).started.position.extra.fines) == ([], ())
 
@@ -158,12 +159,27 @@ def test_players_choose_how_many_presses_a_play_out_of_turn_takes(new_page: NewP
 
 def test_the_slowest_at_the_buzzer_draws(open_table: TableForTwo) -> None:
     rules = {**PARTY, "options": {"buzzers": "race"}}
-    one, other, table = open_table.both(rules=rules, draw_pile=PILE, hands=[["BZ", "r5", "y1"], ["b1", "b2", "g8"]])
+    hands_ = [["BZ", "r5", "y1"], ["b1", "b2", "g8"]]
+    one, other, table = open_table.both(script=RECORD_SPEECH, rules=rules, draw_pile=PILE, hands=hands_)
+    other.set_viewport_size(PHONE)
     after(one, one.get_by_role("button", name="Buzzer", exact=True).click)
     for page in (one, other):
-        expect(page.get_by_role("button", name="Press the buzzer")).to_be_visible()
+        buzzer = page.get_by_role("button", name="Press the buzzer")
+        expect(buzzer).to_be_visible()
+        expect(page.locator("#race time")).to_have_text(re.compile(r"^[1-8] s left$"))
+        ends = page.locator(".timer .left").evaluate("(left) => left.getAnimations()[0].effect.getTiming().duration")
+        assert 0 < ends <= 8000
+        button, felt = buzzer.bounding_box(), page.locator("#table").bounding_box()
+        assert button is not None
+        assert felt is not None
+        assert button["height"] == button["width"] >= 180
+        assert abs(button["x"] + button["width"] / 2 - felt["x"] - felt["width"] / 2) <= 1
+    other.locator(".hand .card").first.focus()  # it cannot be played now
     pause(other)
+    other.keyboard.press("Space")
     other.keyboard.press("b")
     expect(one.locator("#log")).to_contain_text("You draw 2 cards")
     assert hands(table) == [4, 3]
+    assert log_of(table) == ["0 play BZ", "1 buzz"]
     expect(my_turn(other)).to_be_visible()
+    hears(other, "alice was slowest: +2. Your turn")

@@ -231,7 +231,7 @@ def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
         html = " ".join(
             loader.render_to_string("games/_hand.html", {"page": page(seen(position, you, **game))}).split()
         )
-        found = re.findall(r'<button id="card-\d+" class="card" type="(\w+)"( name="move" value="play \w+")?', html)
+        found = re.findall(r'<button id="card-\d+" class="card[^>]* type="(\w+)"( name="move" value="play \w+")?', html)
         assert all(bool(move) == (kind == "submit") for kind, move in found)
         names = re.findall(r'<span class="sr">([^<]*)</span></button>', html)
         return dict(zip(names, (kind for kind, _ in found), strict=True))
@@ -240,7 +240,7 @@ def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
     assert buttons(2, **LIVE) == {"Yellow 3": "submit", "Yellow 2": "button"}
     assert set(buttons(1, **LIVE).values()) == {"button"}
     assert set(buttons(0, **LIVE).values()) == {"submit"}
-    assert words.detail(seen(position, 1, **LIVE)) == "Nothing to jump in with."
+    assert words.detail(seen(position, 1, **LIVE)) == ""
     assert words.locked(seen(position, 1, **LIVE)).endswith("Out of turn, a miss costs 3 points.")
     for free in (
         {"preset": "house-party", "pace": "standard"},
@@ -249,6 +249,48 @@ def test_cards_that_would_cost_points_out_of_turn_cannot_be_chosen() -> None:
     ):
         assert set(buttons(1, **free).values()) == {"submit"}
         assert words.detail(seen(position, 1, **free)) == ""
+
+
+def test_cards_that_can_be_played_out_of_turn_stand_out() -> None:
+    """Chen holds two cards that continue their straight on a red 3, a card that intercepts it, and a yellow 8."""
+    position = {
+        **PLAIN, "hands": [["r5", "b1"], ["r4", "g4"], ["r2", "r4", "y3", "y8"]], "run": {"seat": 2, "card": "r3"},
+    }  # fmt: skip
+
+    def marks(you: int, **changes: Any) -> dict[str, tuple[str, str]]:
+        cards = there(page(seen({**position, **changes}, you, **LIVE)).hand).cards
+        return {card.text: (card.race, card.label) for card in cards if card.race or card.label}
+
+    straight = {"r2": ("step odd", ""), "r4": ("step odd", "")}
+    assert marks(2) == {**straight, "y3": ("jump odd", "Jump in")}
+    assert marks(2, run=None) == {"y3": ("jump odd", "Jump in")}
+    assert marks(2, discard_pile=["b1", "r3"])["r4"] == ("step", "")  # moves again if the card before stood there
+    assert marks(0) == marks(1) == {}
+    assert words.detail(seen(position, 2, **LIVE)) == "You can continue your straight."
+    assert words.detail(seen({**position, "run": None}, 2, **LIVE)) == "Jump in with Yellow 3!"
+
+
+def test_a_race_shows_the_time_left_and_who_has_pressed() -> None:
+    deadline = NOW + timedelta(seconds=6.2)
+
+    def race(you: int | None, **game: Any) -> str:
+        shown = page(seen(RACE, you, **{**RACING, "deadline": deadline, **game}))
+        return loader.render_to_string("games/_race.html", {"page": shown})
+
+    for you in (0, 1, None):
+        assert 'pathLength="8" stroke-dasharray="6.2 8"' in race(you)
+        assert re.findall(r'class="avatar"[^>]*>(\w)', race(you)) == ["B"]
+    assert 'stroke-dasharray="0 8"' in race(0, deadline=NOW - timedelta(seconds=1))
+    assert "stroke-dasharray" not in race(0, deadline=None, paused_at=NOW, paused_reasons=["staff"])
+    assert [button.key for button in there(page(seen(RACE, 0, **RACING)).move).buttons] == ["space b"]
+    assert page(seen(PLAIN)).race is None
+
+
+def test_a_page_knows_whether_players_race() -> None:
+    only_buzzers = {"preset": "classic", "options": {"buzzers": "race"}, "pace": "live"}
+    position = {**PLAIN, "hands": HANDS_WITH_A_WILD}
+    for game, has_races in ((only_buzzers, True), (LIVE, True), ({"preset": "house-party"}, False)):
+        assert page(seen(position, **game)).has_races is has_races, game
 
 
 def test_times_are_in_the_readers_zone() -> None:

@@ -19,6 +19,7 @@ from games.rules import (
     View,
     apply,
     cards_after,
+    continues_straight,
     cost_of_miss,
     face_of,
     key_from_seed,
@@ -113,6 +114,11 @@ def test_next_steps_are_the_plays_that_a_straight_then_allows() -> None:
                 follow = legal_moves(position, seat, options) if may_go_on else []
                 opening = [move for move in follow if move.kind == "play" and not move.uno]
                 assert {move.card for move in next_steps(view, plays)} == {move.card for move in opening}
+                now = view_for(position, seat, options)
+                if may_go_on:
+                    assert {card for card in now.hand or () if continues_straight(now, card)} == {
+                        move.card for move in opening
+                    }
                 lengths.add(len(plays))
     assert max(lengths) >= 3
 
