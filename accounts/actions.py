@@ -273,8 +273,10 @@ def keep_capitals(*, user: User, typed: str) -> None:
         user.display_name = typed
 
 
-def update_profile(*, user: User, display_name: str, time_zone: str, now: datetime, avatar: str = "") -> bool:
-    """Change the name at the table, the picture and the time zone. Return True if the zone has changed.
+def update_profile(
+    *, user: User, display_name: str, time_zone: str, now: datetime, avatar: str = "", no_tips: bool = False
+) -> bool:
+    """Change the name at the table, the picture, the time zone and `no_tips`. Return True if the zone has changed.
 
     Without an `avatar` the picture stays.
 
@@ -294,12 +296,13 @@ def update_profile(*, user: User, display_name: str, time_zone: str, now: dateti
         new_zone = _set_time_zone(user, known, time_zone, now)
         if new_zone:
             count_time_off_change(user_id=user.pk, now=now)
+        user.no_tips = no_tips
         _save_profile(user=user, name=name, avatar=avatar)
         return new_zone
 
 
 def _save_profile(*, user: User, name: str, avatar: str) -> None:
-    changed = {"time_zone", "quiet_since"}
+    changed = {"time_zone", "quiet_since", "no_tips"}
     if avatar:
         user.avatar = avatar
         changed.add("avatar")

@@ -38,10 +38,11 @@ class ProfileForm(forms.Form):
         widget=ZoneSelect({"data-zone": "offer"}),
         help_text="Times on pages and in emails are in this time zone, and so are your quiet hours.",
     )
+    no_tips = forms.BooleanField(label="No tips during a game", required=False)
 
     def __init__(self, data: Any = None, *, user: User) -> None:
-        initial = {"display_name": user.display_name, "avatar": user.avatar_shown, "time_zone": user.time_zone}
-        super().__init__(data, initial=initial)
+        initial = {name: getattr(user, name) for name in ("display_name", "time_zone", "no_tips")}
+        super().__init__(data, initial={**initial, "avatar": user.avatar_shown})
         self.fields["display_name"].help_text = format_html_join(" ", "{}", ([line] for line in _about_name(user)))
         _choose_from(self, user.time_zone)
 

@@ -88,6 +88,11 @@ class User(AbstractUser):
     # The last names that the person chose to give up, so that the deletion finds them in other people's notices.
     former_names = ArrayField(models.CharField(max_length=150), default=list, db_default=[], blank=True, editable=False)
 
+    # The keys of the tips of game pages that are done: the person has read them, or moved while they were shown.
+    seen_tips = ArrayField(models.CharField(max_length=16), default=list, db_default=[], blank=True, editable=False)
+    # Game pages show this person no tips.
+    no_tips = models.BooleanField(default=False, db_default=False)
+
     class Meta:
         verbose_name = "person"
         verbose_name_plural = "people"

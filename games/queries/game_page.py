@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -28,7 +28,7 @@ class ShownPage:
 
     `version` and `deal` are None if the request does not say them. `ended` is the round whose end it shows, if any.
     `moved`: the reader has made a move on that version. `watches`: a reader who is out of the round is to see what has
-    happened a move at a time.
+    happened a move at a time. `tip` is the key of the tip that it shows, or empty.
     """
 
     version: int | None = None
@@ -36,6 +36,7 @@ class ShownPage:
     ended: int | None = None
     moved: bool = False
     watches: bool = False
+    tip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class PageContents:
     - `called_off_by_staff`: staff ended the game without a winner.
     - `unseated` is the act by which staff took the viewer's seat, or empty.
     - `can_sign_up`: the viewer is a guest who plays here, and may sign up.
+    - `seen_tips` are the keys of the tips that the viewer has seen, None for somebody who gets none.
     - `is_past`: this is an earlier moment, which a viewer who is out watches. `turn_waits`: by now they are on turn in
       the next round.
     """
@@ -86,6 +88,7 @@ class PageContents:
     called_off_by_staff: bool = False
     unseated: str = ""
     can_sign_up: bool = False
+    seen_tips: Collection[str] | None = None
     is_past: bool = False
     turn_waits: bool = False
 
@@ -116,6 +119,7 @@ def contents_of(table: Table, user: User | None, shown: ShownPage | None, *, now
         called_off_by_staff=view.status == Game.Status.VOID and conduct.closed_by_staff(table.game),
         unseated=conduct.unseated_by(table.game, user) if user is not None and view.you is None else "",
         can_sign_up=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
+        seen_tips=user.seen_tips if user is not None and not (user.no_tips or user.is_program or past) else None,
         is_past=past is not None,
         turn_waits=past is not None and past.my_turn,
     )

@@ -8,6 +8,8 @@ from games.queries import GameView, SeatView
 
 NEARLY_OUT: Final = 5
 """A hand this close to the mercy limit, in cards, is marked."""
+CLOSE: Final = 7
+"""This close to the mercy limit, in cards, the limit stands beside the number of cards."""
 
 
 class Mercy(NamedTuple):
@@ -24,6 +26,11 @@ class Mercy(NamedTuple):
     high: int
     warm: bool
     hot: bool
+
+    @property
+    def close(self) -> bool:
+        """Whether the hand is so close to the limit that its number of cards is told with it: `23/25`."""
+        return 0 < self.left <= CLOSE < self.limit
 
     @property
     def nearness(self) -> str:

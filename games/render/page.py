@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -46,6 +46,7 @@ from games.render.table import (
     scores_of,
     stage_of,
 )
+from games.render.tips import ShownTip, tip_of
 
 UNSEATED: Final = {
     REMOVE: N_("Staff removed you from this table."),
@@ -117,6 +118,7 @@ class GamePage:
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
     - `turn_call` says to a screen reader that it is the reader's turn, if the headline only says what to do.
+    - `tip` is a tip, which stands in the place of `detail`.
     - `fragment_url` is where the page fetches its next state.
     - `about_points` says how the scores count if they are penalty points.
     - `resign_url` is empty if the reader cannot leave the game.
@@ -142,6 +144,7 @@ class GamePage:
     turn_call: str
     crumb: str
     detail: str
+    tip: ShownTip | None
     due: DueTime | None
     move_url: str
     log_url: str
@@ -185,6 +188,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
     headline = words.headline(view)
     if contents.called_off_by_staff:
         headline = say.text("headline", "Staff called this game off: nobody wins")
+    tip = None if contents.seen_tips is None else tip_of(view, contents.seen_tips)
     unseated = UNSEATED.get(contents.unseated)
     players, stage = players_of(view, now), stage_of(view, seen)
     spoken_headline, due = words.spoken_headline(view), due_of(view, now)
@@ -214,10 +218,11 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         detail=" ".join(
             filter(None, (unseated and say.text("detail", unseated), words.detail(view), _going_out(contents)))
         ),
+        tip=tip,
         due=due,
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
-        fragment_url=_fragment_url(here, view, asked.choose if move and move.chooser else ""),
+        fragment_url=_fragment_url(here, view, asked.choose if move and move.chooser else "", tip),
         refresh_url=here if others_move else "",
         refreshing=others_move and asked.refresh,
         refusal=asked.refusal,
@@ -245,24 +250,34 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         contents=contents,
         spoken_keys=_spoken_keys(view, spoken_headline, seen, stage, hand, new_cards(view, lines)),
         idle_keys=idle_keys(move, headline=spoken_headline, colors=stage.colors, races=presses_buzzers),
-        events=_events(contents, asked.shown, news, now),
+        events=_events(contents, asked.shown, news, tip, now),
     )
 
 
-def _events(contents: PageContents, shown: ShownPage | None, news: Sequence[str], now: datetime) -> PageEvents:
-    """Return what has happened since the open page was made, and on a page that is loaded as a whole what is news."""
+def _events(
+    contents: PageContents, shown: ShownPage | None, news: Sequence[str], tip: ShownTip | None, now: datetime
+) -> PageEvents:
+    """Return what has happened since the open page was made, and on a page that is loaded as a whole what is news.
+
+    A `tip` that the open page does not show yet is said last.
+    """
     view, lines = contents.view, contents.lines
     if shown is None:
         return recap(view, lines, now=now) if news else PageEvents()
     since = view.version if shown.version is None else shown.version
-    return page_events(view, lines, since=since, now=now, ended=shown.ended, deal=shown.deal)
+    events = page_events(view, lines, since=since, now=now, ended=shown.ended, deal=shown.deal)
+    if tip is None or tip.key == shown.tip:
+        return events
+    return replace(events, now=" ".join(filter(None, (events.now, tip.words))))
 
 
-def _fragment_url(here: str, view: GameView, choose: str) -> str:
+def _fragment_url(here: str, view: GameView, choose: str, tip: ShownTip | None) -> str:
     """Return where the page fetches its next state, with the revision, version and deal that the reader has seen."""
     query: dict[str, int | str] = {"since": view.version, "deal": view.deal, "revision": view.revision}
     if choose:
         query["choose"] = choose
+    if tip is not None:
+        query["tip"] = tip.key
     if view.status == "playing" and view.turn is None:
         query["ended"] = view.round
     return f"{here}?{urlencode(query)}"

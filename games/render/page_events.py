@@ -153,8 +153,8 @@ class PageEvent(NamedTuple):
 class PageEvents:
     """The events since a version, in order, with what is said after them.
 
-    `now` says that it is the reader's turn or how the round ended, empty if there is nothing new to say of it. `lead`
-    says who leads, after a sentence like “8 more moves.”
+    `now` says that it is the reader's turn or how the round ended, and then a new tip. It is empty if there is nothing
+    new to say. `lead` says who leads, after a sentence like “8 more moves.”
     """
 
     events: Sequence[PageEvent] = ()

@@ -23,7 +23,7 @@ from accounts.models import User
 from common.htmx import HtmxRequest, login_redirect
 from games import presence, rules
 from games import render as rendering
-from games.actions import end_seen
+from games.actions import end_seen, tips
 from games.actions.play import play_move
 from games.clocks.turn_clock import moment_of
 from games.notices import inbox
@@ -125,6 +125,7 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
             return _choosing(request, code, request.POST["move"].removeprefix("play "))
         return refused(request, code, denied)
     end_seen.mark_end_seen(table, user)
+    tips.mark_tip_seen(user, request.POST.get("tip", ""))
     after = f"{table.game.get_absolute_url()}#headline"
     response = _show(request, table, _asked(request, moved=True)) if request.htmx else SeeOther(after)
     if not table.was_sent_before(user):
@@ -183,7 +184,8 @@ def _asked(
         is_form = request.method == "POST"
         sent = request.POST if is_form else request.GET
         version, deal, ended = (number(sent.get(name)) for name in ("version" if is_form else "since", "deal", "ended"))
-        shown = ShownPage(version, deal, ended, moved=moved, watches=not is_form and "skip" not in sent)
+        watches = not is_form and "skip" not in sent
+        shown = ShownPage(version, deal, ended, moved=moved, watches=watches, tip=sent.get("tip", ""))
     return PageRequest(
         choose=choose,
         uno=uno,
@@ -238,6 +240,23 @@ def _mark_if_looking(request: HtmxRequest, table: Table, user: User | None) -> b
         return False
     presence.mark_viewing(**ids, idle=idle)
     return True
+
+
+@get_shows_table
+@_or_reload
+def tip(request: HtmxRequest, code: str) -> HttpResponse:
+    """Note that a tip of the game page is seen, or that its reader wants none, and show the page."""
+    user = person(request)
+    if user is None:
+        return login_redirect(f"/games/{code}/", htmx=bool(request.htmx))
+    table = table_for(request, code)
+    if "off" in request.POST:
+        tips.turn_tips_off(user)
+    else:
+        tips.mark_tip_seen(user, request.POST.get("seen", ""))
+    if not request.htmx:
+        return SeeOther(f"{table.game.get_absolute_url()}#headline")
+    return _show(request, table, _asked(request, uno=request.POST.get("uno") == "1"))
 
 
 @require_POST
