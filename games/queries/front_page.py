@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from django.core.cache import cache
+
+from games.models import Game
 from games.models.rows import MY_TURN, read_tables
 from games.queries.tables import Table, readable
 
@@ -18,6 +21,9 @@ NEWEST: Final = 300
 
 OPEN_LISTED: Final = 12
 """How many open tables are listed."""
+
+COUNTED_SECONDS: Final = 10
+"""For how many seconds a count of the games in progress is shown, because counting reads a row of each."""
 
 NEW_ACCOUNTS_FIRST: Final = 6
 """How many open tables of new accounts are listed by age among the others. The rest comes last."""
@@ -99,3 +105,12 @@ def open_tables(user: User | None) -> list[Table]:
     """
     listed = _OPEN.format(newest=NEWEST, new_accounts_first=NEW_ACCOUNTS_FIRST, open_listed=OPEN_LISTED)
     return readable(read_tables(listed, {"reader": None if user is None else user.pk}, fixed=True))
+
+
+def games_in_progress() -> int:
+    """Return how many games are in progress, private ones included. The number is at most `COUNTED_SECONDS` old."""
+    return cache.get_or_set("games-in-progress", _count_playing, COUNTED_SECONDS) or 0
+
+
+def _count_playing() -> int:
+    return Game.objects.filter(status=Game.Status.PLAYING).count()

@@ -16,6 +16,8 @@ from games.queries import GameView
 from games.queries.invitations import Invited
 from games.render import words
 from games.render.game_cards import GameCard, about_open, game_card, open_card
+from games.render.new_table import PRESET_CARDS, PresetCard
+from games.render.rulebook import new_table_url, rules_url
 
 
 class InvitationLine(NamedTuple):
@@ -60,6 +62,22 @@ class ListPart:
         return not (self.before or self.more)
 
 
+class PresetDoor(NamedTuple):
+    """A preset on the page of a visitor, with the addresses of a new table with it and of its rules."""
+
+    card: PresetCard
+    new_table_url: str
+    rules_url: str
+
+
+class VisitorsPage(NamedTuple):
+    """The front page of a visitor. `going_on` says how many games are in progress, and is empty if none is."""
+
+    open_tables: Group
+    presets: Sequence[PresetDoor]
+    going_on: str
+
+
 @dataclass(frozen=True, slots=True)
 class HomePage:
     """The front page.
@@ -86,6 +104,26 @@ class HomePage:
     left_guest: str
     away_until: datetime | None
 
+    @property
+    def empty(self) -> bool:
+        """True if the reader has no games, and nothing waits for their answer."""
+        return not (self.finished or self.shown or self.invitations or any(group.games for group in self.groups))
+
+
+def visitors_page(open_tables: Sequence[GameView], playing: int) -> VisitorsPage:
+    """Return the front page of a visitor. `playing` is the number of games in progress."""
+    one, many = N_("{n} game is in progress."), N_("{n} games are in progress.")
+    return VisitorsPage(
+        open_group(open_tables),
+        [PresetDoor(card, new_table_url(card.name), rules_url(card.name)) for card in PRESET_CARDS],
+        say.plural("home", one, many, playing) if playing else "",
+    )
+
+
+def open_group(views: Sequence[GameView]) -> Group:
+    """Return the group of the tables where anybody can sit down."""
+    return Group("open", say.text("home", "Open tables"), [open_card(view) for view in views])
+
 
 def home_page(
     groups: Sequence[Group],
@@ -106,7 +144,7 @@ def home_page(
         now=words.exact(now),
         groups=groups,
         invitations=[_invitation(invited) for invited in invitations],
-        open_tables=Group("open", say.text("home", "Open tables"), [open_card(view) for view in open_tables]),
+        open_tables=open_group(open_tables),
         most_urgent=waiting[0] if waiting and not part.before else None,
         finished=finished,
         shown=""

@@ -155,11 +155,6 @@ def table_rules_url(view: GameView, rule: str | None = None, *, key: str = "") -
     return f"{url}#{rule}" if rule else url
 
 
-def new_table_links() -> list[PresetLink]:
-    """Return links to the form for a new table, with each of the presets chosen."""
-    return [PresetLink(title, new_table_url(preset), here=False) for preset, title in rules.PRESET_TITLES.items()]
-
-
 def new_table_url(preset: str) -> str:
     """Return the address of the form for a new table with a preset chosen."""
     return f"{reverse('new-table')}?{urlencode({'preset': preset})}"

@@ -27,9 +27,7 @@ from games.notices import inbox
 from games.queries import GameView, Table, front_page, invitations, lists
 from games.refusals import Denied
 from games.render.bot_tables import BotTables, bot_tables_of
-from games.render.game_cards import open_card
-from games.render.home import HomePage, ListPart, current_groups, finished_group, home_page
-from games.render.rulebook import new_table_links
+from games.render.home import HomePage, ListPart, current_groups, finished_group, home_page, visitors_page
 from games.web.browser_marks import marks_browser
 from games.web.guests import left_guest, log_in_first
 from games.web.http import SeeOther
@@ -60,8 +58,8 @@ def _front_page(request: HtmxRequest, status: int = 200, *, bot_tables: BotTable
     if user is None and request.htmx:
         return HttpResponseClientRefresh()  # the reader has logged out
     if user is None:
-        cards = [open_card(view) for view in _views(front_page.open_tables(None), None)]
-        context = {"open_tables": cards, "new_tables": new_table_links()}
+        open_tables = _views(front_page.open_tables(None), None)
+        context = {"page": visitors_page(open_tables, front_page.games_in_progress())}
         return render(request, "home.html", context, status=status)
     before = max(0, (number(request.GET.get("from")) or 1) - 1)
     finished = request.GET.get("finished") == "1"

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, ViewportSize, expect
 
 from accounts.models import User
 from games.actions import lobby
@@ -19,6 +19,8 @@ from tests.browser.test_installed_app import BADGES
 from tests.browser.test_layout import PHONE
 from tests.support.tables import TWO_HANDS, table_at
 from tests.support.waiting import until
+
+DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 720}
 
 
 def test_play_next_opens_the_most_urgent_game(new_page: NewPage, alice: User, bob: User) -> None:
@@ -40,6 +42,17 @@ def test_play_next_opens_the_most_urgent_game(new_page: NewPage, alice: User, bo
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)  # on the picture of a player
     page.wait_for_url(f"**/games/{urgent.code}/")
+
+
+def test_a_visitor_can_start_from_the_first_screen(new_page: NewPage, site: str) -> None:
+    page = new_page()
+    for size in (PHONE, DESKTOP):
+        page.set_viewport_size(size)
+        page.goto("/")
+        expect(page.get_by_role("button", name="Play now")).to_be_in_viewport(ratio=1)
+        for door in ("Bots now", "Friends", "Open tables"):
+            expect(page.get_by_role("link", name=door)).to_be_in_viewport(ratio=1)
+        expect(page.locator(".picture .felt")).to_be_in_viewport(ratio=1)
 
 
 def hide(page: Page, *, hidden: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -46,15 +47,47 @@ def waiting(alice: User, bob: User) -> Callable[..., list[str]]:
 # The front page
 
 
-def test_a_visitor_sees_a_play_button_presets_and_the_open_tables(client: Client, alice: User) -> None:
+def test_a_visitor_sees_a_play_button_presets_and_what_is_going_on(client: Client, alice: User, bob: User) -> None:
+    quiet = Page(client.get("/"))
+    assert [said in quiet.text for said in ("in progress", "Open tables (", "Open tables make one")] == [
+        False,
+        False,
+        True,
+    ]
+    cache.clear()  # the number of games
     game = open_table(alice)
     open_table(alice, public=False)
+    table_at(TWO_HANDS, [alice, bob], is_public=False)
     page = Page(client.get("/"))
     assert page.has("form", action="/play-now/")
+    assert "1 game is in progress." in page.text
     assert "Open tables (1)" in page.text
     assert page.has("form", action=f"/games/{game.code}/join/")
     for preset, title in rules.PRESET_TITLES.items():
-        assert [link.text for link in page.links_to(f"/tables/new/?preset={preset}")] == [title]
+        (link,) = page.links_to(f"/tables/new/?preset={preset}")
+        assert words_of(link).endswith(f"{title} {rules.PRESET_SUMMARIES[preset]}")
+
+
+@pytest.mark.parametrize("open_tables", [0, 1])
+def test_visitors_and_people_without_games_see_the_same_doors(
+    as_alice: Client, client: Client, bob: User, open_tables: int
+) -> None:
+    for _ in range(open_tables):
+        open_table(bob)
+    tables = "#group-open" if open_tables else "/tables/new/?way=anyone"
+    for browser in (client, as_alice):
+        page = Page(browser.get("/"))
+        for door in ("/tables/new/?way=bots", "/tables/new/?way=friends", tables):
+            assert page.links_to(door), door
+        assert page.has("form", action="/play-now/")
+    assert "No game needs you. Start one?" in page.text
+
+
+def test_a_site_without_guests_has_no_doors_for_visitors(client: Client, settings: Settings) -> None:
+    settings.GUESTS = False
+    page = Page(client.get("/"))
+    assert not any("/tables/new/" in link.get("href", "") for link in page.all("a"))
+    assert page.links_to("/rules/?preset=flip")
 
 
 @pytest.mark.parametrize(
