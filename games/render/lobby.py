@@ -138,7 +138,7 @@ def lobby_of(
                 LobbySeat(seat.name, words.profile_url(seat.username), _note(table, view, seat), seat.avatar)
                 for seat in view.seats
             ),
-            *[LobbySeat("", "", say.text("seat", "waiting for a player"))] * free,
+            *[LobbySeat("", "", say.text("seat", "waiting"))] * free,
         ],
         invite_url=invite_url,
         qr_code=qr_code(invite_url) if invite_url else "",
@@ -201,6 +201,9 @@ def _actions(view: GameView, free: int, usual_bot: str) -> list[Action]:
     if view.hosting and seated > 1:
         label = say.plural("button", "Start with {n} player", "Start with {n} players", seated)
         found.append(action_at(view, "start", label, "primary"))
+    elif view.hosting:
+        # It is there so that nothing moves when somebody sits down.
+        found.append(action_at(view, "start", say.text("button", "Start: needs 2 players"), "quiet"))
     if view.hosting and free:
         bot = next((seat.bot for seat in view.seats if seat.bot), usual_bot)
         found.append(action_at(view, "add-bot", say.text("button", "Add a bot"), "", ("bot", bot)))

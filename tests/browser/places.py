@@ -132,7 +132,7 @@ def _home_with_20_games(page: Page, cast: Cast) -> None:
 
 
 def _lobby(page: Visitor, cast: Cast) -> None:
-    options = lobby.TableChoices(players=5, bots=1, public=False)
+    options = lobby.TableChoices(preset="classic", players=10, bots=5, public=False)
     table = lobby.create_table(user=cast.alice, choices=options, now=timezone.now())
     links = [table.game.invite_key]
     lobby.join(code=table.game.code, viewer=Viewer(cast.bob, links), now=timezone.now())

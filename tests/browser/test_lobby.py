@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from django.utils import timezone
@@ -19,6 +19,9 @@ from tests.browser.game_page import NewPage, load_game
 from tests.browser.test_layout import PHONE
 from tests.support.tables import table_after
 
+MOVED_BY_NOBODY: Final = ".seat, #invite-link, #about-title"
+"""The parts of a table before the start that stay where they are when somebody sits down."""
+
 
 def test_a_table_fills_and_starts_without_a_reload(new_page: NewPage, alice: User) -> None:
     host = new_page(alice)
@@ -29,6 +32,7 @@ def test_a_table_fills_and_starts_without_a_reload(new_page: NewPage, alice: Use
     host.get_by_role("button", name="Create table").click()
     expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 2 seats are free")
     link = host.locator("#invite-link").text_content() or ""
+    places = [part.bounding_box() for part in host.locator(MOVED_BY_NOBODY).all()]
 
     friend = new_page(java_script_enabled=False)
     friend.goto(link)
@@ -36,6 +40,7 @@ def test_a_table_fills_and_starts_without_a_reload(new_page: NewPage, alice: Use
     friend.get_by_role("button", name="Sit down").click()
     expect(friend.get_by_role("heading", level=1)).to_have_text("alice’s table: 1 seat is free")
     expect(host.get_by_role("heading", level=1)).to_have_text("Your table: 1 seat is free")
+    assert [part.bounding_box() for part in host.locator(MOVED_BY_NOBODY).all()] == places
 
     host.get_by_role("button", name="Add a bot").click()
     host.locator("#hand").wait_for()
