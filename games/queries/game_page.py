@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Final
 
 from games import queries, rules
 from games.models import Game
-from games.queries import DoneAct, GameView, LastHand, LogLine, PastEvent, Table, conduct, key_moments, past_table
+from games.queries import (
+    DoneAct,
+    GameView,
+    LastHand,
+    LogLine,
+    PastEvent,
+    RematchState,
+    Table,
+    conduct,
+    key_moments,
+    past_table,
+)
 from games.queries.past_table import PastTable
 
 if TYPE_CHECKING:
@@ -46,18 +57,6 @@ class LastRound:
     number: int
     outcome: rules.Outcome
     hands: Sequence[LastHand]
-
-
-@dataclass(frozen=True, slots=True)
-class RematchState:
-    """The rematch of a finished game.
-
-    `host` is the name of the player who asked for it. `seated`: the reader sits there. `open`: it has not started.
-    """
-
-    host: str
-    seated: bool
-    open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +162,6 @@ def _moments(table: Table, view: GameView, last_round: LastRound | None) -> list
 
 
 def _rematch(table: Table, view: GameView, user: User | None) -> RematchState | None:
-    game = queries.rematch_of(table) if view.ended and view.you is not None else None
-    if game is None:
+    if user is None or not view.ended or view.you is None:
         return None
-    seated = game.seats.filter(user=user).exists()
-    return RematchState(game.host.name if game.host else "", seated, game.status == Game.Status.OPEN)
+    return queries.rematches_of([table.game], user).get(view.id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import structlog
 from django.core.exceptions import EmptyResultSet
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from common.say import N_
 from games import rules
@@ -335,9 +335,35 @@ def plays_with(user: User, others: Collection[int]) -> bool:
     return Seat.objects.filter(game__in=mine.values("pk"), user_id__in=others, left=False).exists()
 
 
-def rematch_of(table: Table) -> Game | None:
-    """Return the rematch of a table, with its host; None if nobody has asked for one."""
-    return Game.objects.filter(rematch_of=table.game).select_related("host").first()
+@dataclass(frozen=True, slots=True)
+class RematchState:
+    """The rematch of a finished game.
+
+    `host` is the name of the player who asked for it. `seated`: the reader sits there. `open`: it has not started.
+    """
+
+    host: str
+    seated: bool
+    open: bool
+
+
+def rematches_of(games: Collection[Game], user: User) -> dict[str, RematchState]:
+    """Return the rematches that somebody has asked for, by the codes of the games that they follow.
+
+    Runs one query, or none without games.
+    """
+    if not games:
+        return {}
+    codes = {game.pk: game.code for game in games}
+    seated = Exists(Seat.objects.filter(game=OuterRef("pk"), user=user))
+    found = Game.objects.filter(rematch_of__in=codes).select_related("host").annotate(seated=seated)
+    return {
+        codes[again.rematch_of_id]: RematchState(
+            again.host.name if again.host else "", again.seated, again.status == Game.Status.OPEN
+        )
+        for again in found
+        if again.rematch_of_id is not None
+    }
 
 
 def unseen_end(table: Table, user: User | None) -> bool:

@@ -95,6 +95,7 @@ class GameView:
     misses_allowed: int
     after_misses: str
     winner: int | None
+    finished_at: datetime | None
     looked: bool
     points: int | tuple[int, ...] | None
     results: tuple[RoundResult, ...]
@@ -274,6 +275,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         misses_allowed=game.misses_allowed,
         after_misses=game.after_misses,
         winner=game.winner,
+        finished_at=game.finished_at,
         looked=game.hands_viewed_at is not None and game.ended,
         points=results[-1].outcome.points if results else None,
         results=results,

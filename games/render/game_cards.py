@@ -8,10 +8,12 @@ from typing import Final, NamedTuple
 
 from django.utils import timezone
 
+from accounts.zones import formatted
 from common.readers_language import say
+from common.say import N_
 from games import rules
 from games.models import Game
-from games.queries import GameView
+from games.queries import GameView, SeatView
 from games.render import words
 from games.render.mercy import Mercy, mercy_of
 
@@ -45,6 +47,10 @@ class GameCard(NamedTuple):
     top of the discard pile, None before the first deal. `side` is the side in force, None if the deck has one side.
     `due` is the time left for the move, `due_note` its deadline in words and `deadline` in ISO 8601, all empty without
     a deadline. `soon`: the reader must move within `SOON`. `join_url` is empty if the table is not open.
+
+    Of a game that has ended, `rank` says how well the reader did, `ended` on which day that was and `ended_at` when in
+    ISO 8601. `rematch` is the label of the button that posts to `rematch_url`. All are empty otherwise, and in lists
+    that have no such button.
     """
 
     code: str
@@ -60,6 +66,11 @@ class GameCard(NamedTuple):
     deadline: str = ""
     soon: bool = False
     join_url: str = ""
+    rank: str = ""
+    ended: str = ""
+    ended_at: str = ""
+    rematch: str = ""
+    rematch_url: str = ""
 
 
 def game_card(view: GameView, now: datetime) -> GameCard:
@@ -80,6 +91,51 @@ def game_card(view: GameView, now: datetime) -> GameCard:
         deadline=words.exact(deadline) if deadline else "",
         soon=view.my_turn and deadline is not None and deadline - now <= SOON,
     )
+
+
+RANKS: Final = (
+    N_("1st of {players}"),
+    N_("2nd of {players}"),
+    N_("3rd of {players}"),
+    N_("4th of {players}"),
+    N_("5th of {players}"),
+    N_("6th of {players}"),
+    N_("7th of {players}"),
+    N_("8th of {players}"),
+    N_("9th of {players}"),
+    N_("10th of {players}"),
+)
+"""How the result of a player is said, from the best to the worst."""
+
+
+def ended_card(view: GameView, rematch: str, now: datetime) -> GameCard:
+    """Return the card of a game that has ended. `rematch` is the label of its button, empty for none."""
+    ended, rank = view.finished_at, rank_of(view)
+    return game_card(view, now)._replace(
+        rank="" if rank is None else say.text("list", RANKS[rank], players=len(view.seats)),
+        ended=formatted(ended, N_("j M Y")) if ended else "",
+        ended_at=words.exact(ended) if ended else "",
+        rematch=rematch,
+        rematch_url=words.table_url("rematch", view.id) if rematch else "",
+    )
+
+
+def rank_of(view: GameView) -> int | None:
+    """Return how many players did better than the reader in a game that is over, None if it has no winner.
+
+    The winner is first, and who has left is last. The others are in the order of their points or, after a single round
+    that gives only the winner points, of the cards that they held, and of these players those who are out come last.
+    """
+    if view.winner is None or view.you is None:
+        return None
+    by_cards = view.options.scoring == "winner" and not view.options.is_match
+    sign = 1 if view.options.scoring == "penalty" else -1
+
+    def order(seat: SeatView) -> tuple[int, ...]:
+        result = (seat.out, seat.cards) if by_cards else (sign * seat.score,)
+        return (seat.seat != view.winner, seat.left, *result)
+
+    return sum(order(seat) < order(view.seats[view.you]) for seat in view.seats)
 
 
 def open_card(view: GameView) -> GameCard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -12,11 +12,12 @@ from django.utils.http import urlencode
 
 from common.readers_language import say
 from common.say import N_
-from games.queries import GameView
+from games.queries import GameView, RematchState
 from games.queries.invitations import Invited
 from games.render import words
-from games.render.game_cards import GameCard, about_open, game_card, open_card
+from games.render.game_cards import GameCard, about_open, ended_card, game_card, open_card
 from games.render.new_table import PRESET_CARDS, PresetCard
+from games.render.page import rematch_button
 from games.render.rulebook import new_table_url, rules_url
 
 
@@ -177,15 +178,17 @@ def _page_url(first: int, *, finished: bool) -> str:
     return f"{reverse('home')}?{urlencode(query)}" if query else reverse("home")
 
 
-def current_groups(mine: Sequence[GameView], part: ListPart, now: datetime) -> list[Group]:
+def current_groups(
+    mine: Sequence[GameView], rematches: Mapping[str, RematchState], part: ListPart, now: datetime
+) -> list[Group]:
     """Return the groups of the reader's games that have not ended, or whose end the reader has not seen.
 
-    `mine` are the `part` of these games that the page shows. Games that wait for the reader come first, so the first
-    page shows whether there are any.
+    `mine` are the `part` of these games that the page shows, and `rematches` those of games that have ended, by code.
+    Games that wait for the reader come first, so the first page shows whether there are any.
     """
     turn = [game_card(view, now) for view in mine if view.my_turn]
     waiting = [game_card(view, now) for view in mine if not view.my_turn and view.status in ("open", "playing")]
-    ended = [game_card(view, now) for view in mine if view.ended]
+    ended = _ended_cards([view for view in mine if view.ended], rematches, now)
     none_waits = "" if part.before else say.text("home", "No game needs you. Start one?")
     return [
         Group("turn", say.text("home", "Your turn"), turn, none_waits, urgent=True, whole=part.whole),
@@ -194,8 +197,14 @@ def current_groups(mine: Sequence[GameView], part: ListPart, now: datetime) -> l
     ]
 
 
-def finished_group(mine: Sequence[GameView], part: ListPart, now: datetime) -> Group:
-    """Return the one group of games that have ended; `mine` are the `part` of them that the page shows."""
-    games = [game_card(view, now) for view in mine]
+def finished_group(
+    mine: Sequence[GameView], rematches: Mapping[str, RematchState], part: ListPart, now: datetime
+) -> Group:
+    """Return the one group of games that have ended. `mine` and `part` are as in `current_groups`."""
+    games = _ended_cards(mine, rematches, now)
     none = N_("There are no more games.") if part.before else N_("You haven’t finished a game yet.")
     return Group("finished", say.text("home", "Finished"), games, say.text("home", none), whole=part.whole)
+
+
+def _ended_cards(views: Sequence[GameView], rematches: Mapping[str, RematchState], now: datetime) -> list[GameCard]:
+    return [ended_card(view, rematch_button(rematches.get(view.id))[0], now) for view in views]

@@ -15,8 +15,8 @@ from common.readers_language import say
 from common.say import N_
 from games import rules
 from games.models.moderation import MOVE_SEAT, REMOVE
-from games.queries import GameView, LastHand
-from games.queries.game_page import LOG_LINES, LastRound, PageContents, RematchState, ShownPage
+from games.queries import GameView, LastHand, RematchState
+from games.queries.game_page import LOG_LINES, LastRound, PageContents, ShownPage
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
@@ -287,7 +287,7 @@ def _over(contents: PageContents, *, looks: bool) -> Over | None:
     view = contents.view
     if not view.ended:
         return None
-    label, note = _rematch(contents.rematch)
+    label, note = rematch_button(contents.rematch)
     url = words.table_url("rematch", view.id) if view.you is not None and label else ""
     return Over(
         rematch_url=url,
@@ -315,7 +315,7 @@ def _going_out(contents: PageContents) -> str:
     return say.text("detail", pattern, move=out, n=stack)
 
 
-def _rematch(rematch: RematchState | None) -> tuple[str, str]:
+def rematch_button(rematch: RematchState | None) -> tuple[str, str]:
     """Return the label of the rematch button, empty for no button, and the sentence beside it."""
     if rematch is None:
         return say.text("button", "Rematch"), ""

@@ -65,7 +65,8 @@ def _front_page(request: HtmxRequest, status: int = 200, *, bot_tables: BotTable
     finished = request.GET.get("finished") == "1"
     tables, more = (front_page.finished_games if finished else front_page.current_games)(user, before=before)
     mine, part = _views(tables, user), ListPart(before, len(tables), front_page.PAGE, more=more)
-    groups = [finished_group(mine, part, now)] if finished else current_groups(mine, part, now)
+    rematches = queries.rematches_of([table.game for table in tables if table.game.ended], user)
+    groups = [finished_group(mine, rematches, part, now)] if finished else current_groups(mine, rematches, part, now)
     guest = left_guest(request)
     page = home_page(
         groups,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -20,7 +21,7 @@ from games.actions import lobby, pauses, table_limits
 from games.actions.play import play_move
 from games.models import Game, Invitation, Round, Seat
 from games.queries import Table, Viewer, front_page
-from games.render.game_cards import game_card
+from games.render.game_cards import game_card, rank_of
 from tests.conftest import logged_in
 from tests.support.pages import Page, group, open_table, text_of, words_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
@@ -484,3 +485,43 @@ def test_the_heading_counts_the_games_that_wait(
     assert words_of(page.one("h1")) == heading
     assert ("The most urgent one: 90 min left" in page.text) == bool(games)
     assert page.has("a", href="/next/", data_key="n") == bool(games)
+
+
+def test_finished_games_have_a_date_a_rank_and_a_rematch_in_as_many_queries_for_any_number(
+    as_alice: Client, as_bob: Client, alice: User, bob: User, charlie: User, django_assert_max_num_queries: Any
+) -> None:
+    ended = [table_after([alice, bob, charlie], 10_000, seed=seed).game for seed in (3, 4, 5)]
+    first, second = as_alice.get("/?finished=1"), ended[1]
+    assert f"1st of 3 {NOON.day} Nov 2026" in text_of(first)
+    assert {form.get("action") for form in Page(first).all("form")} >= {
+        f"/games/{game.code}/rematch/" for game in ended
+    }
+    as_bob.post(f"/games/{second.code}/rematch/")
+    with django_assert_max_num_queries(5):
+        assert text_of(as_alice.get("/?finished=1")).count("Join the rematch") == 1
+    assert "Go to the rematch" in text_of(as_bob.get("/"))
+
+
+@pytest.mark.parametrize(
+    ("preset", "target", "scores", "counts", "out", "expected"),
+    [
+        ("no-mercy", 0, [0, 60, 0, 0], [5, 0, 3, 0], [3], [2, 0, 1, 3]),
+        ("no-mercy", 0, [0, 60, 0, 0], [5, 0, 5, 9], [], [1, 0, 1, 3]),
+        ("no-mercy", 500, [90, 510, 400, 90], [5, 0, 9, 1], [], [2, 0, 1, 2]),
+        ("playroom", 500, [90, 40, 510, 95], [0, 3, 9, 1], [], [1, 0, 3, 2]),
+    ],
+)
+def test_ranks_follow_the_points_or_in_a_single_round_the_cards(
+    alice: User, bob: User, preset: str, target: int, scores: list[int], counts: list[int], out: list[int],
+    expected: list[int],
+) -> None:  # fmt: skip
+    hands = [["r5"] * count for count in counts]
+    points = [10, 0, 10, 10] if preset == "playroom" else 60
+    ended = {"phase": "over", "turn": 1, "winner": 1, "points": points}
+    position = {**TWO_HANDS, "draw_pile": ["b1"], "hands": hands, "out": out, **ended}
+    table = table_at(position, [alice, bob, "careful", "careful"], preset=preset, target=target)
+    table.game.status, table.game.winner = Game.Status.OVER, 1
+    for seat, score in zip(table.seats, scores, strict=True):
+        seat.score = score
+    view = queries.view_of(table, alice)
+    assert [rank_of(replace(view, you=seat.index)) for seat in table.seats] == expected

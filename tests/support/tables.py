@@ -121,7 +121,7 @@ def table_after(
         )
         match = replace(match, absent=tuple(seat.index for seat in seats if seat.left))
     if position.winner is not None and not earlier:
-        game.status, game.winner = Game.Status.OVER, position.winner
+        game.status, game.winner, game.finished_at = Game.Status.OVER, position.winner, NOON
     game.save()
     return queries.load(Game.objects.get(pk=game.pk))
 
