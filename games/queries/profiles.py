@@ -18,24 +18,37 @@ for the guest. Ordinary bots never leave."""
 
 
 class PlayerStats(NamedTuple):
-    """The number of games played to their end, and of the wins that count (see `stats_of`)."""
+    """The number of games played to their end: with other accounts, with guests besides, and with bots alone.
 
-    finished: int
+    `won` is the number of wins in games with other accounts that count (see `stats_of`).
+    """
+
+    with_people: int
     won: int
+    with_guests: int
+    with_bots: int
 
 
 def stats_of(person: User) -> PlayerStats:
     """Return how many games a person has finished and won, private tables included. Runs one query.
 
-    A win counts if another person played and each person made at least two moves: not the clock, nor a bot for them.
+    A win counts if each person made at least two moves: not the clock, nor a bot for them.
     """
     played = Seat.objects.filter(user=person, game__status=Game.Status.OVER)
     people = Seat.objects.filter(OF_PEOPLE, game=OuterRef("game"))
+    others = people.exclude(index=OuterRef("index"))
+    accounts = Exists(others.filter(Q(user=None) | Q(user__is_guest=False)))
     moves = Move.objects.filter(game=OuterRef("game"), seat=OuterRef("index"), by_bot=False)
     second_move = moves.exclude(Q(text="leave") | Q(text__startswith="clock "))[1:2]
-    counts = Exists(people.exclude(index=OuterRef("index"))) & ~Exists(people.exclude(Exists(second_move)))
-    won = Q(counts, game__winner=F("index"))
-    return PlayerStats(**played.aggregate(finished=Count("pk"), won=Count("pk", filter=won)))
+    won = Q(accounts & ~Exists(people.exclude(Exists(second_move))), game__winner=F("index"))
+    return PlayerStats(
+        **played.aggregate(
+            with_people=Count("pk", filter=accounts),
+            won=Count("pk", filter=won),
+            with_guests=Count("pk", filter=Exists(others) & ~accounts),
+            with_bots=Count("pk", filter=~Exists(others)),
+        )
+    )
 
 
 def public_tables_of(person: User) -> QuerySet[Game]:

@@ -47,10 +47,15 @@ def test_a_profile_shows_since_when_and_how_well_a_person_plays(alice: User, bob
     finished([alice, bob], winner=0)
     table_at(TWO_HANDS, [alice, bob])
     text = of_bob(client).text
-    for said in ("Member since March 2025.", "Games finished 3", "Games won 1"):
+    for said in ("Member since March 2025.", "Games against people 2", "Won of them 1", "Games against bots 1"):
         assert said in text
+    assert "against guests" not in text
     guest = create_guest()
-    assert "Guest since" in text_of(client.get(f"/people/{guest.username}/"))
+    finished([bob, guest], winner=0)
+    finished([bob, guest, alice], winner=0)
+    assert profiles.stats_of(bob) == (3, 2, 1, 1)
+    text = text_of(client.get(f"/people/{guest.username}/"))
+    assert ("Guest since" in text, "Games against people 2" in text) == (True, True)
 
 
 def lines(game: Game, *texts: str, seat: int, by_bot: bool = False) -> None:
@@ -78,10 +83,10 @@ def test_a_win_counts_once_everybody_has_moved_twice(
     lines(game, "draw", "play r5", seat=0)
     lines(game, *theirs, seat=1, by_bot=by_bot)
     Game.objects.filter(pk=game.pk).update(status=Game.Status.OVER, winner=0)
-    assert profiles.stats_of(alice) == (1, won)
+    assert profiles.stats_of(alice) == (1, won, 0, 0)
     deletion.ask(user=bob, now=NOON)
     deletion.delete(user_id=bob.pk, now=NOON + timedelta(days=14))
-    assert profiles.stats_of(alice) == (1, won)
+    assert profiles.stats_of(alice) == (1, won, 0, 0)
 
 
 def test_a_visitor_sees_only_public_tables_and_a_player_also_private_ones_they_share(
