@@ -55,6 +55,7 @@ from games.rules.presets import (
 from games.rules.preview import cards_after, continues_straight, cost_of_miss, next_steps, winner_by_leaving
 from games.rules.record import Record, RecordLine, RoundRecord, parse_record, print_record, replay_record
 from games.rules.replay import replay
+from games.rules.round_story import Blow, Feats, RoundStory, round_story
 from games.rules.rulebook import RULEBOOK, rules_that_apply
 from games.rules.rulebook_rule import Rule
 from games.rules.scoring import Outcome, hand_points, outcome
@@ -84,6 +85,7 @@ __all__ = [
     "TELLING",
     "TURN_MOVES",
     "BadInput",
+    "Blow",
     "Buzz",
     "Card",
     "Deck",
@@ -91,6 +93,7 @@ __all__ = [
     "Event",
     "EventSpec",
     "Face",
+    "Feats",
     "KeyMoment",
     "LoggedMove",
     "LoggedRound",
@@ -106,6 +109,7 @@ __all__ = [
     "RecordLine",
     "Refused",
     "RoundRecord",
+    "RoundStory",
     "Rule",
     "Shuffle",
     "Shuffler",
@@ -161,6 +165,7 @@ __all__ = [
     "refusal",
     "replay",
     "replay_record",
+    "round_story",
     "row_of",
     "rules_that_apply",
     "sentence",
