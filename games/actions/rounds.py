@@ -13,7 +13,7 @@ from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, set_clock, turn_clo
 from games.models import Game, Hand, Round, Seat
 from games.models.positions import position_columns
 from games.notices import player_notices, staff_notices
-from games.queries import Playing, Table, match_of
+from games.queries import Playing, Table, key_moments, match_of
 
 MAX_ROUNDS: Final = 500
 """The most rounds of a match. Options can be chosen with which no round scores, and pages list all rounds."""
@@ -65,10 +65,12 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     match = replace(match_of(table), rounds=_rounds_before(table)).with_result(ended)
     for seat, score in zip(table.seats, match.scores, strict=True):
         seat.score = score
-    Seat.objects.bulk_update(table.seats, ["score"])
+    winner = match.winner(ended)
+    if winner is not None:
+        _set_feats(table)
+    Seat.objects.bulk_update(table.seats, ["score"] if winner is None else ["score", *_FEATS])
     round_.ended_at = now
     round_.save(update_fields=["ended_at"])
-    winner = match.winner(ended)
     if winner is None and round_.number >= MAX_ROUNDS:
         call_off(game, now=now)
         player_notices.closed(table, "too_many_rounds", number=MAX_ROUNDS, now=now)
@@ -80,6 +82,16 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
         return
     game.winner = winner
     end_game(game, status=Game.Status.OVER, now=now)
+
+
+_FEATS: Final = ("stack_sent", "stack_survived", "cards_drawn")
+
+
+def _set_feats(table: Table) -> None:
+    """Set in the seats of people what they did in a game that ends now. Saves nothing."""
+    for seat, feats in zip(table.seats, key_moments.feats_of(table), strict=False):
+        if seat.user_id is not None:
+            seat.stack_sent, seat.stack_survived, seat.cards_drawn = feats
 
 
 def _rounds_before(table: Table) -> int:

@@ -21,6 +21,7 @@ from games.queries import (
     key_moments,
     past_table,
 )
+from games.queries.key_moments import ToldEnd
 from games.queries.past_table import PastTable
 
 if TYPE_CHECKING:
@@ -66,7 +67,10 @@ class PageContents:
     - `lines` are the newest lines of the log, oldest first, and `between` the staff acts and events between those that
       the page lists.
     - `last_round` is the round before this one, if the page still shows it.
-    - `moments` are the key moments of a finished game, or of the round whose end the page shows.
+    - `moments` are the key moments of a finished game, or of the round whose end the page shows, and `story` is that of
+      the round.
+    - `feats` is what the viewer did in the finished game or that round, None if they did not play or it is not known.
+      `best` is their best in other finished games, once the game is over and if there is one.
     - `rematch` is there if somebody has asked for one and the viewer played in the game.
     - `unseen_end`: the game has ended, and the viewer, who played, has not looked at its end.
     - `called_off_by_staff`: staff ended the game without a winner.
@@ -82,6 +86,9 @@ class PageContents:
     between: Sequence[DoneAct | PastEvent] = ()
     last_round: LastRound | None = None
     moments: Sequence[rules.KeyMoment] = ()
+    story: rules.RoundStory | None = None
+    feats: rules.Feats | None = None
+    best: rules.Feats | None = None
     rematch: RematchState | None = None
     unseen_end: bool = False
     called_off_by_staff: bool = False
@@ -107,12 +114,17 @@ def contents_of(table: Table, user: User | None, shown: ShownPage | None, *, now
     # The notes since the oldest line that the page shows, or since the beginning if it shows all lines.
     oldest = lines[-LOG_LINES].n if len(lines) > LOG_LINES else 0
     last_round = _last_round(table, view, lines)
+    end = _told_end(table, view, last_round)
+    feats = _feats(table, view, user, end.story)
     return PageContents(
         view=view,
         lines=lines,
         between=queries.between_moves(table, user, since=oldest, last=LOG_LINES),
         last_round=last_round,
-        moments=_moments(table, view, last_round),
+        moments=end.moments,
+        story=end.story,
+        feats=feats,
+        best=key_moments.best_before(table, user) if view.ended and feats is not None and user is not None else None,
         rematch=_rematch(table, view, user),
         unseen_end=queries.unseen_end(table, user),
         called_off_by_staff=view.status == Game.Status.VOID and conduct.closed_by_staff(table.game),
@@ -153,12 +165,23 @@ def _last_round(table: Table, view: GameView, lines: Sequence[LogLine]) -> LastR
     return LastRound(last.number, last.outcome, queries.hands_after(table, last.number))
 
 
-def _moments(table: Table, view: GameView, last_round: LastRound | None) -> list[rules.KeyMoment]:
+def _told_end(table: Table, view: GameView, last_round: LastRound | None) -> ToldEnd:
     if view.ended:
-        return key_moments.key_moments_of(table)
+        return key_moments.end_of_game(table)
     if view.turn is None:
-        return key_moments.moments_of_round(table, view.round)
-    return [] if last_round is None else key_moments.moments_of_round(table, last_round.number)
+        return key_moments.end_of_round(table, view.round)
+    return ToldEnd() if last_round is None else key_moments.end_of_round(table, last_round.number)
+
+
+def _feats(table: Table, view: GameView, user: User | None, story: rules.RoundStory | None) -> rules.Feats | None:
+    seat = table.own_seat(user)
+    if seat is None or story is None:
+        return None
+    if not (view.ended and view.options.is_match):
+        return story.feats[seat.index]
+    if seat.stack_sent is None or seat.stack_survived is None or seat.cards_drawn is None:
+        return None
+    return rules.Feats(seat.stack_sent, seat.stack_survived, seat.cards_drawn)
 
 
 def _rematch(table: Table, view: GameView, user: User | None) -> RematchState | None:

@@ -1,4 +1,4 @@
-"""Reads what the key moments of a match are worked out from: the few lines of its log that tell them."""
+"""Reads what the key moments of a match, the story of its end, and what each player did are worked out from."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from games import rules
-from games.models import Game, Move, Round
+from games.models import Game, Move, Round, Seat
 from games.models.positions import position_of
 from games.queries.tables import Table
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 LONGEST: Final = 5_000
 """Matches with more moves have no key moments, because reading 75,000 lines with such moments takes two seconds."""
@@ -30,30 +33,68 @@ def key_moments_of(table: Table, rounds: Sequence[Round] | None = None) -> list[
         return []
     if rounds is None:
         rounds = list(Round.objects.filter(game_id=table.game.pk).order_by("number"))
-    lines = _lines_of(table.game)
-    ends = [*(round_.from_version for round_ in rounds[1:]), table.game.version]
-    played = [_logged(round_, end, lines[round_.pk]) for round_, end in zip(rounds, ends, strict=True)]
-    return rules.key_moments(played, table.options, len(table.seats))
+    return _moments_of(table, rounds, _lines_of(_TELLING, table.game))
 
 
-def moments_of_round(table: Table, number: int) -> list[rules.KeyMoment]:
-    """Return the knock-outs and big stacks of one round, none in a match longer than `LONGEST`. Runs one query."""
+class ToldEnd(NamedTuple):
+    """What is told of the end of a round or of a game: its key moments, and the story of its last round."""
+
+    moments: Sequence[rules.KeyMoment] = ()
+    story: rules.RoundStory | None = None
+
+
+def end_of_game(table: Table) -> ToldEnd:
+    """Return what is told of the end of a game. Nothing of one longer than `LONGEST`. Runs two queries."""
     if table.game.version > LONGEST:
-        return []
-    lines = _lines_of(table.game, number)
-    played = [rules.LoggedRound(number, table.game.version, None, (), found) for found in lines.values()]
-    return rules.key_moments(played, table.options, len(table.seats))
+        return ToldEnd()
+    rounds = list(Round.objects.filter(game_id=table.game.pk).order_by("number"))
+    lines = _lines_of(_TELLING | Q(round_id=rounds[-1].pk), table.game)
+    return ToldEnd(_moments_of(table, rounds, lines), rules.round_story(lines[rounds[-1].pk], len(table.seats)))
 
 
-def _lines_of(game: Game, number: int | None = None) -> Mapping[int, list[rules.LoggedMove]]:
-    """Return the telling lines of a game, or of one round of it, by the primary key of their round."""
-    moves = Move.objects.filter(_TELLING, game_id=game.pk)
-    if number is not None:
-        moves = moves.filter(round__number=number)
+def end_of_round(table: Table, number: int) -> ToldEnd:
+    """Return what is told of the end of a round. Nothing in a match longer than `LONGEST`. Runs one query.
+
+    A single round has no changes of the lead.
+    """
+    if table.game.version > LONGEST:
+        return ToldEnd()
+    lines = [line for found in _lines_of(Q(round__number=number), table.game).values() for line in found]
+    played = rules.LoggedRound(number, table.game.version, None, (), lines)
+    players = len(table.seats)
+    return ToldEnd(rules.key_moments([played], table.options, players), rules.round_story(lines, players))
+
+
+def feats_of(table: Table) -> Sequence[rules.Feats]:
+    """Return what each seat did in a game, empty for one longer than `LONGEST`. Runs one query."""
+    if table.game.version > LONGEST:
+        return ()
+    found = _lines_of(Q(), table.game).values()
+    return rules.round_story((line for lines in found for line in lines), len(table.seats)).feats
+
+
+def best_before(table: Table, user: User) -> rules.Feats | None:
+    """Return the best of what a person did in other games, None if nothing is stored of any. Runs one query."""
+    others = Seat.objects.filter(user=user, stack_sent__isnull=False).exclude(game_id=table.game.pk)
+    best = others.aggregate(*(Max(name) for name in ("stack_sent", "stack_survived", "cards_drawn")))
+    return None if best["stack_sent__max"] is None else rules.Feats(*best.values())
+
+
+def _lines_of(which: Q, game: Game) -> Mapping[int, list[rules.LoggedMove]]:
+    """Return these lines of a game by the primary key of their round."""
+    moves = Move.objects.filter(which, game_id=game.pk)
     lines: dict[int, list[rules.LoggedMove]] = defaultdict(list)
     for round_id, n, text, events in moves.order_by("n").values_list("round_id", "n", "text", "events"):
         lines[round_id].append(rules.LoggedMove(n, text, tuple(map(rules.Event.from_json, events))))
     return lines
+
+
+def _moments_of(
+    table: Table, rounds: Sequence[Round], lines: Mapping[int, list[rules.LoggedMove]]
+) -> list[rules.KeyMoment]:
+    ends = [*(round_.from_version for round_ in rounds[1:]), table.game.version]
+    played = [_logged(round_, end, lines.get(round_.pk, ())) for round_, end in zip(rounds, ends, strict=True)]
+    return rules.key_moments(played, table.options, len(table.seats))
 
 
 def _logged(round_: Round, end: int, lines: Sequence[rules.LoggedMove]) -> rules.LoggedRound:

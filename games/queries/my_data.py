@@ -193,7 +193,8 @@ def _game(game: Game, seat: Seat | None, person: User, moves: Rows) -> dict[str,
         mine = {
             "number": seat.index + 1, "name": seat.name, "bot": seat.bot, "score": seat.score, "left": seat.left,
             "bank_seconds": seat.bank, "misses": seat.misses, "seen_to_move": seat.end_seen_version,
-            "orders": seat.orders, "won": game.winner == seat.index,
+            "biggest_stack_sent": seat.stack_sent, "biggest_stack_survived": seat.stack_survived,
+            "cards_drawn": seat.cards_drawn, "orders": seat.orders, "won": game.winner == seat.index,
         }  # fmt: skip
     return {
         "code": game.code, "status": game.status, "preset": game.preset, "pace": game.pace, "public": game.is_public,

@@ -79,7 +79,7 @@ def test_each_fetch_shows_one_move_more_until_the_present(
     out = knocked_out(over)[1]
     shown, since = [], out - 2
     while since < over.game.version:
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(11):
             page = watch(over, as_bob, since)
         since = page.version
         shown.append(since)

@@ -292,7 +292,9 @@ def test_a_very_long_match_has_no_key_moments(
     assert replays.frame_at(match, 0).moments
     monkeypatch.setattr(key_moments, "LONGEST", match.game.version - 1)
     with django_assert_num_queries(0):
-        assert key_moments.key_moments_of(match) == key_moments.moments_of_round(match, 1) == []
+        assert key_moments.key_moments_of(match) == []
+        assert key_moments.end_of_game(match) == key_moments.end_of_round(match, 1) == key_moments.ToldEnd()
+        assert key_moments.feats_of(match) == ()
     assert replays.frame_at(match, 0).moments == ()
     assert "Key moments" not in text_of(as_alice.get(match.game.get_absolute_url()))
 
