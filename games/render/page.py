@@ -31,6 +31,7 @@ from games.render.page_events import PageEvents, page_events, recap
 from games.render.race import Race, race_of
 from games.render.resign import may_leave
 from games.render.round_end import EndedRound, round_end
+from games.render.round_story import End
 from games.render.rulebook import table_rules_url
 from games.render.table import (
     NO_COLOR,
@@ -215,9 +216,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         headline=headline,
         turn_call=words.turn_call(view),
         crumb=words.crumb(view),
-        detail=" ".join(
-            filter(None, (unseated and say.text("detail", unseated), words.detail(view), _going_out(contents)))
-        ),
+        detail=" ".join(filter(None, (unseated and say.text("detail", unseated), words.detail(view)))),
         tip=tip,
         due=due,
         move_url=words.table_url("move", view.id),
@@ -303,18 +302,6 @@ def _over(contents: PageContents, *, looks: bool) -> Over | None:
     )
 
 
-def _going_out(contents: PageContents) -> str:
-    """Return when the reader was knocked out of the last round of a game that is over, empty if they were not."""
-    view = contents.view
-    mine = [moment for moment in contents.moments if (moment.round, moment.seat) == (view.round, view.you)]
-    out = next((moment.n for moment in mine if moment.kind == "knocked_out"), None)
-    if out is None or not view.ended or view.winner == view.you:
-        return ""
-    stack = next((moment.amount for moment in mine if (moment.kind, moment.n) == ("took_stack", out)), 0)
-    pattern = N_("You went out on move {move}, to a stack of {n}.") if stack else N_("You went out on move {move}.")
-    return say.text("detail", pattern, move=out, n=stack)
-
-
 def rematch_button(rematch: RematchState | None) -> tuple[str, str]:
     """Return the label of the rematch button, empty for no button, and the sentence beside it."""
     if rematch is None:
@@ -340,7 +327,7 @@ def _ended(contents: PageContents, seen: rules.View) -> EndedRound | None:
         ended = LastRound(over.number, over.outcome, hands)
     if ended is None:
         return None
-    return round_end(view, ended, [moment for moment in contents.moments if moment.round == ended.number])
+    return round_end(End(view, ended, contents.moments, contents.story), contents.feats, contents.best)
 
 
 def _hand_in_words(hand: OwnHand, new: Sequence[str]) -> str:

@@ -120,7 +120,8 @@ class Motion(NamedTuple):
     """What an event moves on the table, for static/js/motion.js.
 
     `kind` is `play` (cards from a seat to the pile), `draw` (from the draw pile to a seat), `turn` (turned over one by
-    one), `swap` (two hands), `pass` (all hands) or `flip`. `faces` are cards that are not shown elsewhere on the page.
+    one), `swap` (two hands), `pass` (all hands), `flip`, or `topple` (the hand of a player who is out). `faces` are
+    cards that are not shown elsewhere on the page.
     """
 
     kind: str
@@ -288,6 +289,8 @@ def _motion(view: GameView, event: rules.Event, *, newest: bool) -> Motion | Non
             return Motion("pass", event.seat, many=event.amount or 1)
         case "flipped":
             return Motion("flip", event.seat)
+        case "knocked_out":
+            return Motion("topple", event.seat)
     return None
 
 

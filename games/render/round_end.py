@@ -1,4 +1,4 @@
-"""The end of a round: who won, everyone's cards, the points, and what happened."""
+"""The end of a round or of a game: who won, its story, the reader's numbers, everyone's cards, and the points."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from common.say import N_
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.queries.game_page import LastRound
-from games.render.key_moments import moment_sentence
+from games.render.key_moments import replay_url
+from games.render.round_story import End, Story
 from games.render.table import Card, shown_cards
-from games.render.words import cards, listed, profile_url, round_won
+from games.render.words import card_name, cards, headline, listed, profile_url
 
 
 class EndRow(NamedTuple):
@@ -45,47 +46,109 @@ class EndRow(NamedTuple):
         return " ".join(filter(None, ("won" if self.winner else "", "out" if self.out else "", f"n-{self.place}")))
 
 
-class EndedRound(NamedTuple):
-    """The end of a round, the winner first.
+class EndNumber(NamedTuple):
+    """A number of the reader's. `best` says that it is more than in any game before, empty if it is not."""
 
-    `result` is one sentence. `title` says who won, and `lead` who leads the match, empty for a single round. `happened`
-    are the knock-outs and the biggest stack, in words. `bars`: scores are shown as bars. `go` is the label of the
-    button that leads on. `unit` is what the points are called.
+    label: str
+    n: int
+    best: str
+
+
+class EndedRound(NamedTuple):
+    """The end of a round, or of a game whose last round it is. The winner is the first of `rows`.
+
+    - `result` says who won. `title` is the first line, about the reader, and `story` a sentence, empty for none.
+    - `lead` says who leads the match, empty for a single round and once it is over.
+    - `card` is the card that knocked the reader out, or else won, and `card_name` its name. Both are empty if there was
+      none. `side` is the side that has it.
+    - `numbers` are empty for somebody who did not play.
+    - `bars`: scores are shown as bars. `unit` is what the points are called.
+    - `go` is the label of the button that leads on.
+    - `moment_url` leads to the moment that the story is about, and `share` is the text to share it with. Both are empty
+      while the match goes on, because only finished games can be replayed.
+    - `won`: the reader has won.
     """
 
     number: int
     result: str
     title: str
+    story: str
     lead: str
+    card: str
+    card_name: str
+    side: str | None
+    numbers: Sequence[EndNumber]
     rows: Sequence[EndRow]
-    happened: Sequence[str]
     bars: bool
-    go: str
     unit: str
+    go: str
+    moment_url: str
+    share: str
+    won: bool
 
 
-def round_end(view: GameView, ended: LastRound, moments: Sequence[rules.KeyMoment]) -> EndedRound:
-    """Return the end of a round to its reader. `moments` are the key moments of that round.
+def round_end(end: End, feats: rules.Feats | None, best: rules.Feats | None) -> EndedRound:
+    """Return the end of a round, or of a game, to its reader. `feats` is what they did, `best` their best before.
 
     The players after the winner are in the order of their scores.
     """
-    outcome, is_match = ended.outcome, view.options.is_match
-    winner = outcome.winner if view.winner is None else view.winner
-    title = round_won(view, ended.number, outcome.winner, by_bot=ended.hands[outcome.winner].won_by_bot)
+    view, ended, story, card = end.view, end.ended, end.sentence(), end.card
+    is_match = view.options.is_match
     sign = 1 if _is_penalty(view) else -1
-    order = sorted(view.seats, key=lambda seat: (seat.seat != winner, seat.left, sign * seat.score))
+    order = sorted(view.seats, key=lambda seat: (seat.seat != end.winner, seat.left, sign * seat.score))
     most = max(view.target, *(seat.score for seat in view.seats), 1)
     return EndedRound(
         number=ended.number,
-        result=title if is_match else say.text("round end", "What they were holding"),
-        title=title,
-        lead=_lead(view, outcome) if is_match else "",
-        rows=[_row(view, seat, ended, most, winner) for seat in order],
-        happened=_happened(view, moments),
+        result=end.title(),
+        title=end.first_line(),
+        story=story.text if story else "",
+        lead=_lead(view, ended.outcome) if is_match and view.winner is None else "",
+        card=card or "",
+        card_name=card_name(card) if card else "",
+        side=ended.hands[0].side,
+        numbers=[] if feats is None else _numbers(feats, best),
+        rows=[_row(view, seat, ended, most, end.winner) for seat in order],
         bars=is_match,
-        go=say.text("round end", "Continue: it’s your turn") if view.my_turn else say.text("round end", "Continue"),
         unit=say.text("points", "penalty points") if _is_penalty(view) else say.text("points", "points"),
+        go=_go(view),
+        moment_url=_moment_url(end, story) if view.ended else "",
+        share=_share(end) if view.ended else "",
+        won=end.winner == view.you,
     )
+
+
+def _go(view: GameView) -> str:
+    if view.ended:
+        return say.text("round end", "Close")
+    return say.text("round end", "Continue: it’s your turn") if view.my_turn else say.text("round end", "Continue")
+
+
+def _moment_url(end: End, story: Story | None) -> str:
+    move, number = (end.view.version, end.ended.number) if story is None else (story.move, story.round)
+    return replay_url(end.view.id, n=move, round=number)
+
+
+def _share(end: End) -> str:
+    """Return how the game ended, for people who did not play: `Ann wins. Ben took a stack of 26 on move 88.`"""
+    others = end.for_others()
+    story = others.sentence()
+    return " ".join([headline(others.view, spoken=True), *([story.text] if story else [])])
+
+
+NUMBERS: Final = (
+    (N_("Biggest stack sent"), N_("your best")),
+    (N_("Biggest stack survived"), N_("your best")),
+    (N_("Cards drawn"), N_("your most")),
+)
+"""What the numbers of a player are called, and what is said of one that is more than ever, in the order of `Feats`."""
+
+
+def _numbers(feats: rules.Feats, best: rules.Feats | None) -> list[EndNumber]:
+    before = best or feats
+    return [
+        EndNumber(say.text("round end", label), n, say.text("round end", most) if n > earlier else "")
+        for (label, most), n, earlier in zip(NUMBERS, feats, before, strict=True)
+    ]
 
 
 def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: int) -> EndRow:
@@ -173,10 +236,3 @@ def _score(view: GameView, n: int) -> str:
     if view.target:
         return say.text("points", "{score} of {target}", score=score, target=target)
     return _points(view, n) if penalty else score
-
-
-def _happened(view: GameView, moments: Sequence[rules.KeyMoment]) -> list[str]:
-    """Return each knock-out and the biggest stack in words, in the order of the log."""
-    stacks = [moment for moment in moments if moment.kind in ("took_stack", "stack")]
-    biggest = max(stacks, key=lambda moment: moment.amount, default=None)
-    return [moment_sentence(view, moment) for moment in moments if moment.kind == "knocked_out" or moment is biggest]

@@ -29,17 +29,15 @@ async function sound(events, turn) {
   if (names.length) (await import("./sounds.js")).play(names, { vibrates: true });
 }
 
-// The end of a round is in a fold when a page is opened, and lies over the table if the round ends later.
-const endedRound = () => Number(document.querySelector("#ended[data-stays]")?.dataset.round ?? 0);
-let lastEnded = endedRound();
+// The end of a round lies over the table if the round ends while the page is open. That of a game does so too, and when a
+// player opens its page for the first time.
+const end = () => document.getElementById("ended")?.dataset.of;
+let lastEnd = document.querySelector("#ended[data-unseen]") ? "" : end();
 
-async function showRoundEnd() {
-  const round = endedRound();
-  if (round <= lastEnded) return;
-  const { show } = await import("./round_end.js");
-  if (round <= lastEnded || round !== endedRound()) return; // shown meanwhile, or the page has moved on
-  lastEnded = round;
-  show();
+async function showEnd() {
+  if (!end() || end() === lastEnd) return;
+  lastEnd = end();
+  (await import("./round_end.js")).show();
 }
 
 const movesOf = (events) => [...new Set(events.map(({ dataset }) => dataset.move))];
@@ -62,7 +60,6 @@ document.addEventListener("click", ({ target }) => {
 });
 
 function tellNews(main, list, posted) {
-  showRoundEnd();
   const version = `${main.dataset.version}.${main.dataset.deal}`;
   update(version, list.dataset.lead);
   const events = [...list.children].filter(({ dataset }) => !told.has(dataset.key));
@@ -92,6 +89,8 @@ function showMissed({ dataset }, list) {
 onPageShown(({ main, first, posted }) => {
   const list = document.getElementById("events");
   if (document.getElementById("race")) import("./race.js");
+  showEnd();
+  if (end() === "game") import("./copy.js");
   if (first) showMissed(main, list);
   else tellNews(main, list, posted);
 });

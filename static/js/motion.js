@@ -58,15 +58,15 @@ function animate(element, frames, options) {
 // Keeps an element unseen until the copy that flies there has arrived.
 const hide = (element, time) => animate(element, { opacity: [0, 0] }, { duration: time });
 
-function fly(face, from, to, stay = 0) {
+function fly(face, from, to, stay = 0, turn = 0) {
   if (!face || !from || !to) return;
   const copy = document.createElement("div");
   copy.className = "flying";
   copy.append(face.cloneNode(true));
-  Object.assign(copy.style, { left: `${to.left}px`, top: `${to.top}px`, width: `${to.width}px` });
+  Object.assign(copy.style, { left: `${to.left}px`, top: `${to.top}px`, width: `${to.width}px`, rotate: `${turn}deg` });
   layer.append(copy);
   const start = `translate(${from.left - to.left}px, ${from.top - to.top}px) scale(${from.width / to.width})`;
-  const animation = animate(copy, { transform: [start, "none"] }, { duration: FLIGHT, easing: "ease-out" });
+  const animation = animate(copy, { transform: [start, "none"], rotate: ["0deg", `${turn}deg`] }, { duration: FLIGHT, easing: "ease-out" });
   animation.onfinish = () => at(stay, () => copy.remove());
 }
 
@@ -116,6 +116,12 @@ const MOTIONS = {
     const seats = [...document.querySelectorAll(".player:not(.out)")].map(({ id }) => Number(id.slice(5))).sort((a, b) => a - b);
     cross(seats.map((seat, n) => [seat, seats.at((n + many) % seats.length)]), start);
     return 2 * NEXT_CARD + FLIGHT;
+  },
+  // The hand of a player who is out falls over.
+  topple({ seat }, start) {
+    const box = place(seat);
+    for (const turn of box ? [-75, 10, 75] : []) at(start, () => fly(back(), box, { ...box, top: box.top + 30 }, FLIGHT, turn));
+    return 2 * FLIGHT;
   },
   flip(_, start) {
     for (const id of ["table", "hand-cards"]) {

@@ -1,5 +1,6 @@
 // The end of a round lies over the next round for 10 s, until the reader continues, or not at all. The game goes on below,
-// and the button says if it is the reader's turn. events.js loads this module when the first round ends.
+// and the button says if it is the reader's turn. The end of a game lies over its page until the reader closes it.
+// events.js loads this module when the first round ends.
 import { dismiss } from "./banners.js";
 import { still } from "./motion.js";
 import { onPageShown } from "./page_shown.js";
@@ -8,11 +9,14 @@ import { recall } from "./store.js";
 
 const STAY = 10; // s
 const COUNT = 900; // ms in which the points move to the scores
+const FALL = 1200; // ms in which the shapes fall
+const SHAPES = 28;
 const TOO_SOON = 500; // ms in which a key that was meant for the table closes nothing
 
 const section = () => document.getElementById("ended");
-const roundShown = () => Number(section()?.dataset.round ?? 0);
-let open = 0; // the round whose end lies over the table, or 0
+const shown = () => section()?.dataset.of ?? "";
+const isOfGame = () => shown() === "game";
+let open = ""; // whose end lies over the table: "game", "round 2", or of nothing
 let openedAt = 0;
 let left = 0; // s until it closes, 0 if it stays
 setInterval(tick, 1000);
@@ -25,8 +29,10 @@ function covered() {
 
 function apply() {
   section().classList.toggle("layer", Boolean(open));
-  section().querySelector(".go").hidden = !open;
-  section().querySelector("details").open = Boolean(open);
+  const fold = section().querySelector("details");
+  if (fold) fold.open = Boolean(open);
+  section().querySelector(".go").hidden = !open && !isOfGame();
+  document.getElementById("continue").hidden = !open;
   for (const part of covered()) part.inert = Boolean(open);
   document.getElementById("closes").textContent = left ? `Closes in ${left} s` : "";
 }
@@ -49,21 +55,48 @@ function move() {
   step();
 }
 
-export function show() {
+// The winner sees the four shapes fall.
+function fall() {
+  const box = document.getElementById("falling");
+  const four = [...box.children];
+  for (let n = 0; n < SHAPES; n += 1) {
+    const copy = n < four.length ? four[n] : four[n % four.length].cloneNode(true);
+    copy.style.left = `${(n * 61) % 100}%`; // spread without an order that one sees
+    box.append(copy);
+    const turn = `rotate(${n % 2 ? -270 : 270}deg)`;
+    const delay = (n * 37) % 300;
+    copy.animate({ transform: ["translateY(-10vh)", `translateY(110vh) ${turn}`] }, { duration: FALL - delay, delay, fill: "backwards", easing: "ease-in" });
+  }
+  box.hidden = false;
+  setTimeout(() => (box.hidden = true), FALL);
+}
+
+// The style sheet comes with the section. Without it nothing would cover the table.
+async function sheetIsLoaded() {
+  const link = document.querySelector(".news > link");
+  if (!link.sheet) await new Promise((done) => ["load", "error"].forEach((type) => link.addEventListener(type, done, { once: true })));
+}
+
+export async function show() {
   const stays = recall("round-end", "brief");
-  if (stays === "off") return;
-  open = roundShown();
+  if (!section() || (stays === "off" && !isOfGame())) return;
+  await sheetIsLoaded();
+  if (!section() || shown() === open) return; // the page has moved on, or it is shown already
+  open = shown();
   openedAt = performance.now();
   markAllNew();
-  left = stays === "brief" ? STAY : 0;
+  left = stays === "brief" && !isOfGame() ? STAY : 0;
   apply();
   dismiss();
   document.getElementById("ended-heading").focus({ preventScroll: true });
-  if (!still()) move();
+  if (still()) return;
+  move();
+  if (document.getElementById("falling")) fall();
 }
 
 function close() {
-  open = left = 0;
+  open = "";
+  left = 0;
   markAllNew();
   const inside = section()?.contains(document.activeElement) || document.activeElement === document.body;
   if (section()) apply();
@@ -106,6 +139,6 @@ document.addEventListener(
 
 onPageShown(() => {
   if (!open) return;
-  if (section() && "stays" in section().dataset && roundShown() === open) apply();
+  if (shown() === open) apply();
   else close();
 });

@@ -82,7 +82,7 @@ def test_you_win_stays_over_the_next_round_until_continue(new_page: NewPage, tab
     assert len(fetches) <= 2  # a page without a turn does not fetch in a loop
     layer = page.locator("#ended.layer")
     expect(layer.get_by_role("heading", name="You win round 1")).to_be_visible()
-    expect(layer.get_by_role("heading")).to_be_focused()
+    expect(layer.locator("#ended-heading")).to_be_focused()
     expect(layer.locator(".results > li").first).to_contain_text("alice")
     expect(layer.locator(".results img.avatar")).to_have_count(4)  # as at the table
     expect(layer.locator(".results > li")).to_have_count(4)
@@ -182,3 +182,38 @@ def test_the_layer_fits_and_axe_finds_no_violations(new_page: NewPage, table: Ta
     expect(page.locator("#ended.layer")).to_be_visible()
     assert_fits(page, "round-end")
     assert Game.objects.get(pk=table.game.pk).status == Game.Status.PLAYING
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_the_end_of_a_game_lies_over_its_page_until_it_is_closed(
+    new_page: NewPage, site: str, alice: User, bob: User, charlie: User, mo: User, motion: Any
+) -> None:
+    table = table_at(LAST_CARD, [alice, bob, charlie, mo], deadline=None)
+    page = new_page(alice, reduced_motion=motion, script="navigator.share = async (what) => { window.shared = what; };")
+    load_game(page, table.game)
+    page.evaluate("localStorage.setItem('round-end', 'off')")  # of a round
+    page.get_by_role("button", name="Red 5").click()
+    layer = page.locator("#ended.layer")
+    expect(layer.get_by_role("heading", name="You win!")).to_be_focused()
+    falling = layer.locator("#falling > *")
+    expect(falling).to_have_count(28 if motion == "no-preference" else 4)
+    expect(layer.locator("#falling")).to_be_hidden(timeout=5_000)
+    assert_fits(page, "game-end")
+    labels = layer.locator(".go :is(a, button):visible").all_inner_texts()
+    assert labels == ["Rematch", "Replay the moment", "Share", "Close"]
+    layer.get_by_role("button", name="Share").click()
+    page.wait_for_function("window.shared !== undefined")
+    shared = page.evaluate("window.shared")
+    assert shared["text"] == "alice wins. alice’s last card was Red 5, on move 1."
+    assert shared["url"] == f"{site}/games/{table.game.code}/replay/?n=1&round=1"
+    page.keyboard.press("Escape")
+    expect(layer).to_have_count(0)
+    expect(page.locator("#headline")).to_be_focused()
+    assert page.locator("[inert]").count() == 0
+    assert page.locator("#rematch").is_visible()
+    page.reload()  # somebody who has seen it reads the page below
+    expect(page.locator("#share")).to_be_visible()
+    expect(layer).to_have_count(0)
+    as_bob = new_page(bob)
+    load_game(as_bob, table.game)
+    expect(as_bob.locator("#ended.layer #ended-heading")).to_have_text("alice wins, and you were 3 cards short")

@@ -123,4 +123,4 @@ def test_who_is_out_sees_the_lost_hand_and_skips_to_the_end(new_page: NewPage, t
     expect(page.locator("#over")).to_be_visible(timeout=900)
     page.wait_for_timeout(1500)
     expect(page.locator("#over")).to_be_visible()
-    assert focused(page) == "headline", page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+    assert focused(page) == "ended-heading", page.evaluate("document.activeElement.outerHTML.slice(0, 200)")

@@ -176,6 +176,7 @@ def test_a_missing_uno_call_interrupts_while_it_can_be_caught() -> None:
         (Event("swapped", 1, target=0), Motion("swap", 1, 0)),
         (Event("passed_hands", 1, amount=-1), Motion("pass", 1, many=-1)),
         (Event("flipped", 1, card="o5", reason="dark"), Motion("flip", 1)),
+        (Event("knocked_out", 1), Motion("topple", 1)),
         (Event("skipped", 2), None),
     ],
     ids=lambda value: getattr(value, "kind", ""),
