@@ -1,4 +1,4 @@
-// Banners over the pile for what concerns the reader. They go after 2.5 s, or stay until they are closed.
+// Banners in a strip of their own for what concerns the reader. They go after 2.5 s, or stay until they are closed.
 import { onPageShown } from "./page_shown.js";
 import { markNew } from "./presses.js";
 import { recall } from "./store.js";
@@ -6,7 +6,6 @@ import { recall } from "./store.js";
 const STAY = 2500; // ms
 const LONGEST = 60; // s that a banner about a missing UNO call stays. The button below stays until its end
 const MOST = 3; // banners that wait. Older ones are dropped, because the log has them
-const ABOVE = 12; // px between the middle of a banner and the upper edge of the top card
 const CATCH = '#uno-call, [id^="catch-"]'; // what a banner about a missing UNO call presses
 
 const waiting = [];
@@ -33,14 +32,14 @@ function button(className, label, press) {
 function next() {
   if (shown || !waiting.length) return;
   const { text, seconds, kept } = waiting.shift();
-  const stage = document.getElementById("table").getBoundingClientRect();
-  const pile = document.querySelector(".top-card").getBoundingClientRect();
+  const { left, top, width, height } = document.getElementById("strip").getBoundingClientRect();
   shown = document.createElement("div");
   shown.className = "banner";
   if (!kept) shown.dataset.routine = "";
-  // Between the player at the top and the top card, or in sight if the page is scrolled
-  shown.style.top = `${Math.min(Math.max(pile.top - ABOVE, 40), innerHeight - 40)}px`;
-  shown.style.left = `${stage.left + stage.width / 2}px`;
+  // In the strip, or in sight if the page is scrolled
+  shown.style.top = `${Math.max(top + height / 2, 40)}px`;
+  shown.style.left = `${left + width / 2}px`;
+  shown.style.maxWidth = `${width}px`;
   if (seconds && document.querySelector(CATCH)) {
     const bar = document.createElement("i");
     shown.append(button("say-it", text, () => document.querySelector(CATCH)?.click()), bar);

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils import timezone
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Position, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from accounts.models import User
@@ -19,6 +19,8 @@ from tests.support.tables import TWO_HANDS, now_of, table_at
 
 NewPage = Callable[..., Page]
 """The type of the fixture `new_page`, which is called with a user and options of a Playwright context."""
+LEFT_EDGE: Final[Position] = {"x": 12, "y": 22}
+"""Where to press a card of the hand: the next one may cover its middle."""
 MOST_MOVES: Final = 400
 """After this many moves of people, a round that has not ended is an error."""
 
@@ -136,7 +138,7 @@ def press(page: Page) -> None:
     """Click the first choice. Choose again if the page was updated before the click."""
     for _ in range(10):
         try:
-            first_choice(page).click(timeout=6_000)
+            first_choice(page).click(timeout=6_000, position=LEFT_EDGE)
         except PlaywrightTimeout:
             continue
         return

@@ -1,4 +1,4 @@
-"""Cards that move and banners over the pile, and what there is without motion."""
+"""Cards that move and banners, and what there is without motion."""
 
 from __future__ import annotations
 
@@ -192,10 +192,12 @@ def test_banners_say_what_concerns_the_reader_and_go(open_table: TableForTwo) ->
     assert_banner(page, "+6 on you")
     shows(other, 1)
     expect(other.locator(".banner")).to_have_count(0)
-    stage, shown = page.locator("#table").bounding_box(), page.locator(".banner").bounding_box()
+    due, stage, shown = (page.locator(part).bounding_box() for part in (".due", "#table", ".banner"))
+    assert due is not None
     assert stage is not None
     assert shown is not None
-    assert stage["y"] < shown["y"] < stage["y"] + stage["height"]
+    assert due["y"] + due["height"] <= shown["y"]
+    assert shown["y"] + shown["height"] <= stage["y"]
     expect(page.locator(".banner")).to_have_count(0, timeout=10_000)
 
 
