@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from math import inf
-from operator import itemgetter
 from typing import NamedTuple
 
 from django.utils.text import capfirst
@@ -16,7 +14,7 @@ from common.readers_language import say
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.former_holders import former_player
-from games.render.words import of_bot, round_cancelled, short_time
+from games.render.words import of_bot, short_time
 
 
 def sentence_case(text: str) -> str:
@@ -131,30 +129,6 @@ def said_with_pause(notes: Sequence[LogNote]) -> str:
 
 def _note_row(note: LogNote, now: datetime) -> LogRow:
     return LogRow(0, note.text, note.at.isoformat(timespec="seconds"), short_time(note.at, now))
-
-
-def since_your_move(view: GameView, lines: Sequence[LogLine], notes: Sequence[LogNote] = ()) -> list[str]:
-    """Return what others did since the reader's last move, or since the reader got the seat, oldest first.
-
-    Empty for a spectator. A round that staff voided is one sentence, without its moves. Give `notes` oldest first.
-    """
-    if view.you is None:
-        return []
-    seated = max((n for n, note in enumerate(notes, 1) if note.seats_reader), default=0)
-    known = {note.text for note in notes[:seated]}
-    newer = lines_since_your_move(view, lines)
-    before = lines[: len(lines) - len(newer)]
-    first = before[-1].round if before else lines[0].round if lines and lines[0].n > 1 else 1
-    cancelled = [number for number in view.cancelled if number >= first and round_cancelled(number) not in known]
-    news = [((number, inf), round_cancelled(number)) for number in cancelled]
-    shown = [line for line in newer if line.round not in cancelled]
-    news += [((line.round, float(line.n)), " ".join(sentences(view, line))) for line in shown]
-    since = before[-1].n if before else 0
-    for note in notes[seated:]:
-        if note.in_news and note.version >= since:
-            round_ = next((line.round for line in reversed(lines) if line.n <= note.version), first)
-            news.append(((round_, note.version + 0.5), note.text))
-    return [said for _, said in sorted(news, key=itemgetter(0))]
 
 
 def lines_since_your_move(view: GameView, lines: Sequence[LogLine]) -> Sequence[LogLine]:

@@ -23,9 +23,10 @@ from games.render.clock import Clock, clock_of
 from games.render.idle_keys import IdleKey, idle_keys
 from games.render.key_moments import MomentList, moments_of
 from games.render.log_notes import notes_of
-from games.render.log_rows import LogRow, log_of, new_cards, said_with_pause, since_your_move
+from games.render.log_rows import LogRow, log_of, new_cards, said_with_pause
 from games.render.lost_hand import ShownLoss, lost_hand_of
 from games.render.move import YourMove, move_of
+from games.render.news import News, news_of
 from games.render.orders import OrdersForm, orders_of
 from games.render.page_events import PageEvents, page_events, recap
 from games.render.race import Race, race_of
@@ -124,8 +125,7 @@ class GamePage:
     - `about_points` says how the scores count if they are penalty points.
     - `resign_url` is empty if the reader cannot leave the game.
     - `refresh_url` is where the page reloads itself without scripts, or empty. `refreshing`: it does so.
-    - `news` is what others did since the reader's last move, oldest first. `brief` is the line that is always in sight:
-      a round that staff cancelled, or else the newest.
+    - `news` is what others did since the reader's last move, None if the page does not show it.
     - `columns` are the names above the score sheet.
     - `options` are the table's options in words, and `rules_url` leads to its rules.
     - `refusal_url` leads to the rule of `refusal`. Empty without one.
@@ -153,8 +153,7 @@ class GamePage:
     refresh_url: str
     refreshing: bool
     refusal: Denied | None
-    news: Sequence[str]
-    brief: str
+    news: News | None
     move: YourMove | None
     hand: OwnHand | None
     lost: ShownLoss | None
@@ -198,12 +197,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
     notes = notes_of(contents.between)[-LOG_LINES:]
-    news = since_your_move(view, lines, notes)
-    from_staff = {words.round_cancelled(number) for number in view.cancelled} | {
-        note.text for note in notes if note.said
-    }
-    if not (view.my_turn or view.status == "over" or any(line in from_staff for line in news)):
-        news = []
+    news = news_of(view, lines, notes)
     return GamePage(
         code=view.id,
         version=view.version,
@@ -226,7 +220,6 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         refreshing=others_move and asked.refresh,
         refusal=asked.refusal,
         news=news,
-        brief=next((line for line in reversed(news) if line in from_staff), news[-1] if news else ""),
         move=move,
         hand=hand,
         lost=lost_hand_of(view, sort=sort, earlier=contents.is_past, my_turn=contents.turn_waits),
@@ -254,7 +247,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
 
 
 def _events(
-    contents: PageContents, shown: ShownPage | None, news: Sequence[str], tip: ShownTip | None, now: datetime
+    contents: PageContents, shown: ShownPage | None, news: News | None, tip: ShownTip | None, now: datetime
 ) -> PageEvents:
     """Return what has happened since the open page was made, and on a page that is loaded as a whole what is news.
 

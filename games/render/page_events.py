@@ -211,18 +211,29 @@ def _news(key: str, text: str, banner: str = "") -> PageEvent:
     return PageEvent(key, 0, text, banner=banner)
 
 
+def said_of(view: GameView, line: LogLine) -> list[str]:
+    """Return what the reader is told of each event of a line of the log in short sentences, "" for nothing."""
+    _, reader = told_to(view, line)
+    said = zip(line.events, sentences(view, line, short=True), strict=True)
+    return [text if _telling(event).said in _concerned(event, reader) else "" for event, text in said]
+
+
+def _concerned(event: rules.Event, reader: int | None) -> tuple[str, ...]:
+    """Return the values of `Telling.kept` and `Telling.said` that mean this reader."""
+    return ("all", "involved") if reader is not None and reader in (event.seat, event.target) else ("all",)
+
+
 def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) -> list[PageEvent]:
     names, reader = told_to(view, line)
     found = []
-    for number, (event, said) in enumerate(zip(line.events, sentences(view, line, short=True), strict=True)):
-        telling = _telling(event)
-        concerned = ("all", "involved") if reader is not None and reader in (event.seat, event.target) else ("all",)
+    for number, (event, said) in enumerate(zip(line.events, said_of(view, line), strict=True)):
+        telling, concerned = _telling(event), _concerned(event, reader)
         seconds = view.terms.callout - int((now - line.at).total_seconds()) if event.kind == "uno_due" else 0
         found.append(
             PageEvent(
                 key=f"{line.n}.{number}",
                 move=line.n,
-                text=said if telling.said in concerned else "",
+                text=said,
                 # What is said of the reader's turn does not name its card again.
                 kept=telling.kept in concerned or (newest and view.my_turn and _names_card(view, event)),
                 at_once=telling.at_once and newest,

@@ -6,9 +6,10 @@ import { play } from "./motion.js";
 import { onPageShown } from "./page_shown.js";
 import { isNew } from "./store.js";
 
+const MOST_MISSED = 99;
+
 const told = new Set(); // keys of events
-let missed = []; // copies of the events since the reader's last move
-let step = 0; // how many of their moves "Next step" has shown
+let missed = []; // copies of the events since the reader's last move, as far as this page has seen them
 let wasOnTurn = Boolean(document.getElementById("move"));
 const headline = () => document.getElementById("headline")?.textContent ?? "";
 let heading = headline();
@@ -40,24 +41,12 @@ async function showEnd() {
   (await import("./round_end.js")).show();
 }
 
-const movesOf = (events) => [...new Set(events.map(({ dataset }) => dataset.move))];
-
-// "Since your last move" can be played again, at once or step by step.
-function remember(events) {
-  const news = document.getElementById("news");
-  missed = news ? [...missed, ...events.map((event) => event.cloneNode(true))] : [];
-  step = 0;
-  const buttons = document.getElementById("replay-news");
-  if (buttons) buttons.hidden = !missed.some(({ dataset }) => dataset.motion);
+// What others did since the reader's last move. `fresh`: the page was opened, and this tab has not shown it yet.
+async function offerNews(fresh = false) {
+  if (document.getElementById("news")) (await import("./news.js")).offer(missed, fresh);
 }
 
-document.addEventListener("click", ({ target }) => {
-  if (target.id === "news-all") play(missed);
-  if (target.id !== "news-next") return;
-  const moves = movesOf(missed);
-  play(missed.filter(({ dataset }) => dataset.move === moves[step % moves.length]));
-  step += 1;
-});
+const copies = (events) => events.map((event) => event.cloneNode(true));
 
 function tellNews(main, list, posted) {
   const version = `${main.dataset.version}.${main.dataset.deal}`;
@@ -66,7 +55,8 @@ function tellNews(main, list, posted) {
   events.forEach(({ dataset }) => told.add(dataset.key));
   tell(events, posted);
   play(events);
-  remember(events);
+  missed = posted ? [] : [...missed, ...copies(events)].slice(-MOST_MISSED);
+  offerNews();
   const now = events.length ? list.dataset.now : "";
   const onTurn = Boolean(document.getElementById("move"));
   sound(events, onTurn && !wasOnTurn);
@@ -82,8 +72,8 @@ function tellNews(main, list, posted) {
 function showMissed({ dataset }, list) {
   const events = [...list.children];
   events.forEach(({ dataset: { key } }) => told.add(key));
-  remember(events);
-  if (events.length && isNew(`missed in ${dataset.game}`, dataset.version)) play(events);
+  missed = copies(events);
+  offerNews(isNew(`missed in ${dataset.game}`, dataset.version));
 }
 
 onPageShown(({ main, first, posted }) => {

@@ -133,7 +133,8 @@ def called_off(page: Page, cast: Cast) -> None:
 
 def news(page: Page, cast: Cast) -> None:
     page.goto(table_after([cast.alice, cast.bob, cast.charlie], 20, 4).game.get_absolute_url())
-    page.locator("#news").wait_for()
+    page.locator("#news[open]").wait_for()
+    page.locator("#skip-news").click()
 
 
 def asked_to_pause(page: Page, cast: Cast) -> None:

@@ -149,7 +149,7 @@ def test_open_pages_and_their_bells_show_that_the_round_was_cancelled(
         rows = page.get_by_role("region", name="Log").get_by_role("listitem")
         expect(rows.nth(0)).to_have_text("Round 1")
         expect(rows.nth(1)).to_contain_text(cancelled)
-        expect(page.locator("#news > summary")).to_have_text(f"Since your last move {cancelled}")
+        expect(page.locator("#news > summary")).to_have_text(f"So far {cancelled}")
     outbox.deliver(clock=timezone.now)
     for page in pages:
         expect(page.get_by_role("link", name="Notifications, 1 new")).to_be_visible(timeout=PATIENCE * 1000)

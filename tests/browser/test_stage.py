@@ -193,6 +193,8 @@ def test_the_first_screen_has_what_a_turn_needs(
             page.set_viewport_size(size(*LOW[0]))
             page.goto(game.get_absolute_url() + query)
             page.locator("#hand-list").wait_for(state="attached")
+            if what in ("news", "ten"):
+                page.locator("#news[open] > summary").click()
             for width, height in (*reversed(SMALL), (768, 1024), (1280, 800)):
                 page.set_viewport_size(size(width, height))
                 has_what_a_turn_needs(page, what, width, height)
@@ -250,14 +252,38 @@ def test_the_line_of_news_is_whole_on_small_screens(new_page: NewPage, cast: Cas
     page = new_page(cast.alice)
     page.goto(game.get_absolute_url())
     title = page.locator("#news > summary")
-    said = "Staff cancelled round 1" if what == "a round cancelled" else "mo draws 6 cards and loses the turn."
-    expect(title).to_contain_text(f"Since your last move {said}", use_inner_text=True)
+    said = "Staff cancelled round 1" if what == "a round cancelled" else "3 things"
+    expect(title).to_contain_text(f"So far {said}", use_inner_text=True)
     for width, height in ((390, 844), (844, 390), (640, 400)):
         page.set_viewport_size(size(width, height))
         assert not page.locator("#news .brief").evaluate(CUT_OFF), width
         assert Box(page.locator(".due")).bottom <= Box(title).top, width
         assert Box(title).bottom <= Box(page.locator("#table")).top, width
         assert Box(page.locator(".hand .card").last).top < height - 40, width
+
+
+@pytest.mark.parametrize("window", [(390, 844), (320, 568), (844, 390)])
+def test_what_others_did_opens_once_over_the_table_of_a_phone(
+    new_page: NewPage, cast: Cast, window: tuple[int, int]
+) -> None:
+    page, game = new_page(cast.alice, viewport=size(*window)), with_news(cast)
+    page.goto(game.get_absolute_url())
+    expect(page.locator("#news[open] li > span")).to_have_text(
+        ["bob: Yellow 4.", "charlie: Wild Draw Six, blue.", "mo draws 6."]
+    )
+    expect(page.locator("#news li").first).to_be_in_viewport(ratio=1)
+    sheet, skip = Box(page.locator("#news")), page.get_by_role("link", name="Skip", exact=True)
+    assert Box(page.locator(".due")).bottom <= sheet.top
+    assert (
+        max(sheet.bottom, Box(skip).bottom) <= Box(page.locator("#move :is(.hint, .button)").first).top
+        or window[0] > 800
+    )
+    skip.click()
+    expect(page.locator("#hand-cards .card:focus")).to_have_count(1)
+    expect(page.locator("#news[open]")).to_have_count(0)
+    page.reload()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#news[open]")).to_have_count(0)
 
 
 def test_a_chooser_does_not_scroll_the_table(new_page: NewPage, cast: Cast) -> None:

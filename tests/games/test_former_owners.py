@@ -19,7 +19,7 @@ from games.models import Game, Seat, TableEvent
 from games.queries import Table, Viewer
 from games.queries.replays import frame_at, view_at
 from games.render.log_notes import notes_of
-from games.render.log_rows import since_your_move
+from games.render.news import NewsStep, since_your_move
 from games.render.page_events import page_events
 from games.staff import tables
 from tests.conftest import api_token, person
@@ -85,7 +85,8 @@ def test_news_of_a_new_owner_begin_with_the_seat(alice: User, bob: User, charlie
     tables.move_seat(**act(table, ann, seat=1, username="dora"))
     play(table, charlie, "play r8")
     here = now_of(table)
-    assert since_your_move(queries.view_of(here, dora), queries.log_of(here, dora)) == ["charlie plays Red 8."]
+    news = since_your_move(queries.view_of(here, dora), queries.log_of(here, dora))
+    assert news == [NewsStep("charlie: Red 8.", "r8")]
 
 
 def test_an_open_page_announces_moves_by_the_name_of_their_maker(given: Table, dora: User) -> None:

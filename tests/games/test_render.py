@@ -21,6 +21,7 @@ from games.queries.game_page import LastRound, PageContents
 from games.render import GamePage, PageRequest, words
 from games.render.key_moments import moment_sentence
 from games.render.move import Chooser
+from games.render.news import NewsStep, since_your_move
 from games.render.page_events import page_events
 from games.render.round_end import EndedRound
 from games.render.table import ScoreRow
@@ -639,10 +640,11 @@ def test_since_your_move_lists_what_others_did_in_order() -> None:
         line(3, 1, Event("played", 1, "r+2"), Event("owes", 2, amount=2)),
         line(4, 2, Event("drew", 2, amount=2, reason="stack")),
     ]
-    assert page(seen(PLAIN), lines).news == [
-        "Bob plays Red Draw Two. Chen owes 2 cards.", "Chen draws 2 cards and loses the turn.",
-    ]  # fmt: skip
-    assert page(seen(PLAIN, 1), lines).news == []
+    steps = [NewsStep("Bob: Red Draw Two.", "r+2"), NewsStep("Chen draws 2.")]
+    assert page(seen(PLAIN), lines).news == ("Since your last move", "2 things", steps)
+    assert page(seen(PLAIN), lines[:3]).news == ("Since your last move", "Bob: Red Draw Two.", steps[:1])
+    assert page(seen(PLAIN), lines[2:]).news == ("So far", "2 things", steps)
+    assert page(seen(PLAIN, 1), lines).news is None
 
 
 @pytest.mark.parametrize("text", ["clock draw", "clock uno", "clock buzz"])
@@ -652,10 +654,7 @@ def test_what_the_clock_did_for_the_reader_is_no_move_of_the_reader(text: str) -
         line(2, 1, Event("played", 1, "r1")),
         LogLine(3, 1, 0, text, NOW, (Event("passed", 0),)),
     ]
-    assert page(seen(PLAIN), lines).news == [
-        "Bob plays Red 1.",
-        "Time ran out. You draw no playable card, and the turn passes.",
-    ]
+    assert [step.text for step in since_your_move(seen(PLAIN), lines)] == ["Bob: Red 1.", "Time ran out. You pass."]
     assert [row.mine for row in render.log_of(seen(PLAIN), lines, NOW)] == [False, False, True]
 
 
@@ -681,7 +680,7 @@ def test_moves_of_a_substitute_bot_name_the_bot(you: int | None, who: str) -> No
     newest = render.log_of(view, lines, NOW)[0]
     assert (newest.text, newest.mine) == (f"{who} plays Red 5.", False)
     assert page_events(view, lines, since=1, now=NOW).events[0].text == f"{who}: Red 5."
-    assert page(seen(PLAIN), lines).news == ["Your bot plays Red 5."]
+    assert [step.text for step in since_your_move(seen(PLAIN), lines)] == ["Your bot: Red 5."]
 
 
 def test_options_are_described_in_sentences_with_a_warning() -> None:

@@ -19,7 +19,8 @@ from games.models import AuditEntry, Game, Notice, Seat
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from games.render.log_notes import notes_of
-from games.render.log_rows import sentences, since_your_move
+from games.render.log_rows import sentences
+from games.render.news import since_your_move
 from games.render.page_events import page_events
 from games.staff import tables
 from games.staff.forms import CHOOSE_FOR_THE_SEAT
@@ -76,15 +77,14 @@ def test_open_pages_and_the_log_say_that_staff_took_a_player_out(
         assert OUT in said
         assert sentences(view, lines[-1])[0] == OUT
         if reader is not None:
-            assert since_your_move(view, lines)[-1].startswith(OUT)
+            assert since_your_move(view, lines)[-1].text.startswith(OUT)
 
 
 def news_for(table: Table, user: User) -> list[str]:
     """Return "Since your last move" for this person."""
     now = now_of(table)
-    return since_your_move(
-        queries.view_of(now, user), queries.log_of(now, user), notes_of(queries.between_moves(now, user))
-    )
+    notes = notes_of(queries.between_moves(now, user))
+    return [step.text for step in since_your_move(queries.view_of(now, user), queries.log_of(now, user), notes)]
 
 
 def test_since_your_last_move_says_who_got_or_lost_a_seat(dealt: Table, mo: User, ann: User, alice: User) -> None:

@@ -17,7 +17,7 @@ from games.notices.player_notices import of_turn, write
 from games.queries import Table, Viewer, records
 from games.refusals import Denied
 from games.render import words
-from games.render.log_rows import since_your_move
+from games.render.news import since_your_move
 from games.staff import tables
 from mail import outbox
 from tests.conftest import logged_in
@@ -149,7 +149,7 @@ def test_since_your_last_move_says_only_that_the_round_was_cancelled(dealt: Tabl
     for expected in ([CANCELLED], [CANCELLED, CANCELLED.replace("1", "2")]):
         tables.void_round(**act(dealt, mo))
         page = logged_in(on_turn(dealt)).get(f"/games/{dealt.game.code}/").context["page"]
-        assert page.news == expected
+        assert [step.text for step in page.news.steps] == expected
 
 
 def test_the_news_after_a_void_round_are_those_of_the_new_deal(dealt: Table, mo: User) -> None:
@@ -164,12 +164,12 @@ def test_the_news_after_a_void_round_are_those_of_the_new_deal(dealt: Table, mo:
         if seat.index == first.index:
             assert news == []
         else:
-            assert news[0] == CANCELLED
+            assert news[0].text == CANCELLED
             assert len(news) == 2
-            assert news[1].startswith(f"{first.name} ")
+            assert news[1].text.startswith(f"{first.name} ")
             assert seat.user is not None
             page = logged_in(seat.user).get(f"/games/{dealt.game.code}/").context["page"]
-            assert (page.news, page.brief) == (news, CANCELLED)  # also while it is somebody else's turn
+            assert (page.news.steps, page.news.brief) == (news, CANCELLED)  # also while it is somebody else's turn
     assert since_your_move(queries.view_of(now, None), queries.log_of(now, None)) == []
 
 
@@ -179,7 +179,7 @@ def test_a_round_voided_before_any_move_is_news_too(alice: User, bob: User, mo: 
     tables.void_round(**act(table, mo))
     owner = on_turn(table)
     page = logged_in(owner).get(f"/games/{table.game.code}/").context["page"]
-    assert (page.news, page.deal) == ([CANCELLED], 2)
+    assert (page.news.brief, page.deal) == (CANCELLED, 2)
     play_move(code=table.game.code, viewer=Viewer(owner), text="draw", version=0, deal=2, now=NOON)
     now = now_of(table)
     assert since_your_move(queries.view_of(now, owner), queries.log_of(now, owner)) == []

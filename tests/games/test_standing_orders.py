@@ -22,7 +22,7 @@ from games.notices.kinds import GAME_OVER, TURN
 from games.queries import Table, Viewer
 from games.queries.verify import faults_of
 from games.refusals import Denied
-from games.render import log_rows
+from games.render import log_rows, news
 from games.staff import tables
 from tests.conftest import person
 from tests.support.clocks import HOUR, locked, swept
@@ -334,8 +334,8 @@ def test_a_standing_order_is_no_sign_of_its_player(table: Table, alice: User, ch
     after = now_of(table)
     assert after.seats[2].misses == 2
     view, lines = queries.view_of(after, charlie), queries.log_of(after, charlie)
-    assert log_rows.since_your_move(view, lines) == [
-        "alice plays Red 5.",
+    assert [step.text for step in news.since_your_move(view, lines)] == [
+        "alice: Red 5.",
         "A standing order plays. You intercept bob. You play Red 5.",
     ]
 

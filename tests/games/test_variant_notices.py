@@ -16,7 +16,7 @@ from games.notices import emails
 from games.notices.emails import Reader, Turn
 from games.notices.kinds import GAME_OVER, KINDS, OUT, ROUND_OVER, TURN
 from games.queries import Table, Viewer
-from games.render import log_rows
+from games.render import news
 from tests.support.clocks import SECOND, move, swept
 from tests.support.notices import texts_of
 from tests.support.races import RACE, RACING
@@ -68,7 +68,7 @@ def time_runs_out(table: Table) -> None:
 
 def news_of(table: Table, user: User) -> list[str]:
     here = now_of(table)
-    return log_rows.since_your_move(queries.view_of(here, user), queries.log_of(here, user))
+    return [step.text for step in news.since_your_move(queries.view_of(here, user), queries.log_of(here, user))]
 
 
 def test_the_mail_about_a_right_to_challenge_says_so(three: list[User]) -> None:
@@ -76,7 +76,7 @@ def test_the_mail_about_a_right_to_challenge_says_so(three: list[User]) -> None:
     move(table, three[0], "play W4 color g")
     assert told() == [("bob", TURN, 1, "")]
     assert task_of(table, three[1]) == "Your turn. Challenge alice or take 4."
-    assert news_of(table, three[1]) == ["alice plays Wild Draw Four and chooses green. You owe 4 cards."]
+    assert news_of(table, three[1]) == ["alice: Wild Draw Four, green."]
 
 
 def test_a_bluffer_who_was_away_reads_the_verdict(three: list[User]) -> None:
@@ -84,9 +84,8 @@ def test_a_bluffer_who_was_away_reads_the_verdict(three: list[User]) -> None:
     move(table, three[0], "play W4 color g")
     move(table, three[1], "challenge")
     assert told() == [("bob", TURN, 2, "")]  # the debt is gone, and bob has a whole turn
-    assert news_of(table, three[0]) == [
-        "bob challenges you and catches your bluff. You draw 4 cards: Blue 1, Blue 2, Yellow 3, Green 4."
-    ]
+    verdict = "bob challenges you and catches your bluff. You draw 4: 2 blue, 1 yellow, 1 green."
+    assert news_of(table, three[0]) == [verdict]
     assert news_of(table, three[1]) == []
 
 
@@ -96,7 +95,7 @@ def test_a_bluffer_who_is_knocked_out_by_the_verdict_is_notified(three: list[Use
     move(table, three[1], "challenge")
     sentence = "You reach the mercy limit and are out of the round."
     assert told() == [("alice", OUT, 2, sentence), ("bob", TURN, 2, "")]
-    assert news_of(table, three[0])[0].endswith(f"Blue 1, Blue 2, Yellow 3, Green 4. {sentence}")
+    assert news_of(table, three[0])[0].endswith("1 green. No mercy: you are out.")
 
 
 @pytest.mark.long
@@ -107,8 +106,8 @@ def test_who_let_a_right_to_challenge_lapse_reads_what_the_clock_did(three: list
     assert told() == [("charlie", TURN, 2, "")]
     assert {row.reason for row in Notice.objects.filter(user=three[1])} == {"moved_on"}
     assert news_of(table, three[1]) == [
-        "alice plays Wild Draw Four and chooses green. You owe 4 cards.",
-        "Time ran out. You draw 4 cards and lose the turn: Blue 1, Blue 2, Yellow 3, Green 4.",
+        "alice: Wild Draw Four, green.",
+        "Time ran out. You draw 4: 2 blue, 1 yellow, 1 green.",
     ]
 
 
@@ -117,7 +116,7 @@ def test_who_still_has_a_turn_after_the_clock_took_a_debt_is_notified(three: lis
     move(table, three[0], "play W4 color g")
     time_runs_out(table)
     assert told() == [("bob", TURN, 2, "")]
-    assert news_of(table, three[1])[1] == "Time ran out. You draw 4 cards: Blue 1, Blue 2, Yellow 3, Green 4."
+    assert news_of(table, three[1])[1] == "Time ran out. You draw 4: 2 blue, 1 yellow, 1 green."
 
 
 def test_a_debt_that_was_passed_on_is_in_the_mail_and_the_news(three: list[User]) -> None:
@@ -126,10 +125,7 @@ def test_a_debt_that_was_passed_on_is_in_the_mail_and_the_news(three: list[User]
         move(table, user, text)
     assert told() == [("alice", TURN, 3, "")]
     assert task_of(table, three[0]) == "Your turn. Take 4."
-    assert news_of(table, three[0]) == [
-        "bob plays Yellow Draw Two. charlie owes 4 cards.",
-        "charlie plays Wild and chooses blue. You owe 4 cards.",
-    ]
+    assert news_of(table, three[0]) == ["bob: Yellow Draw Two.", "charlie: Wild, blue."]
 
 
 def test_a_race_for_a_buzzer_writes_no_notice_and_its_player_reads_how_the_clock_ended_it(three: list[User]) -> None:
@@ -140,7 +136,7 @@ def test_a_race_for_a_buzzer_writes_no_notice_and_its_player_reads_how_the_clock
     assert told() == []
     swept(NOON + 9 * SECOND)
     assert told() == []
-    over = "Time ran out. bob is the slowest to press. bob draws 2 cards for the buzzer."
+    over = "Time ran out. bob is slowest. bob draws 2."
     assert news_of(table, three[0]) == ["charlie presses the buzzer.", over]
     assert news_of(table, three[2]) == [over]
 
@@ -167,7 +163,7 @@ def test_an_owner_who_was_away_is_notified_that_a_standing_order_won(three: list
     move(table, three[0], "play r5")
     assert told() == [("bob", GAME_OVER, 2, "charlie wins the game."), ("charlie", GAME_OVER, 2, "You win the game.")]
     assert news_of(table, three[2]) == [
-        "alice plays Red 5.",
+        "alice: Red 5.",
         "A standing order plays. You intercept bob. You play Red 5. You win the round. That’s 6 points.",
     ]
 
@@ -179,9 +175,7 @@ def test_a_debt_that_a_standing_order_made_is_a_turn_of_its_debtor(three: list[U
     move(table, three[0], "play r+2")
     assert told() == [("alice", TURN, 2, "")]
     assert task_of(table, three[0]) == "Your turn. Take 4."
-    assert news_of(table, three[0]) == [
-        "A standing order plays. charlie intercepts bob. charlie plays Green Draw Two. You owe 4 cards."
-    ]
+    assert news_of(table, three[0]) == ["A standing order plays. charlie intercepts bob. charlie: Green Draw Two."]
 
 
 def test_who_is_out_of_a_round_reads_that_its_points_decided_the_match(alice: User, bob: User) -> None:
