@@ -15,15 +15,12 @@ CLOSE: Final = 7
 class Mercy(NamedTuple):
     """How close a hand is to the mercy limit.
 
-    `limit` is that limit in cards, 0 if the table has none. `left` is how many cards short of it the hand is. `low` and
-    `high` are the thresholds of a meter: a hand above `low` is `warm`, and one at `high` or above is `hot` while the
-    round goes on.
+    `limit` is that limit in cards, 0 if the table has none. `left` is how many cards short of it the hand is. A hand
+    with more than three fifths of the limit is `warm`, and one that is `NEARLY_OUT` is `hot` while the round goes on.
     """
 
     limit: int
     left: int
-    low: int
-    high: int
     warm: bool
     hot: bool
 
@@ -42,6 +39,6 @@ def mercy_of(view: GameView, seat: SeatView) -> Mercy:
     """Return how close the hand of a seat is to the mercy limit of its table."""
     limit = view.options.mercy_limit
     left = limit - seat.cards if limit and not seat.out else limit
-    low = limit * 3 // 5
+    warm = 0 < limit * 3 // 5 < seat.cards
     hot = 0 < left <= NEARLY_OUT and view.turn is not None
-    return Mercy(limit, left, low, limit - NEARLY_OUT, warm=0 < low < seat.cards, hot=hot)
+    return Mercy(limit, left, warm, hot)

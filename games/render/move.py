@@ -185,7 +185,8 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
         label = say.text("button", "Challenge {name}", name=view.names[seen.challenge])
         buttons.append(Button("challenge", "challenge", label, "", CHALLENGE_KEY))
     if "draw" in kinds:
-        buttons.append(_draw_button("draw", say.text("button", "Draw"), primary="play" not in kinds))
+        label = N_("Draw until one fits") if view.options.draw_until_playable else N_("Draw")
+        buttons.append(_draw_button("draw", say.text("button", label), primary="play" not in kinds))
     return buttons
 
 

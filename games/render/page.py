@@ -44,6 +44,7 @@ from games.render.table import (
     Stage,
     due_of,
     hand_of,
+    held,
     players_of,
     scores_of,
     stage_of,
@@ -210,7 +211,9 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         headline=headline,
         turn_call=words.turn_call(view),
         crumb=words.crumb(view),
-        detail=" ".join(filter(None, (unseated and say.text("detail", unseated), words.detail(view)))),
+        detail=" ".join(
+            filter(None, (unseated and say.text("detail", unseated), words.detail(view), _many_drawn(contents)))
+        ),
         tip=tip,
         due=due,
         move_url=words.table_url("move", view.id),
@@ -295,6 +298,19 @@ def _over(contents: PageContents, *, looks: bool) -> Over | None:
     )
 
 
+def _many_drawn(contents: PageContents) -> str:
+    """Return how many cards the reader has just drawn until one fitted, empty if it was the first (TURN-4)."""
+    view, lines = contents.view, contents.lines
+    if not view.my_turn or view.view is None or view.view.phase != "drawn" or not lines:
+        return ""
+    many = next((event.amount or 0 for event in lines[-1].events if event.kind == "drew"), 0)
+    if many < 2:
+        return ""
+    must = N_("You drew {n}; the last one fits and must be played.")
+    may = N_("You drew {n}; the last one fits: play it or keep it.")
+    return say.text("detail", must if view.options.drawn_must_play else may, n=say.number(many))
+
+
 def rematch_button(rematch: RematchState | None) -> tuple[str, str]:
     """Return the label of the rematch button, empty for no button, and the sentence beside it."""
     if rematch is None:
@@ -349,18 +365,18 @@ def _color_in_words(seen: rules.View) -> str:
 def _spoken_keys(
     view: GameView, headline: str, seen: rules.View, stage: Stage, hand: OwnHand | None, new: Sequence[str]
 ) -> list[SpokenKey]:
-    counts = [say.text("key", "{name}: {cards}.", name=seat.name, cards=words.cards(seat.cards)) for seat in view.seats]
+    counts = [say.text("key", "{name}: {cards}.", name=seat.name, cards=held(view, seat)) for seat in view.seats]
     scores = [
         say.text("key", "{name}: {points}.", name=seat.name, points=say.number(seat.score)) for seat in view.seats
     ]
-    held = _hand_in_words(hand, new) if hand else say.text("key", "You hold no cards.")
+    mine = _hand_in_words(hand, new) if hand else say.text("key", "You hold no cards.")
     turn = [headline, *(["{left}."] if words.deadline_of(view) else [])]
     return [
         SpokenKey("c", say.text("key", "Top card"), say.text("key", "{card}.", card=stage.top_name)),
         SpokenKey("v", say.text("key", "Current colour"), _color_in_words(seen)),
         SpokenKey("g", say.text("key", "Stack"), words.stack_in_words(view, seen)),
         SpokenKey("e", say.text("key", "Card counts"), " ".join(counts)),
-        SpokenKey("d", say.text("key", "Your hand"), held),
+        SpokenKey("d", say.text("key", "Your hand"), mine),
         SpokenKey("t", say.text("key", "Turn and time left"), " ".join(turn)),
         SpokenKey("s", say.text("key", "Scores"), " ".join(scores)),
     ]

@@ -17,11 +17,13 @@ from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
 from games.render.log_rows import lines_since_your_move, sentence_case, sentences, told_to
+from games.render.table import sorted_hand
 from games.render.words import (
     card_name,
     color_in_sentence,
     deadline_of,
     duration,
+    listed,
     round_cancelled,
     spoken_headline,
     spoken_task,
@@ -29,6 +31,8 @@ from games.render.words import (
 
 TURNED_CARDS: Final = 20
 """The most cards of a roulette that are shown one by one: the last ones."""
+NAMED_CARDS: Final = 3
+"""The most cards that fit and are named when the reader's turn begins."""
 
 
 class Telling(NamedTuple):
@@ -324,7 +328,7 @@ def _turn(view: GameView, now: datetime, new: Sequence[LogLine]) -> str:
     else:
         parts += [] if named or seen.pending else [_top(seen)]
         parts += [spoken_task(view)] if seen.pending else []
-        parts += [_fits(view.playable_cards)] if view.playable_cards or not seen.pending else []
+        parts += [_fits(view, seen)] if view.playable_cards or not seen.pending else []
     deadline = deadline_of(view)
     seconds = math.ceil((deadline - now).total_seconds()) if deadline is not None else HOUR
     if 0 < seconds < HOUR:
@@ -339,10 +343,17 @@ def _top(seen: rules.View) -> str:
     return say.text("announcement", "{card} is on top.", card=card_name(seen.top))
 
 
-def _fits(count: int) -> str:
-    if not count:
+def _fits(view: GameView, seen: rules.View) -> str:
+    """Return how many cards of the reader fit, and which if they are few."""
+    hand, plays = seen.hand or (), view.plays
+    fitting = [card_name(card) for card in sorted_hand(hand, "color") if card in plays]
+    if not fitting:
         return say.text("announcement", "Nothing fits.")
-    return say.plural("announcement", "{n} card fits.", "{n} cards fit.", count)
+    if len(fitting) > NAMED_CARDS:
+        message = N_("{n} of {total} fits."), N_("{n} of {total} fit.")
+    else:
+        message = N_("{n} of {total} fits: {cards}."), N_("{n} of {total} fit: {cards}.")
+    return say.form("announcement", message, len(fitting), total=len(hand), cards=listed(fitting))
 
 
 _MANY_LEAD: Final = N_("{players} players lead with {n} card."), N_("{players} players lead with {n} cards.")

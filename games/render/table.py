@@ -174,9 +174,9 @@ class Player(NamedTuple):
 
     `place` is their place around the table as the reader sees it: 0 for the reader, then clockwise from 1 to `places`.
     It stays the same when the direction changes. `avatar` is empty for a bot. `now`: it is their turn. `cards` is the
-    size of their hand, `fan` has as many items as its picture has cards, and `mercy` says how close it is to the mercy
-    limit. `tags` are labels. `state` is the score and that distance, as text. `backs` are the hidden faces of their
-    cards, if the reader sees them (FLIP-6).
+    size of their hand, `held` says it for the ear, `fan` has as many items as its picture has cards, and `mercy` says
+    how close it is to the mercy limit. `tags` are labels. `state` is the score, as text. `backs` are the hidden faces
+    of their cards, if the reader sees them (FLIP-6).
     """
 
     seat: int
@@ -186,6 +186,7 @@ class Player(NamedTuple):
     you: bool
     now: bool
     cards: int
+    held: str
     mercy: Mercy
     out: bool
     tags: tuple[Tag, ...]
@@ -360,11 +361,9 @@ def players_of(view: GameView, now: datetime) -> list[Player]:
 
 def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
     mercy, turn = mercy_of(view, seat), seat.seat == view.turn
-    state = [say.plural("seat", "{n} point", "{n} points", seat.score)] if view.options.is_match else []
+    state = say.plural("seat", "{n} point", "{n} points", seat.score) if view.options.is_match else ""
     # A spectator sits nowhere, so all players have a place around the table.
     first = -1 if view.you is None else view.you
-    if mercy.hot:
-        state.append(say.text("seat", "{cards} from the limit", cards=cards(mercy.left)))
     return Player(
         seat=seat.seat,
         name=seat.name,
@@ -373,14 +372,23 @@ def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
         you=seat.seat == view.you,
         now=turn,
         cards=seat.cards,
+        held=held(view, seat),
         mercy=mercy,
         out=seat.out,
         tags=(*_tags(view, seat), *_time_off_tags(view, seat, now)),
-        state=" · ".join(state),
+        state=state,
         place=(seat.seat - first) % (len(view.seats) + (view.you is None)),
         places=len(view.seats) - (view.you is not None),
         fan=range(min(seat.cards, FAN)),
         backs=_backs(view, seat),
+    )
+
+
+def held(view: GameView, seat: SeatView) -> str:
+    """Return how many cards a player holds, for the ear: `4 cards`, or close to the mercy limit `23 of 25 cards`."""
+    mercy = mercy_of(view, seat)
+    return (
+        say.text("seat", "{n} of {limit} cards", n=seat.cards, limit=mercy.limit) if mercy.close else cards(seat.cards)
     )
 
 

@@ -139,7 +139,7 @@ document.addEventListener("click", (event) => {
   if (card && hand()?.contains(card)) moveTo(cards().indexOf(card));
   if (event.target.closest('a[href="#hand"]') && cards().length) {
     event.preventDefault();
-    const first = fits(cards()[slot]) ? -1 : cards().findIndex(fits);
+    const first = cards().findIndex(fits);
     moveTo(first < 0 ? slot : first, { focus: true });
   }
   if (event.target.closest("#hand-list")) {

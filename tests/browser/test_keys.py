@@ -95,7 +95,7 @@ def test_without_scripts_the_keys_are_shown_and_parts_have_headings(open_table: 
         expect(page.get_by_role("heading", level=2, name=name, exact=name != "Your hand")).to_have_count(1)
     page.locator("#keys").click()
     expect(page.locator("#keys-help")).to_be_visible()
-    expect(page.locator("#keys-help")).to_contain_text("go to your hand")
+    expect(page.locator("#keys-help")).to_contain_text("go to your first card that fits")
 
 
 def at_hand(

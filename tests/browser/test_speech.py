@@ -55,7 +55,7 @@ def test_two_answers_with_the_same_move_say_it_once(open_table: TableForTwo) -> 
 def test_a_second_turn_is_said(open_table: TableForTwo) -> None:
     page, _ = open_table(script=RECORD_SPEECH, hands=[["rS", "r6", "b2"], ["r4", "g3", "g4"]])
     page.get_by_role("button", name="Red Skip").click()
-    hears(page, "You play Red Skip. Your turn again. 1 card fits.")
+    hears(page, "You play Red Skip. Your turn again. 1 of 2 fits: Red 6.")
 
 
 def test_a_call_by_key_is_said(open_table: TableForTwo) -> None:

@@ -236,7 +236,10 @@ def test_without_scripts_a_move_and_its_address_redirect(url: str, as_alice: Cli
 
 def test_an_update_announces_what_happened_since(table: Table, as_alice: Client, as_bob: Client) -> None:
     post(as_alice, table, "play r5")
-    assert fragment(as_bob, table, "?since=0").told == (["alice: Red 5."], "Your turn. 2 cards fit.")
+    assert fragment(as_bob, table, "?since=0").told == (
+        ["alice: Red 5."],
+        "Your turn. 2 of 3 fit: Red 4 and Wild Draw Six.",
+    )
     assert fragment(as_bob, table, "?since=1").told == ([], "")
     assert fragment(as_bob, table, "?since=nonsense").told == ([], "")
 
@@ -450,3 +453,13 @@ def test_the_end_has_a_score_sheet_after_more_than_one_round(
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER, winner=0)
     page = page_of(as_bob, table)
     assert (page.has(id="over"), len(list(page.all(id="scores-final")))) == (True, earlier)
+
+
+def test_after_drawing_many_cards_the_page_says_that_the_last_one_fits(
+    as_alice: Client, alice: User, bob: User
+) -> None:
+    position = {**TWO_HANDS, "hands": [["g5", "b1", "b2"], ["r4", "g3"]], "draw_pile": ["y8", "b6", "r5"]}
+    table = table_at(position, [alice, bob])
+    assert "3 cards, 0 playable" in page_of(as_alice, table).text
+    post(as_alice, table, "draw")
+    assert "You drew 3; the last one fits and must be played." in page_of(as_alice, table).text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from django.conf import settings
@@ -192,13 +192,18 @@ def test_cards_that_later_ones_cover_come_with_the_event() -> None:
     assert last.motion == Motion("play", 2)
 
 
+RED: Final = "2 of 3 fit: Red 5 and Wild Draw Six."
+BLUE: Final = "2 of 3 fit: Blue 1 and Wild Draw Six."
+
+
 @pytest.mark.parametrize(
     ("position", "preset", "said"),
     [
-        (PLAIN, "no-mercy", "Your turn. 2 cards fit."),
+        (PLAIN, "no-mercy", f"Your turn. {RED}"),
+        ({**PLAIN, "hands": [["r5", "r8", "r9", "r6", "b2"], ["r4"]]}, "no-mercy", "Your turn. 4 of 5 fit."),
         ({**PLAIN, "hands": [["b1", "b2"], ["r4"]]}, "no-mercy", "Your turn. Nothing fits."),
-        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "no-mercy", "Your turn. The colour is blue. 2 cards fit."),
-        (OWED, "no-mercy", "Your turn. Stack or take 6. 1 card fits."),
+        ({**PLAIN, "discard_pile": ["W6"], "color": "b"}, "no-mercy", f"Your turn. The colour is blue. {BLUE}"),
+        (OWED, "no-mercy", "Your turn. Stack or take 6. 1 of 3 fits: Wild Draw Six."),
         ({**OWED, "hands": [["b1", "b2"], ["r4"]]}, "no-mercy", "Your turn. Take 6."),
         (ROULETTE, "no-mercy", "Your turn. Pick the roulette’s colour."),
         (DRAWN, "no-mercy", "Your turn. You drew Red 5: play it."),
@@ -221,16 +226,16 @@ def test_the_play_that_the_turn_does_not_name_again_is_never_summed_up() -> None
         6, 2, Event("named_color", 2, color="b"), Event("turned_over", 2, cards=("b1",), color="b", amount=1)
     )
     wild = seen({**PLAIN, "discard_pile": ["WC"], "color": "b"})
-    assert page_events(wild, [*lines, roulette], since=3, now=NOW).now == "Your turn. 2 cards fit."
+    assert page_events(wild, [*lines, roulette], since=3, now=NOW).now == f"Your turn. {BLUE}"
     drawn = [*lines, line(6, 2, Event("drew", 2, amount=1, reason="turn"))]
-    assert page_events(seen(PLAIN), drawn, since=3, now=NOW).now == "Your turn. Red 3 is on top. 2 cards fit."
+    assert page_events(seen(PLAIN), drawn, since=3, now=NOW).now == f"Your turn. Red 3 is on top. {RED}"
 
 
 def test_a_debt_and_a_second_turn_in_a_row_are_said_once() -> None:
     told_now = told(seen(OWED), Event("played", 1, "r+2"), Event("owes", 0, amount=6))
-    assert (told_now.events[-1].text, told_now.now) == ("", "Your turn. Stack or take 6. 1 card fits.")
+    assert (told_now.events[-1].text, told_now.now) == ("", "Your turn. Stack or take 6. 1 of 3 fits: Wild Draw Six.")
     events = (Event("played", 0, "rS"), Event("skipped", 1))
-    assert told(seen(PLAIN), *events, seat=0).now == "Your turn again. Red 3 is on top. 2 cards fit."
+    assert told(seen(PLAIN), *events, seat=0).now == f"Your turn again. Red 3 is on top. {RED}"
 
 
 def test_a_drawn_card_is_named_once() -> None:
@@ -249,9 +254,9 @@ def test_the_deadline_is_said_within_its_last_hour_unless_only_bots_wait() -> No
         others = [replace(seat, bot=bot) for seat in view.seats[1:]]
         return told(replace(view, seats=(view.seats[0], *others)), Event("played", 1, "r3")).now
 
-    assert said(hours=2) == "Your turn. 2 cards fit."
-    assert said(minutes=12) == "Your turn. 2 cards fit. 12 min left."
-    assert said("careful", minutes=12) == "Your turn. 2 cards fit."
+    assert said(hours=2) == f"Your turn. {RED}"
+    assert said(minutes=12) == f"Your turn. {RED} 12 min left."
+    assert said("careful", minutes=12) == f"Your turn. {RED}"
 
 
 def test_a_race_for_the_buzzer_is_said() -> None:

@@ -431,7 +431,8 @@ EXPOSED = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1
 @pytest.mark.parametrize(
     ("position", "you", "game", "shown"),
     [
-        (PLAIN, 0, {}, [("draw", "Draw", "draw")]),
+        (PLAIN, 0, {}, [("draw", "Draw until one fits", "draw")]),
+        ({**PLAIN, "hands": [["b1"], ["r4"]]}, 0, {"preset": "classic"}, [("draw", "Draw", "draw")]),
         (OWED, 0, {}, [("draw", "Take 6", "take")]),
         (DRAWN, 0, {}, [("play-drawn", "Play Red 5", "play r5")]),
         (DRAWN_IN_CLASSIC, 0, {"preset": "classic"},
@@ -614,7 +615,8 @@ def test_the_draw_pile_is_as_thick_as_its_cards(cards: int, layers: int) -> None
 def test_a_hand_near_the_mercy_limit_is_marked() -> None:
     near = {**PLAIN, "hands": [["r5", "b1"], ["r4"] * 21, ["y1", "y2"]]}
     ann, bob, _ = page(seen(near)).players
-    assert (bob.mercy.hot, bob.state, ann.mercy.hot) == (True, "4 cards from the limit", False)
+    assert (bob.mercy.hot, bob.mercy.close, bob.held) == (True, True, "21 of 25 cards")
+    assert (ann.mercy.hot, ann.mercy.close, ann.held) == (False, False, "2 cards")
     unlimited = page(seen(near, options={"mercy_limit": 0})).players
     assert not any(player.mercy.limit or player.mercy.hot for player in unlimited)
 
