@@ -29,8 +29,8 @@ from games.render.words import (
     spoken_task,
 )
 
-TURNED_CARDS: Final = 20
-"""The most cards of a roulette that are shown one by one: the last ones."""
+TURNED_CARDS: Final = 8
+"""The most cards of a roulette that are shown, and tick, one by one: the last ones."""
 NAMED_CARDS: Final = 3
 """The most cards that fit and are named when the reader's turn begins."""
 
@@ -41,9 +41,8 @@ class Telling(NamedTuple):
     `said` says who hears it: nobody, the players it is about (`seat` and `target` of the event), or all. `kept` says in
     the same way who hears it however much has happened. `at_once`: it interrupts what is being said. `seat`, `target`
     and `others` are the banners of the two players and of everybody else, empty for none, with a form for one and one
-    for many where `{n}` decides. `new_hand`: players got other cards, and the banner says how many. `sound` is the name
-    of a sound of static/js/sounds.js, empty for none. If `kept` is `involved`, only the players it is about hear the
-    sound.
+    for many where `{n}` decides. `sound` is the name of a sound of static/js/sounds.js, empty for none. If `kept` is
+    `involved`, only the players it is about hear the sound.
     """
 
     kept: str = ""
@@ -52,7 +51,6 @@ class Telling(NamedTuple):
     seat: Message = ""
     target: Message = ""
     others: Message = ""
-    new_hand: bool = False
     sound: str = ""
 
 
@@ -80,7 +78,7 @@ TELLINGS: Final[dict[str, Telling]] = {
         seat=N_("{target} caught! +{n}"),
         target=N_("Caught! +{n}"),
         others=N_("{target} caught! +{n}"),
-        sound="hit",
+        sound="stamp",
     ),
     "false_catch": Telling("involved", seat=N_("No UNO call was due: +{n}")),
     # That it is their turn says what they owe, and what they do about it is said.
@@ -90,10 +88,10 @@ TELLINGS: Final[dict[str, Telling]] = {
     "found": Telling(said=""),
     "aimed": Telling("involved", said="involved", target=N_("The roulette is on you")),
     "knocked_out": Telling("all", seat=N_("No mercy: you’re out"), others=N_("No mercy: {seat} is out"), sound="out"),
-    "swapped": Telling(
-        "involved", seat=N_("You took {target}’s hand."), target=N_("{seat} took your hand."), new_hand=True
-    ),
-    "passed_hands": Telling("all", seat=_HANDS_MOVE, others=_HANDS_MOVE, new_hand=True),
+    # Whose hand the reader holds now is said after these.
+    "swapped": Telling("involved", target=N_("{seat} took your hand.")),
+    "passed_hands": Telling("all", seat=_HANDS_MOVE, others=_HANDS_MOVE),
+    "turned_over": Telling(sound="tick"),
     "flipped/light": Telling("all", seat=_LIGHT, others=_LIGHT),
     "flipped/dark": Telling("all", seat=_DARK, others=_DARK),
     # The card says it, and what the others do then is said.
@@ -123,9 +121,9 @@ PLAIN: Final = Telling()
 class Motion(NamedTuple):
     """What an event moves on the table, for static/js/motion.js.
 
-    `kind` is `play` (cards from a seat to the pile), `draw` (from the draw pile to a seat), `turn` (turned over one by
-    one), `swap` (two hands), `pass` (all hands), `flip`, or `topple` (the hand of a player who is out). `faces` are
-    cards that are not shown elsewhere on the page.
+    `kind` is `play` (cards from a seat to the pile), `stack` (its number grows), `draw` (from the draw pile to a seat),
+    `turn` (turned over one by one), `swap` (two hands), `pass` (all hands), `flip`, or `topple` (the hand of a player
+    who is out). `faces` are cards that are not shown elsewhere on the page.
     """
 
     kind: str
@@ -195,8 +193,8 @@ def page_events(
         dealt_now = say.text("announcement", "Round {number} is dealt.", number=view.round)
         events.append(_news(f"deal-{view.round}", dealt_now))
     new = [line for line in lines if line.n > since and line.round not in cancelled]
-    for line in new:
-        events += _events_of(view, line, newest=line is new[-1], now=now)
+    for n, line in enumerate(new, 1):
+        events += _events_of(view, line, new[n:], now=now)
     told = ""
     if events and (view.my_turn or view.turn is None):
         told = _turn(view, now, new) if view.my_turn else spoken_headline(view)
@@ -227,21 +225,26 @@ def _concerned(event: rules.Event, reader: int | None) -> tuple[str, ...]:
     return ("all", "involved") if reader is not None and reader in (event.seat, event.target) else ("all",)
 
 
-def _events_of(view: GameView, line: LogLine, *, newest: bool, now: datetime) -> list[PageEvent]:
+def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: datetime) -> list[PageEvent]:
+    """Return the events of a line of the log. `newer` are the lines after it."""
     names, reader = told_to(view, line)
-    found = []
+    newest, found = not newer, []
+    following = [event for after in newer for event in after.events]
     for number, (event, said) in enumerate(zip(line.events, said_of(view, line), strict=True)):
         telling, concerned = _telling(event), _concerned(event, reader)
+        holds = ""
+        if reader is not None and line.round == view.round:
+            holds = _holds(view, event, reader, names, [*line.events[number + 1 :], *following])
         seconds = view.terms.callout - int((now - line.at).total_seconds()) if event.kind == "uno_due" else 0
         found.append(
             PageEvent(
                 key=f"{line.n}.{number}",
                 move=line.n,
-                text=said,
+                text=" ".join(filter(None, (said, holds))),
                 # What is said of the reader's turn does not name its card again.
                 kept=telling.kept in concerned or (newest and view.my_turn and _names_card(view, event)),
                 at_once=telling.at_once and newest,
-                banner=_banner(view, telling, event, reader, names),
+                banner=" ".join(filter(None, (_banner(telling, event, reader, names), holds))),
                 seconds=max(0, seconds) if newest else 0,
                 motion=_motion(view, event, newest=newest),
                 sound=telling.sound if telling.kept in ("", *concerned) else "",
@@ -267,7 +270,7 @@ def _names_card(view: GameView, event: rules.Event) -> bool:
     return event.kind in ("played", "flipped") and event.card == view.view.top
 
 
-def _banner(view: GameView, telling: Telling, event: rules.Event, reader: int | None, names: Sequence[str]) -> str:
+def _banner(telling: Telling, event: rules.Event, reader: int | None, names: Sequence[str]) -> str:
     message = telling.others
     if reader is not None and reader == event.seat:
         message = telling.seat
@@ -280,11 +283,40 @@ def _banner(view: GameView, telling: Telling, event: rules.Event, reader: int | 
         "target": "" if event.target is None else names[event.target],
         "color": color_in_sentence(event.color) if event.color else "",
     }
-    text = sentence_case(say.form("banner", message, event.amount or 0, **facts))
-    if not telling.new_hand or reader is None or view.seats[reader].out:
-        return text
-    held = view.seats[reader].cards
-    return " ".join((text, say.plural("banner", "You got {n} card.", "You got {n} cards.", held)))
+    return sentence_case(say.form("banner", message, event.amount or 0, **facts))
+
+
+def _holds(
+    view: GameView, event: rules.Event, reader: int, names: Sequence[str], following: Sequence[rules.Event]
+) -> str:
+    """Return whose hand the reader holds since this event, and how many cards that is now.
+
+    Empty if it moved no hand to the reader, or if the reader has yet another one or none by now. `following` are the
+    events after it.
+    """
+    held = view.seats[reader]
+    giver = None if held.out else _giver(view, event, reader, following)
+    if giver is None or any(_giver(view, later, reader, ()) is not None for later in following):
+        return ""
+    return say.plural(
+        "banner",
+        "You hold {name}’s hand now: {n} card.",
+        "You hold {name}’s hand now: {n} cards.",
+        held.cards,
+        name=names[giver],
+    )
+
+
+def _giver(view: GameView, event: rules.Event, reader: int, following: Sequence[rules.Event]) -> int | None:
+    """Return the seat whose hand an event gave to the reader, or None."""
+    if event.kind == "swapped" and reader in (event.seat, event.target):
+        return event.target if reader == event.seat else event.seat
+    if event.kind != "passed_hands":
+        return None
+    assert event.amount is not None
+    gone = {later.seat for later in following if later.kind in ("knocked_out", "left")}
+    out = tuple(seat.seat for seat in view.seats if seat.out and seat.seat not in gone)
+    return rules.nearest_seat(reader, -event.amount, len(view.seats), out)
 
 
 def _motion(view: GameView, event: rules.Event, *, newest: bool) -> Motion | None:
@@ -293,6 +325,8 @@ def _motion(view: GameView, event: rules.Event, *, newest: bool) -> Motion | Non
             played = (event.card,) if event.card else event.cards or ()
             # The page shows the last card that was played on the pile.
             return Motion("play", event.seat, faces=() if newest and len(played) == 1 else played)
+        case "owes":
+            return Motion("stack", event.seat)
         case "drew":
             return Motion("draw", event.seat, many=event.amount or len(event.cards or ()))
         case "turned_over":

@@ -36,7 +36,7 @@ from games.rules.option_checks import changes_needed, check_players, conflicts, 
 from games.rules.option_rows import OPTIONS, SPECS, OptionSpec
 from games.rules.options import Options, options_dict
 from games.rules.out_of_turn import intercepts, is_step
-from games.rules.position import Buzz, Pending, Position
+from games.rules.position import Buzz, Pending, Position, nearest_seat
 from games.rules.position_json import position_from_json, position_to_json
 from games.rules.presets import (
     FACE_OF,
@@ -145,6 +145,7 @@ __all__ = [
     "lost_hands",
     "more_cards_by_challenge",
     "most_held",
+    "nearest_seat",
     "next_steps",
     "options_dict",
     "options_diff",

@@ -2,8 +2,8 @@
 // event is said, shown and moved once, also if two responses have it.
 import { interrupt, say, update } from "./announce.js";
 import { show } from "./banners.js";
-import { play } from "./motion.js";
 import { onPageShown } from "./page_shown.js";
+import "./pressed.js";
 import { isNew } from "./store.js";
 
 const MOST_MISSED = 99;
@@ -24,10 +24,18 @@ function tell(events, posted) {
   }
 }
 
-// Their sounds, and that of the reader's turn
-async function sound(events, turn) {
-  const names = [...events.map(({ dataset }) => dataset.sound), turn && "turn"].filter(Boolean);
-  if (names.length) (await import("./sounds.js")).play(names, { vibrates: true });
+// Moves their cards. Returns when each of them begins to be heard, in ms.
+async function play(events) {
+  if (!events.some(({ dataset }) => dataset.motion)) return new Map();
+  return (await import("./motion.js")).play(events);
+}
+
+// Moves their cards and makes their sounds, and that of the reader's turn.
+async function perform(events, turn) {
+  const times = await play(events);
+  const heard = events.map((event) => ({ name: event.dataset.sound, times: times.get(event) ?? [0] })).filter(({ name }) => name);
+  if (turn) heard.push({ name: "turn", times: [0] });
+  if (heard.length) (await import("./sounds.js")).play(heard, { vibrates: true });
 }
 
 // The end of a round lies over the table if the round ends while the page is open. That of a game does so too, and when a
@@ -54,12 +62,11 @@ function tellNews(main, list, posted) {
   const events = [...list.children].filter(({ dataset }) => !told.has(dataset.key));
   events.forEach(({ dataset }) => told.add(dataset.key));
   tell(events, posted);
-  play(events);
   missed = posted ? [] : [...missed, ...copies(events)].slice(-MOST_MISSED);
   offerNews();
   const now = events.length ? list.dataset.now : "";
   const onTurn = Boolean(document.getElementById("move"));
-  sound(events, onTurn && !wasOnTurn);
+  perform(events, onTurn && !wasOnTurn);
   wasOnTurn = onTurn;
   const refusal = posted && document.getElementById("refusal");
   if (now) say(now, { version });

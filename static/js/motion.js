@@ -1,12 +1,14 @@
 // Moves copies of cards over the table. The page below already shows what comes after, so nothing waits for a motion, and
 // a press, Escape or the next change ends it.
+import { held, nameOf, pressed } from "./pressed.js";
 import { recall } from "./store.js";
 
 const FLIGHT = 250; // ms
 const NEXT_CARD = 40; // ms between two cards of one draw
 const NEXT_TURNED = 120; // ms between two cards that are turned over
 const NEXT_MOVE = 320; // ms
-const MOST_CARDS = 8; // copies of one draw
+const MOST_TIME = 600; // ms that one event may take
+const MOST_CARDS = 8; // copies of one draw, or of one hand that is given away
 const MOST_MOVES = 12; // older ones are not shown
 const LONG = 1000; // ms after which a motion has a button to skip it
 
@@ -22,16 +24,13 @@ document.body.append(layer, skip);
 
 let timers = [];
 let animations = [];
-let pressed = null; // rectangle of the card that the player has pressed
 let drawn = []; // cards of the hand that are new
 
 const hand = () => [...document.querySelectorAll("#hand-cards .card")];
-const nameOf = (card) => card.querySelector(".sr").textContent;
 const top = () => document.querySelector(".top-card");
 const deck = () => document.querySelector(".drawpile");
 const back = () => document.querySelector(".drawpile .face");
 const disc = (seat) => document.querySelector(`#seat-${seat} .disc`);
-let held = hand().map(nameOf); // before the change
 const isReader = (seat) => document.getElementById(`seat-${seat}`)?.classList.contains("you");
 export const still = () => reduced.matches || recall("motion", "on") === "off";
 
@@ -48,6 +47,9 @@ function place(seat) {
 }
 
 const at = (time, run) => timers.push(setTimeout(run, time));
+
+// How many ms after the one before it each of `count` cards sets out.
+const step = (usual, count, time = MOST_TIME) => Math.min(usual, (time - FLIGHT) / count);
 
 function animate(element, frames, options) {
   const animation = element.animate(frames, options);
@@ -75,10 +77,19 @@ const MOTIONS = {
   play({ seat, faces }, start, last) {
     const shown = faces.length ? faces : [top().querySelector(":scope > .face")];
     const from = (isReader(seat) && pressed) || place(seat);
-    shown.forEach((face, n) => at(start + n * NEXT_CARD, () => fly(face, from, top().getBoundingClientRect(), NEXT_MOVE)));
-    const time = (shown.length - 1) * NEXT_CARD + FLIGHT;
+    const next = step(NEXT_CARD, shown.length);
+    const stay = last ? 0 : NEXT_MOVE; // below the last card is the page
+    shown.forEach((face, n) => at(start + n * next, () => fly(face, from, top().getBoundingClientRect(), stay)));
+    const time = (shown.length - 1) * next + FLIGHT;
     if (last) hide(top().querySelector(":scope > .face"), start + time);
     return time;
+  },
+  stack(_, start) {
+    at(start, () => {
+      const number = document.getElementById("owed");
+      if (number) animate(number, { scale: [1.6, 0.9, 1] }, { duration: FLIGHT, easing: "ease-out" });
+    });
+    return FLIGHT;
   },
   draw({ seat, many }, start) {
     const count = Math.min(many, MOST_CARDS);
@@ -94,9 +105,11 @@ const MOTIONS = {
     const counter = document.createElement("div");
     counter.className = "flying counter";
     const first = many - faces.length;
-    if (isReader(seat)) drawn.splice(0, many).forEach((card) => hide(card, start + faces.length * NEXT_TURNED + FLIGHT));
+    const next = step(NEXT_TURNED, faces.length);
+    const time = faces.length * next + FLIGHT;
+    if (isReader(seat)) drawn.splice(0, many).forEach((card) => hide(card, start + time));
     faces.forEach((face, n) =>
-      at(start + n * NEXT_TURNED, () => {
+      at(start + n * next, () => {
         const box = deck().getBoundingClientRect();
         counter.textContent = first + n + 1;
         Object.assign(counter.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px` });
@@ -104,18 +117,15 @@ const MOTIONS = {
         fly(face, cardAt(deck(), box.width), place(seat));
       }),
     );
-    const time = faces.length * NEXT_TURNED + FLIGHT;
     at(start + time, () => counter.remove());
     return time;
   },
   swap({ seat, target }, start) {
-    cross([[seat, target], [target, seat]], start);
-    return 2 * NEXT_CARD + FLIGHT;
+    return cross([[seat, target], [target, seat]], start);
   },
   pass({ many }, start) {
     const seats = [...document.querySelectorAll(".player:not(.out)")].map(({ id }) => Number(id.slice(5))).sort((a, b) => a - b);
-    cross(seats.map((seat, n) => [seat, seats.at((n + many) % seats.length)]), start);
-    return 2 * NEXT_CARD + FLIGHT;
+    return cross(seats.map((seat, n) => [seat, seats.at((n + many) % seats.length)]), start);
   },
   // The hand of a player who is out falls over.
   topple({ seat }, start) {
@@ -132,11 +142,33 @@ const MOTIONS = {
   },
 };
 
-// Cards fly from hand to hand, for each pair of seats.
+// Cards fly from hand to hand, for each pair of seats. The reader's own leave before the new ones arrive.
 function cross(pairs, start) {
   for (const [from, to] of pairs) {
-    for (let n = 0; n < 3; n += 1) at(start + n * NEXT_CARD, () => fly(back(), place(from), place(to)));
+    if (isReader(from)) give(from, to, start);
+    else if (isReader(to)) take(from, start + FLIGHT);
+    else for (let n = 0; n < 3; n += 1) at(start + n * NEXT_CARD, () => fly(back(), place(from), place(to)));
   }
+  return pairs.some(([from]) => isReader(from)) ? MOST_TIME : 2 * NEXT_CARD + FLIGHT;
+}
+
+function give(seat, to, start) {
+  const cards = hand();
+  const count = Math.min(held.length, MOST_CARDS);
+  const next = step(NEXT_CARD, count, MOST_TIME - FLIGHT);
+  for (let n = 0; n < count; n += 1) {
+    at(start + n * next, () => fly(back(), cards[n]?.getBoundingClientRect() ?? place(seat), place(to)));
+  }
+}
+
+function take(from, start) {
+  const cards = hand();
+  const next = step(NEXT_CARD, Math.min(cards.length, MOST_CARDS), MOST_TIME - FLIGHT);
+  cards.forEach((card, n) => {
+    const time = start + Math.min(n, MOST_CARDS - 1) * next;
+    hide(card, time + FLIGHT);
+    if (n < MOST_CARDS) at(time, () => fly(card.querySelector(".face"), place(from), card.getBoundingClientRect()));
+  });
 }
 
 // Without motion an outline marks where something has changed.
@@ -154,31 +186,36 @@ function stop() {
   skip.hidden = true;
 }
 
-function read({ dataset, children }) {
-  const { motion, seat, target, many, move } = dataset;
-  return { motion, move, seat: Number(seat), target: Number(target), many: Number(many), faces: [...children].slice(1) };
+function read(item) {
+  const { motion, seat, target, many, move } = item.dataset;
+  return { item, motion, move, seat: Number(seat), target: Number(target), many: Number(many), faces: [...item.children].slice(1) };
 }
 
-// Shows the motions of these items of #events, one move after the other.
+// Shows the motions of these items of #events, one move after the other. Returns a map of each item to the times, in ms from
+// now, at which its cards set out: one, or one for each card that is turned over.
 export function play(events) {
-  const moving = events.filter(({ dataset }) => dataset.motion).map(read);
-  if (!moving.length) return;
-  stop();
+  const all = events.map(read);
+  const moving = all.filter(({ motion }) => motion);
+  if (moving.length) stop();
   const moves = [...new Set(moving.map(({ move }) => move))].slice(-MOST_MOVES);
-  const shown = moving.filter(({ move }) => moves.includes(move));
-  const lastPlay = shown.findLast(({ motion }) => motion === "play");
-  if (document.hidden || !top()) return;
-  if (still()) {
-    shown.slice(-2).forEach(flash);
-    return;
-  }
+  const seen = !document.hidden && top();
+  const shown = seen ? moving.filter(({ move }) => moves.includes(move)) : [];
+  if (still()) shown.slice(-2).forEach(flash);
+  const moved = still() ? [] : shown;
+  const lastPlay = moved.findLast(({ motion }) => motion === "play");
   const before = [...held];
   drawn = hand().filter((card) => {
     const n = before.indexOf(nameOf(card));
     return n < 0 || !before.splice(n, 1);
   });
   let start = 0;
-  for (const event of shown) start += Math.max(MOTIONS[event.motion](event, start, event === lastPlay), NEXT_MOVE);
+  const times = new Map();
+  for (const event of all) {
+    const { item, motion, faces } = event;
+    const next = step(NEXT_TURNED, faces.length);
+    times.set(item, motion === "turn" ? faces.map((_, n) => start + n * next) : [start]);
+    if (moved.includes(event)) start += Math.max(MOTIONS[motion](event, start, event === lastPlay), NEXT_MOVE);
+  }
   if (start > LONG) {
     const stage = document.getElementById("table").getBoundingClientRect();
     // At the lower end of the table, or in sight if the page is scrolled
@@ -187,24 +224,10 @@ export function play(events) {
     skip.hidden = false;
     at(start, stop);
   }
+  return times;
 }
 
 document.addEventListener("pointerdown", stop, { capture: true });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") stop();
-});
-
-// The card that is played shows at once that it was pressed. The server's markup of the next page does not have the class.
-document.body.addEventListener("htmx:beforeRequest", (event) => {
-  const { verb, triggeringEvent } = event.detail.requestConfig;
-  const button = verb === "post" && triggeringEvent?.submitter;
-  if (button) button.classList.add("pressed");
-});
-document.body.addEventListener("htmx:afterRequest", (event) => {
-  if (!event.detail.successful) for (const button of document.querySelectorAll(".pressed")) button.classList.remove("pressed");
-});
-document.body.addEventListener("htmx:beforeSwap", () => {
-  held = hand().map(nameOf);
-  const card = document.querySelector("#hand-cards :is(.card.pressed, .card.on)");
-  pressed = card && card.getBoundingClientRect();
 });

@@ -15,6 +15,6 @@ function show() {
 document.addEventListener("change", async ({ target }) => {
   if (!target.matches("[data-setting]")) return;
   remember(target.dataset.setting, target.value);
-  if (AUDIBLE.includes(target.dataset.setting)) (await import("./sounds.js")).play(["turn"]);
+  if (AUDIBLE.includes(target.dataset.setting)) (await import("./sounds.js")).play([{ name: "turn", times: [0] }]);
 });
 onPageShown(show);

@@ -5,9 +5,11 @@ import { recall } from "./store.js";
 const SOUNDS = {
   draw: [[260, 0, 0.05]],
   card: [[480, 0, 0.05]],
+  tick: [[1400, 0, 0.04]],
   uno: [[660, 0, 0.09], [880, 0.09, 0.16]],
   hit: [[220, 0, 0.12], [165, 0.12, 0.22]],
-  out: [[330, 0, 0.14], [247, 0.14, 0.14], [165, 0.28, 0.3]],
+  stamp: [[196, 0, 0.05], [98, 0.04, 0.16]],
+  out: [[110, 0, 0.6]],
   won: [[523, 0, 0.12], [659, 0.12, 0.12], [784, 0.24, 0.3]],
   turn: [[587, 0, 0.1], [784, 0.1, 0.2]],
 };
@@ -35,21 +37,30 @@ function tone(frequency, start, length, gain) {
   oscillator.stop(start + length);
 }
 
-function sound(names) {
+function sound(heard) {
   context ??= new AudioContext();
-  if (context.state !== "running" && free > context.currentTime) return; // at most one change waits for the clock
+  const now = context.currentTime;
+  if (context.state !== "running" && free > now) return; // at most one change waits for the clock
   const gain = LOUDEST * (Number(recall("volume", "50")) / 100) ** 2;
-  free = Math.max(free, context.currentTime);
-  for (const name of names) {
-    SOUNDS[name].forEach(([frequency, start, length]) => tone(frequency, free + start, length, gain));
-    const [, start, length] = SOUNDS[name].at(-1);
-    free += start + length + GAP;
+  for (const { name, times } of heard) {
+    const [first] = times;
+    const start = Math.max(free, now + first / 1000) - first / 1000;
+    for (const time of times) {
+      for (const [frequency, from, length] of SOUNDS[name]) {
+        tone(frequency, start + time / 1000 + from, length, gain);
+        free = start + time / 1000 + from + length + GAP;
+      }
+    }
   }
 }
 
-// Plays each of these sounds once, at most the `MOST` most important ones.
-export function play(names, { vibrates = false } = {}) {
+// Plays each of these sounds {name, times} once, at most the `MOST` most important ones. A sound does not begin before its
+// times, in ms from now, and is heard at each of them.
+export function play(heard, { vibrates = false } = {}) {
   if (!navigator.userActivation.hasBeenActive) return; // before a press browsers allow neither
-  if (recall("sounds", "off") === "on") sound(Object.keys(SOUNDS).filter((name) => names.includes(name)).slice(-MOST));
+  const names = heard.map(({ name }) => name);
+  const chosen = Object.keys(SOUNDS).filter((name) => names.includes(name)).slice(-MOST);
+  const once = heard.filter(({ name }, n) => chosen.includes(name) && names.indexOf(name) === n);
+  if (recall("sounds", "off") === "on") sound(once);
   if (vibrates && names.includes("turn") && recall("vibration", "on") === "on") navigator.vibrate?.(VIBRATION);
 }

@@ -27,7 +27,7 @@ new MutationObserver((changes) => {
 window.flashed = [];
 const animate = Element.prototype.animate;
 Element.prototype.animate = function (frames, options) {
-  if (frames.outline) window.flashed.push(this.id || this.className);
+  if (frames.outline || frames.scale) window.flashed.push(this.id || this.className);
   return animate.call(this, frames, options);
 };
 """
@@ -55,7 +55,7 @@ def flown(page: Page, count: int) -> list[str]:
 
 @pytest.fixture
 def watched(open_table: TableForTwo) -> Watched:
-    """A function that opens Bob's page of a table in a browser that records what moves and what gets an outline."""
+    """A function that opens Bob's page of a table in a browser that records what moves, and what is marked."""
     return lambda **more: open_table(**{"reader": 1, "hands": HANDS, "script": RECORD, **more})
 
 
@@ -74,6 +74,13 @@ def test_drawn_cards_fly_one_by_one(open_table: TableForTwo) -> None:
     assert len(flown(page, 7)) == 7  # the card that was played before the page was opened, too
     assert len(flown(other, 6)) == 6
     expect(page.locator("#hand-cards .card")).to_have_count(9)
+
+
+def test_a_swap_takes_the_hand_away_and_brings_the_other(open_table: TableForTwo) -> None:
+    page, other, table = open_table.both(hands=[["r7", "b2", "b3"], ["r4", "g3", "g4"]], script=RECORD)
+    play(table, 0, "play r7 swap 1")
+    for each, brought in ((page, ["4R4", "3G3", "4G4"]), (other, ["2B2", "3B3"])):
+        assert flown(each, 1 + 3 + len(brought))[4:] == brought
 
 
 def test_a_pressed_card_shows_it_before_the_answer(open_table: TableForTwo) -> None:
@@ -192,6 +199,8 @@ def test_banners_say_what_concerns_the_reader_and_go(open_table: TableForTwo) ->
     assert_banner(page, "+6 on you")
     shows(other, 1)
     expect(other.locator(".banner")).to_have_count(0)
+    flown(page, 1)
+    assert page.evaluate("window.flashed") == ["owed"]
     due, stage, shown = (page.locator(part).bounding_box() for part in (".due", "#table", ".banner"))
     assert due is not None
     assert stage is not None

@@ -33,7 +33,7 @@ WAITING = {**PLAIN, "turn": 1}
 ALL = {0, 1, 2, None}
 FLIP = "Flip: the dark side"
 MOVED = "Hands move on."
-GOT_2, GOT_3 = "You got 2 cards.", "You got 3 cards."
+HOLD_2, HOLD_3 = "You hold {}’s hand now: 2 cards.", "You hold {}’s hand now: 3 cards."
 LOT = "The lot falls on {}: +2"
 SIX = "Wild Draw Six, green."
 
@@ -70,11 +70,16 @@ BANNERS: list[tuple[Event, str, str, str]] = [
     (Event("knocked_out", 1), "No mercy: Bob is out", "No mercy: you’re out", "No mercy: Bob is out"),
     (
         Event("swapped", 0, target=1),
-        "You took Bob’s hand. You got 3 cards.",
-        "Ann took your hand. You got 2 cards.",
+        HOLD_3.format("Bob"),
+        f"Ann took your hand. {HOLD_2.format('Ann')}",
         "",
     ),
-    (Event("passed_hands", 0, amount=1), f"{MOVED} {GOT_3}", f"{MOVED} {GOT_2}", MOVED),
+    (
+        Event("passed_hands", 0, amount=1),
+        f"{MOVED} {HOLD_3.format('Chen')}",
+        f"{MOVED} {HOLD_2.format('Ann')}",
+        MOVED,
+    ),
     (Event("flipped", 0, card="o5", reason="dark"), FLIP, FLIP, FLIP),
     (Event("skipped", 1), "", "You lose a turn", ""),
     (Event("intercepted", 0, target=1), "", "Ann intercepted you", ""),
@@ -102,6 +107,12 @@ SENTENCES: list[tuple[Event, str, str, str]] = [
     (Event("skipped_everyone", 1), "", "", ""),
     (Event("window_closed", 1), "", "You can no longer be caught.", ""),
     (Event("found", 1, card="r5"), "", "", ""),
+    (
+        Event("swapped", 0, target=1),
+        f"You swap with Bob. {HOLD_3.format('Bob')}",
+        f"Ann swaps with you. {HOLD_2.format('Ann')}",
+        "Ann swaps with Bob.",
+    ),
     (Event("drew", 1, amount=6, reason="stack"), "Bob draws 6.", "You draw 6.", "Bob draws 6."),
     (Event("slowest", 1), "Bob was slowest: +2.", "You were slowest: +2.", "Bob was slowest: +2."),
     (Event("drew", 1, amount=2, reason="buzzer"), "", "You draw 2.", ""),
@@ -116,6 +127,17 @@ def test_banners_and_short_sentences_speak_to_their_reader() -> None:
         assert [told(view, event).events[0].banner for view in views] == banners, event
     for event, *sentences in SENTENCES:
         assert [told(view, event).events[0].text for view in views] == sentences, event
+
+
+def test_the_hand_that_a_player_holds_now_is_named_once_and_comes_from_who_had_it_then() -> None:
+    passed = Event("passed_hands", 1, amount=-1)
+    first, last = told(seen(PLAIN), passed, Event("swapped", 2, target=0)).events
+    assert (first.banner, last.text) == (MOVED, f"Chen swaps with you. {HOLD_3.format('Chen')}")
+    without_bob = seen({**PLAIN, "hands": [["r5", "b1", "W6"], [], ["y1", "y2"]], "out": [1]})
+    assert told(without_bob, passed).events[0].text == f"{MOVED} {HOLD_3.format('Chen')}"
+    assert told(without_bob, passed, Event("knocked_out", 1)).events[0].text == f"{MOVED} {HOLD_3.format('Bob')}"
+    dealt = replace(seen(PLAIN), round=2)
+    assert told(dealt, passed).events[0].text == MOVED
 
 
 def test_every_kind_with_a_banner_is_tested() -> None:
@@ -137,7 +159,8 @@ def test_what_is_told_in_a_way_of_its_own_is_the_name_of_a_sentence() -> None:
         (Event("uno_due", 1), "uno", ALL, ALL),
         (Event("owes", 1, amount=4), "hit", {1}, {1}),
         (Event("swapped", 0, target=1), "", set(), {0, 1}),
-        (Event("caught", 0, target=1, amount=2), "hit", ALL, ALL),
+        (Event("caught", 0, target=1, amount=2), "stamp", ALL, ALL),
+        (Event("turned_over", 1, cards=("r1", "b3"), color="b", amount=2), "tick", ALL, set()),
         (Event("knocked_out", 1), "out", ALL, ALL),
         (Event("won", 1, points=10), "won", ALL, ALL),
         (Event("passed", 1), "", set(), set()),
@@ -177,6 +200,7 @@ def test_a_missing_uno_call_interrupts_while_it_can_be_caught() -> None:
         (Event("passed_hands", 1, amount=-1), Motion("pass", 1, many=-1)),
         (Event("flipped", 1, card="o5", reason="dark"), Motion("flip", 1)),
         (Event("knocked_out", 1), Motion("topple", 1)),
+        (Event("owes", 2, amount=4), Motion("stack", 2)),
         (Event("skipped", 2), None),
     ],
     ids=lambda value: getattr(value, "kind", ""),

@@ -46,7 +46,7 @@ def weights(page: str) -> dict[str, int]:
 
 def test_imports_are_followed() -> None:
     assert "js/reload.js" in with_imports(["js/my_games.js"])
-    assert {"js/live.js", "js/motion.js", "js/store.js"} < with_imports(["js/live.js", "js/events.js"])
+    assert {"js/live.js", "js/banners.js", "js/store.js"} < with_imports(["js/live.js", "js/events.js"])
     assert "js/round_end.js" not in with_imports(["js/events.js"])
 
 
