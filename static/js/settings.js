@@ -1,8 +1,11 @@
-// <select data-setting="motion"> is a preference of this browser, stored under that name.
+// <select data-setting="motion"> is a preference of this browser, stored under that name. A button in the header turns
+// sounds on and off, and is pointed out once, at the first stack that the reader sees.
 import { onPageShown } from "./page_shown.js";
 import { recall, remember } from "./store.js";
 
-const AUDIBLE = ["sounds", "volume"]; // a change of one plays a sound
+const button = document.getElementById("sound");
+const question = document.getElementById("ask-sound");
+const sounds = () => recall("sounds", "");
 
 function show() {
   for (const field of document.querySelectorAll("[data-setting]")) {
@@ -11,10 +14,36 @@ function show() {
     if (field === document.activeElement) continue; // the reader is changing it
     field.value = recall(field.dataset.setting, usual);
   }
+  button?.setAttribute("aria-pressed", String(sounds() === "on"));
 }
-document.addEventListener("change", async ({ target }) => {
+
+async function hear() {
+  (await import("./sounds.js")).play([{ name: "turn", times: [0] }]);
+}
+
+function setSounds(value) {
+  remember("sounds", value);
+  question.hidden = true;
+  show();
+  if (value === "on") hear();
+}
+
+document.addEventListener("change", ({ target }) => {
   if (!target.matches("[data-setting]")) return;
   remember(target.dataset.setting, target.value);
-  if (AUDIBLE.includes(target.dataset.setting)) (await import("./sounds.js")).play([{ name: "turn", times: [0] }]);
+  if (target.dataset.setting === "volume") hear();
 });
-onPageShown(show);
+button?.addEventListener("click", () => setSounds(sounds() === "on" ? "off" : "on"));
+question?.addEventListener("click", ({ target }) => {
+  if (target.value) setSounds(target.value);
+});
+// Nobody who goes on playing has to answer.
+document.body.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  if (question && detail.requestConfig.verb === "post") question.hidden = true;
+});
+onPageShown(() => {
+  show();
+  if (!question || sounds() || !document.getElementById("owed")) return;
+  question.hidden = false;
+  remember("sounds", "off");
+});

@@ -32,6 +32,7 @@ navigator.vibrate = (pattern) => window.vibrations.push(pattern);
 NOT_PRESSED = "Object.defineProperty(navigator, 'userActivation', {value: {hasBeenActive: false}});"
 TURN = [587, 784]
 CARD = [480]
+TICK = 1400
 SETTINGS = "#browser-settings"
 Listening = Callable[..., tuple[Page, Table]]
 
@@ -47,6 +48,11 @@ def choose(page: Page, label: str, value: str) -> None:
     """Choose a setting of this browser."""
     page.evaluate(f"document.querySelector('{SETTINGS}').open = true")
     page.locator(SETTINGS).get_by_label(label, exact=True).select_option(value)
+
+
+def turn_on(page: Page) -> None:
+    """Press the button in the header."""
+    page.get_by_role("button", name="Sound", exact=True).click()
 
 
 def tones(page: Page, count: int) -> list[float]:
@@ -76,7 +82,7 @@ def test_sounds_are_off_until_they_are_chosen(listening: Listening) -> None:
 
 def test_a_chosen_sound_is_heard_at_once_and_at_each_event(listening: Listening) -> None:
     page, table = listening()
-    choose(page, "Sounds", "on")
+    turn_on(page)
     assert tones(page, 2) == TURN
     play(table, 1, "play r4")
     shows(page, 1)
@@ -89,12 +95,42 @@ def test_a_chosen_sound_is_heard_at_once_and_at_each_event(listening: Listening)
     assert tones(page, 4) == [*CARD, *CARD, *TURN]
 
 
+def test_sounds_are_offered_once_at_the_first_stack(listening: Listening) -> None:
+    page, table = listening(hands=[["r5", "r6", "b2"], ["r+2", "r3", "r9", "g5"]])
+    question = page.get_by_role("group", name="Sound")
+    expect(question).to_be_hidden()
+    play(table, 1, "play r+2")
+    expect(question).to_be_visible()
+    page.reload()
+    page.wait_for_load_state("networkidle")
+    expect(question).to_be_hidden()
+    assert page.evaluate("localStorage.getItem('sounds')") == "off"
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    question.get_by_role("button", name="Turn on").click()
+    expect(question).to_be_hidden()
+    assert tones(page, 2) == TURN
+    turn_on(page)
+    expect(page.locator("#sound")).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_roulette_ticks_with_each_card(listening: Listening) -> None:
+    page, table = listening(
+        phase="choose_color", discard_pile=["r4", "WC"], color=None, draw_pile=["b9", "g1", "y1", "b8", "r1", "r2"]
+    )
+    turn_on(page)
+    tones(page, 2)
+    play(table, 1, "color g")
+    assert tones(page, 6) == [*TURN, TICK, TICK, *TURN]
+
+
 def test_the_volume_is_chosen_and_kept(listening: Listening) -> None:
     page, _ = listening()
-    choose(page, "Sounds", "on")
+    turn_on(page)
     tones(page, 2)
     assert page.evaluate("window.loudest") == pytest.approx(0.1)
     assert page.evaluate("window.vibrations") == []
+    page.locator(f"{SETTINGS} > summary").click()
     volume = page.locator(SETTINGS).get_by_label("Volume")
     volume.focus()
     page.keyboard.press("End")
@@ -102,7 +138,7 @@ def test_the_volume_is_chosen_and_kept(listening: Listening) -> None:
     assert page.evaluate("window.loudest") == pytest.approx(0.4)
     page.reload()
     expect(page.locator("#volume")).to_have_value("100")
-    expect(page.locator("#sounds")).to_have_value("on")
+    expect(page.get_by_role("button", name="Sound")).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_vibration_can_be_switched_off(listening: Listening) -> None:
