@@ -431,7 +431,7 @@ def detail(view: GameView) -> str:
     if view.you in seen.out:
         return say.text("detail", "You’re out of this round.")
     if seen.phase == "buzz":
-        return _what_slowness_costs(view, seen)
+        return say.text("detail", "The slowest to press draws two cards.")
     if view.my_turn:
         return _what_is_playable(view, seen)
     return _what_fits_out_of_turn(view, seen)
@@ -444,14 +444,6 @@ def _winning_points(view: GameView) -> str:
     if view.options.scoring == "winner":
         return say.plural("detail", "{n} point.", "{n} points.", score)
     return say.plural("detail", "{n} penalty point.", "{n} penalty points.", score)
-
-
-def _what_slowness_costs(view: GameView, seen: rules.View) -> str:
-    told = [say.text("detail", "The slowest to press draws two cards.")]
-    if seen.buzz and seen.buzz.pressed:
-        names = listed([view.names[seat] for seat in seen.buzz.pressed])
-        told.append(say.text("detail", "Pressed: {names}.", names=names))
-    return " ".join(told)
 
 
 def _what_fits_out_of_turn(view: GameView, seen: rules.View) -> str:

@@ -4,7 +4,7 @@ import { onPageShown } from "./page_shown.js";
 
 onPageShown(() => {
   const left = document.querySelector("#race .left");
-  if (!left) return; // the game is paused, or the race is over
+  if (!left) return; // the race is over
   left.parentElement.toggleAttribute("hidden", still());
   const [now, all] = left.getAttribute("stroke-dasharray").split(" ");
   for (const animation of left.getAnimations()) animation.cancel();
