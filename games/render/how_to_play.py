@@ -5,7 +5,7 @@ Texts have the markup of rules: `**bold**`, and rule numbers become links.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from common.readers_language import say
@@ -14,11 +14,25 @@ from games.render.words import card_name
 from games.rules import Options
 
 
+class Picture(NamedTuple):
+    """A face of a card, and the name of the side that has it: None if the deck has one side."""
+
+    face: str
+    side: str | None
+
+
+class Part(NamedTuple):
+    """A part of the rules, and pictures of cards that it is about."""
+
+    text: str
+    pictures: list[Picture]
+
+
 class HowToPlay(NamedTuple):
     """What a game is about, and its parts in the order in which a beginner needs them."""
 
     lead: str
-    parts: list[str]
+    parts: list[Part]
 
 
 def how_to_play(options: Options, most_players: int) -> HowToPlay:
@@ -34,7 +48,8 @@ def how_to_play(options: Options, most_players: int) -> HowToPlay:
             most=most_players,
         ),
     )
-    return HowToPlay(lead, [text for part in _PARTS if (text := part(options))])
+    parts = [Part(text, _pictures(options, faces)) for part, faces in _PARTS if (text := part(options))]
+    return HowToPlay(lead, parts)
 
 
 def _lines(*lines: str | int) -> str:
@@ -383,24 +398,30 @@ def _time(options: Options) -> str:
     )
 
 
-_PARTS: Final[tuple[Callable[[Options], str], ...]] = (
-    _turn,
-    _first_card,
-    _drawing,
-    _debts,
-    _passing_on,
-    _bluffs,
-    _sevens,
-    _strong_cards,
-    _roulette,
-    _flip,
-    _straights,
-    _interceptions,
-    _buzzers,
-    _uno,
-    _mercy,
-    _last_card,
-    _winning,
-    _time,
+_PARTS: Final[tuple[tuple[Callable[[Options], str], tuple[str, ...]], ...]] = (
+    (_turn, ("r5", "b5")),
+    (_first_card, ("yS",)),
+    (_drawing, ()),
+    (_debts, ("r+2", "y+4", "r+1", "W4", "W2")),
+    (_passing_on, ("gS", "bR")),
+    (_bluffs, ("W4", "W2")),
+    (_sevens, ("r7", "b0")),
+    (_strong_cards, ("gE", "yD", "uE")),
+    (_roulette, ("WC",)),
+    (_flip, ("gF", "WD")),
+    (_straights, ("b4", "b5")),
+    (_interceptions, ("g8", "r8")),
+    (_buzzers, ("BZ",)),
+    (_uno, ("y3",)),
+    (_mercy, ()),
+    (_last_card, ("b+2", "b+1")),
+    (_winning, ()),
+    (_time, ()),
 )
-"""A function for each part, which returns an empty text where the options have no such part."""
+"""A function for each part, which returns an empty text where the options have no such part, and faces that show what
+it is about. The first two that are in the deck are shown."""
+
+
+def _pictures(options: Options, faces: Sequence[str]) -> list[Picture]:
+    sides = options.rules.sides.values()
+    return [Picture(face, side.name) for face in faces for side in sides if face in side.faces][:2]

@@ -13,13 +13,13 @@ from tests.support.options import values_of
 def text_for(preset: str, **changes: object) -> str:
     """Return how to play a preset with some options changed. The changes need not go together."""
     how = how_to_play(replace(rules.PRESETS[preset], **changes), 10)  # type: ignore[arg-type]  # values of options
-    return " ".join([how.lead, *how.parts])
+    return " ".join([how.lead, *(part.text for part in how.parts)])
 
 
 def test_no_mercy_is_explained_on_one_screen() -> None:
     how = how_to_play(rules.PRESETS["no-mercy"], 6)
     assert how.lead == "Be the first to get rid of all your cards. Never hold 25. 2 to 6 players, 7 cards each."
-    assert how.parts == [
+    assert [part.text for part in how.parts] == [
         "**Your turn.** Play one card that matches the top card in colour, number or symbol, or any wild. TURN-2",
         "**No playable card?** Draw until you get one, and play it. You may draw even if you could play. TURN-4",
         (
@@ -49,6 +49,17 @@ def test_no_mercy_is_explained_on_one_screen() -> None:
             " you. CLOCK-1"
         ),
     ]
+
+
+def test_parts_show_cards_of_the_deck() -> None:
+    shown = {
+        preset: " ".join(one.face for part in how_to_play(options, 6).parts for one in part.pictures)
+        for preset, options in rules.PRESETS.items()
+    }
+    assert shown["no-mercy"] == "r5 b5 r+2 y+4 r7 b0 gE yD WC y3"
+    assert shown["classic"] == "r5 b5 yS r+2 W4 W4 y3 b+2"
+    assert shown["flip"] == "r5 b5 yS r+1 W2 W2 uE gF WD y3 b+1"
+    assert "BZ" in shown["house-party"]
 
 
 LAST = "A draw card as your last card"
@@ -133,7 +144,9 @@ def test_each_part_is_short_and_names_rules_that_apply() -> None:
             for value in values_of(spec):
                 options = replace(offered, **{spec.name: value})  # type: ignore[arg-type]  # a value of the option
                 shown = {rule.id for rule in rules.rules_that_apply(options, 10)}
-                for part in how_to_play(options, 10).parts:
+                for part, pictures in how_to_play(options, 10).parts:
+                    assert len(pictures) <= 2
+                    assert all(picture.face in options.rules.sides[picture.side].faces for picture in pictures)
                     found = re.fullmatch(r"\*\*.+?\*\*[^_{}]+[.?]((?: [A-Z]+-\d)+)", part)
                     assert found, (preset, spec.name, value, part)
                     assert set(found[1].split()) <= shown, (preset, spec.name, value, part)

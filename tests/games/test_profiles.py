@@ -47,7 +47,7 @@ def test_a_profile_shows_since_when_and_how_well_a_person_plays(alice: User, bob
     finished([alice, bob], winner=0)
     table_at(TWO_HANDS, [alice, bob])
     text = of_bob(client).text
-    for said in ("Member since March 2025.", "Games against people 2", "Won of them 1", "Games against bots 1"):
+    for said in ("Member since March 2025.", "Games against people 2", "Wins against people 1", "Games against bots 1"):
         assert said in text
     assert "against guests" not in text
     guest = create_guest()
