@@ -224,7 +224,7 @@ def test_addresses_can_be_read_and_confirmed_without_a_confirmation(
 ) -> None:
     page = as_alice.get(pages.EMAIL).content.decode()
     assert "third@example.org" in page
-    assert "Send the confirmation again" in page
+    assert "Send a confirmation" in page
     for offered in ("action_add", "action_remove", "action_primary"):
         assert offered not in page
         assert offered in confirmed_browser(alice).get(pages.EMAIL).content.decode()
