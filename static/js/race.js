@@ -1,11 +1,9 @@
-// A race for the buzzer. Its ring runs out with the time left. Where nothing moves it is hidden: a number counts, too.
-import { still } from "./motion.js";
+// A race for the buzzer. Its ring runs out with the time left.
 import { onPageShown } from "./page_shown.js";
 
 onPageShown(() => {
   const left = document.querySelector("#race .left");
   if (!left) return; // the race is over
-  left.parentElement.toggleAttribute("hidden", still());
   const [now, all] = left.getAttribute("stroke-dasharray").split(" ");
   for (const animation of left.getAnimations()) animation.cancel();
   left.animate({ strokeDasharray: [`${now} ${all}`, `0 ${all}`] }, { duration: now * 1000, fill: "forwards" });

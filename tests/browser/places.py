@@ -24,7 +24,7 @@ from games.queries import Table, Viewer
 from games.staff import cases
 from mail import outbox
 from tests.support.notices import won
-from tests.support.races import STRAIGHT
+from tests.support.races import RACE, RACING, STRAIGHT
 from tests.support.tables import table_after, table_at
 
 MANY: Final[Mapping[str, Any]] = {
@@ -393,6 +393,7 @@ TABLES: Final[Mapping[str, Open]] = {
     "bot-plays": _bot_plays,
     "standing-orders": _orders,
     "locked-cards": game({**FOUR_HANDS_AND_A_STRAIGHT, "turn": 1}, preset="house-party", pace="live"),
+    "buzzer": game({**RACE, "hands": [*RACE["hands"], ["g7"]], "buzz": {"by": 0, "pressed": [2]}}, **RACING),
     "over": _over,
 }
 """Pages of a table. `test_covered_controls.py` has more of its states."""

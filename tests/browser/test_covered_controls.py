@@ -23,7 +23,6 @@ from tests.browser.game_page import NewPage, play
 from tests.browser.places import DARK_SIDE, FOUR_HANDS_AND_A_STRAIGHT, MANY, STACK, Cast, Open, game
 from tests.browser.test_layout import PHONE
 from tests.browser.test_watching import OUT_AT, finish, stopped_at_first_step
-from tests.support.races import RACE, RACING
 from tests.support.tables import table_after, table_at
 
 LONG_HAND: Final = [*MANY["hands"][0], *MANY["hands"][0][:8]]
@@ -164,7 +163,6 @@ STATES: Final[Mapping[str, Open]] = {
     "uno-chooser": game(with_hand(["W6", "r5"]), "?choose=W6"),
     "uno-straight": game(LAST_OF_A_STRAIGHT, "?choose=r4,r5", preset="house-party"),
     "long-straight": game(LONG_STRAIGHT, "?choose=r4,r5", preset="house-party"),
-    "race": game({**RACE, "hands": [*RACE["hands"], ["g7"]]}, **RACING),
     "long-hand": game(with_hand(LONG_HAND)),
     "list": as_list(),
     "list-chooser": as_list("?choose=W6"),

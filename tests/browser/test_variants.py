@@ -152,7 +152,7 @@ def test_players_choose_how_many_presses_a_play_out_of_turn_takes(new_page: NewP
         for _ in range(presses):
             assert log_of(table) == []
             pause(page)
-            page.get_by_role("button", name="Green 3").click()
+            page.get_by_role("button", name="Green 3 Jump in").click()
         expect(my_turn(page)).to_be_visible()
         assert log_of(table) == ["1 play g3"]
 
@@ -174,6 +174,8 @@ def test_the_slowest_at_the_buzzer_draws(open_table: TableForTwo) -> None:
         assert felt is not None
         assert button["height"] == button["width"] >= 180
         assert abs(button["x"] + button["width"] / 2 - felt["x"] - felt["width"] / 2) <= 1
+    one.evaluate("document.getElementById('motion').value = 'off'")
+    expect(one.locator(".timer")).to_be_hidden()  # the number still counts
     other.locator(".hand .card").first.focus()  # it cannot be played now
     pause(other)
     other.keyboard.press("Space")
