@@ -66,7 +66,8 @@ class UnoToggle(NamedTuple):
 class YourMove(NamedTuple):
     """The section "Your move", or whatever else its `title` says. `uno` is None if no play leaves one card.
 
-    `hint` may be empty.
+    `hint` may be empty. `catches` are the buttons to catch somebody. They have a place of their own, so that no other
+    button moves when one appears.
     """
 
     title: str
@@ -74,6 +75,7 @@ class YourMove(NamedTuple):
     buttons: Sequence[Button]
     uno: UnoToggle | None
     hint: str
+    catches: Sequence[Button] = ()
 
 
 HOW_TO_SEND_A_STRAIGHT: Final = N_("All in one go: a straight can’t be continued later.")
@@ -104,6 +106,7 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
         buttons=[*_turn_buttons(view, seen, chooser), *_calls(view, uno_key)],
         uno=UnoToggle(uno, uno_key) if straight or _may_leave_one(view, seen) else None,
         hint=_hint(view, seen),
+        catches=_catches(view, uno_key),
     )
 
 
@@ -202,7 +205,13 @@ def _calls(view: GameView, key: str) -> list[Button]:
             buttons.append(Button("buzz", "buzz", say.text("button", "Press the buzzer"), "", BUZZ_KEYS))
         elif move.kind == "uno":
             buttons.append(Button("uno-call", "uno", say.text("button", "Call UNO"), "primary", key))
-        elif move.kind == "catch" and move.target is not None:
+    return buttons
+
+
+def _catches(view: GameView, key: str) -> list[Button]:
+    buttons: list[Button] = []
+    for move in view.legal:
+        if move.kind == "catch" and move.target is not None:
             seat = view.seats[move.target]
             style = "danger" if seat.exposed else "quiet"
             label = say.text("button", "Catch {name}", name=seat.name)
@@ -211,15 +220,6 @@ def _calls(view: GameView, key: str) -> list[Button]:
 
 
 def _hint(view: GameView, seen: rules.View) -> str:
-    caught = [seat.name for seat in view.seats if seat.exposed and seat.seat != view.you]
-    if caught:
-        return say.plural(
-            "hint",
-            "{names} has one card and didn’t call UNO.",
-            "{names} have one card and didn’t call UNO.",
-            len(caught),
-            names=listed(caught),
-        )
     if view.you is not None and view.seats[view.you].exposed:
         return say.text("hint", "You have one card. Call UNO before someone catches you.")
     if seen.challenge is not None and any(move.kind == "challenge" for move in view.legal):

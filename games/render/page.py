@@ -116,7 +116,7 @@ class GamePage:
     - `deal` is the number of the deal, which a move sends along.
     - `lost` is the hand that the reader was knocked out with, None if they were not.
     - `is_whole`: not only the part that an open page fetches, which keeps what never changes (`data-unchanged`).
-    - `races`: cards can be played out of turn at this table. `has_races`: they can, or all press the buzzers.
+    - `has_races`: cards can be played out of turn at this table, or all press the buzzers.
     - `race` is an open race for a buzzer.
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
@@ -139,7 +139,6 @@ class GamePage:
     deal: int
     revision: int
     is_whole: bool
-    races: bool
     has_races: bool
     token: str
     headline: str
@@ -205,7 +204,6 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         deal=view.deal,
         revision=view.revision,
         is_whole=asked.shown is None,
-        races=view.races,
         has_races=view.races or presses_buzzers,
         token=secrets.token_urlsafe(12),
         headline=headline,

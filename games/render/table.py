@@ -34,7 +34,8 @@ class HandCard(NamedTuple):
     `move` is the move that a click makes: complete if there is only one way to play the card.
 
     `side` is the side in force, None if the deck has one side. `opens`: a click does not play it yet, but asks for the
-    next card of its straight. `inert`: a click does nothing, because it could cost points (INT-4).
+    next card of its straight. `inert`: a click does nothing, because it could cost points (INT-4). `asks`: a chooser
+    opens before the card is played.
 
     `race` are the CSS classes of a card that can be played out of turn now, and `label` what stands on it, both empty
     for others.
@@ -51,6 +52,7 @@ class HandCard(NamedTuple):
     inert: bool = False
     race: str = ""
     label: str = ""
+    asks: bool = False
 
 
 class Sort(NamedTuple):
@@ -68,6 +70,7 @@ class OwnHand(NamedTuple):
 
     `on_turn`: the reader is on turn. `tens` and `ones` are the digits of the number of cards, for the style sheet.
     `races`: cards can be played out of turn at this table. `locked` says why a click on some cards does nothing.
+    `lifts`: turns are so long that the first tap on a card only lifts it.
     """
 
     note: str
@@ -78,6 +81,7 @@ class OwnHand(NamedTuple):
     ones: int
     races: bool
     locked: str
+    lifts: bool
 
 
 class DueTime(NamedTuple):
@@ -267,9 +271,12 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
     for card in sorted_hand(seen.hand, sort):
         name, on, opens = card_name(card), card in in_play, card in opening
         inert = view.cost_of_miss > 0 and card not in plays
-        move = move_by_click(card, plays.get(card, ()))
+        ways = plays.get(card, ())
+        move, asks = move_by_click(card, ways), opens or len(ways) > 1
         race, label = _out_of_turn(seen, card) if card in plays and not view.my_turn else ("", "")
-        shown.append(HandCard(card, name, card in plays, on, card == focus, seen.side, move, opens, inert, race, label))
+        shown.append(
+            HandCard(card, name, card in plays, on, card == focus, seen.side, move, opens, inert, race, label, asks)
+        )
         if card == focus:
             focus = None
     note = cards(len(shown))
@@ -279,7 +286,9 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
         Sort(way, say.text("sort", label), f"{here}?sort={way}", way == sort, SORT_KEYS.get(way, ""))
         for way, label in SORTS.items()
     )
-    return OwnHand(note, shown, sorts, view.my_turn, *divmod(len(shown), 10), view.races, locked(view))
+    tens, ones = divmod(len(shown), 10)
+    lifts = not view.terms.live
+    return OwnHand(note, shown, sorts, view.my_turn, tens, ones, view.races, locked(view), lifts)
 
 
 def _out_of_turn(seen: rules.View, card: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from accounts.models import User
 from common.htmx import HtmxRequest, login_redirect
-from games import presence, rules
+from games import presence, queries, rules
 from games import render as rendering
 from games.actions import end_seen, tips
 from games.actions.play import play_move
@@ -32,6 +32,7 @@ from games.queries import Table, lists, records
 from games.queries.game_page import ShownPage, contents_of
 from games.refusals import Denied
 from games.render import BETWEEN, PageRequest
+from games.render.card_rules import card_rules
 from games.staff.browser_marks import mark_browser
 from games.web import table as table_views
 from games.web.guests import left_guest
@@ -264,6 +265,14 @@ def mark_end_seen(request: HtmxRequest, code: str) -> HttpResponse:
     """Mark the end of a game as seen, and redirect to the front page. With scripts the page posts this by itself."""
     end_seen.mark_end_seen(table_for(request, code), person(request))
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else SeeOther.to("home")
+
+
+@require_safe
+def cards(request: HtmxRequest, code: str) -> HttpResponse:
+    """Return what each card of a table does, for static/js/card_info.js."""
+    view = queries.view_of(table_for(request, code), person(request))
+    context = {"cards": card_rules(view), "swaps": view.options.zero_seven}
+    return HttpResponse(loader.get_template("games/card_info.html").render(context))
 
 
 @require_safe

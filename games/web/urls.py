@@ -72,6 +72,7 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/", game_views.game, name="game"),
     path("games/<slug:code>/move/", game_views.move, name="move"),
     path("games/<slug:code>/tip/", game_views.tip, name="tip"),
+    path("games/<slug:code>/cards/", game_views.cards, name="cards"),
     path("games/<slug:code>/seen/", game_views.mark_end_seen, name="seen"),
     path("games/<slug:code>/log/", log_views.log, name="log"),
     path("games/<slug:code>/report/", report_views.report, name="report"),

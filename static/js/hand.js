@@ -1,6 +1,5 @@
 // The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
 import { say } from "./announce.js";
-import { show } from "./banners.js";
 import { onPageShown } from "./page_shown.js";
 import { markNew } from "./presses.js";
 import { recall, remember } from "./store.js";
@@ -23,6 +22,7 @@ function moveTo(to, { focus = false, heard = true } = {}) {
   slot = Math.max(0, Math.min(to, all.length - 1));
   const name = nameOf(all[slot]);
   chosen = heard ? { name, n: all.slice(0, slot).filter((card) => nameOf(card) === name).length } : null;
+  hand().toggleAttribute("data-unheard", !heard);
   placing = true;
   const list = asList();
   all.forEach((card, n) => {
@@ -142,6 +142,8 @@ document.addEventListener("click", (event) => {
     const first = cards().findIndex(fits);
     moveTo(first < 0 ? slot : first, { focus: true });
   }
+  if (event.target.closest(".drawpile") && !event.defaultPrevented) document.querySelector('#draw:not([value="pass"])')?.click();
+  if (event.target.id === "about-card") explain(inHand() ? cards()[slot] : document.querySelector(".top-card"));
   if (event.target.closest("#hand-list")) {
     remember("hand", asList() ? "buttons" : "list");
     enhance();
@@ -149,24 +151,23 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// Out of turn, a card that does not fit is locked, and one that fits is played by a second press if the player wants that.
-let asked = ""; // id of the card that was pressed once
-const asksFirst = () => ["always", asList() && "list"].includes(recall("second-press", "list"));
-const isUnheard = () => asList() && !chosen;
+// This module says what a card does, and stops presses that do not play yet: by touch, and out of turn.
+let careful = null;
+const byTouch = matchMedia("(any-pointer: coarse)").matches;
+const load = async () => (careful ??= await import("./card_info.js"));
+const explain = async (card) => (await load()).explain(card);
+
+document.addEventListener("contextmenu", (event) => {
+  const card = event.target.closest("#hand-cards .card, .top-card");
+  if (card) event.preventDefault();
+  if (card) explain(card);
+});
 document.addEventListener(
   "click",
   (event) => {
-    const card = event.target.closest("[data-out-of-turn] .card");
-    if (!card) return;
-    const plays = card.type === "submit" && card.getAttribute("aria-disabled") !== "true";
-    if (plays && (card.id === asked || !(asksFirst() || isUnheard()))) return;
-    if (card.type === "submit" && !plays) return; // the server says why it cannot be played
+    if (careful || !event.target.closest(byTouch ? ".card, .drawpile" : "[data-out-of-turn] .card")) return;
     event.preventDefault();
-    asked = plays ? card.id : "";
-    const name = card.querySelector(".sr").textContent;
-    const text = plays ? `Press again to play ${name} out of turn.` : hand().dataset.outOfTurn;
-    say(text, { first: true });
-    show(text);
+    load();
   },
   { capture: true },
 );
@@ -182,7 +183,7 @@ document.body.addEventListener("htmx:beforeSwap", () => {
   before = document.activeElement;
 });
 onPageShown(({ first, posted }) => {
-  asked = "";
+  if (byTouch || document.querySelector("[data-out-of-turn]")) load();
   enhance();
   const lost = !first && before !== document.body && document.activeElement === document.body;
   const another = follow(posted || lost ? document.querySelector("#hand-cards [data-focus]") : null);

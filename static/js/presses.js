@@ -4,7 +4,7 @@ import { onPageShown } from "./page_shown.js";
 
 const AGAIN = 550; // ms after a press in which the pointer, or the same key, presses nothing more
 const UNSEEN = 400; // ms after another press or a change, before a player can mean what is there now
-const CONTROLS = "#main :is([type=submit], button.card, #uno, #continue, a[hx-get], span[data-say]), .banner .say-it, .next";
+const CONTROLS = "#main :is([type=submit], button.card, .drawpile, #uno, #continue, a[hx-get], span[data-say]), .banner .say-it, .next";
 
 let seen = new Map(); // of each control: its text, its box, and when the text and either of them changed
 // A press on the page before can have led here. Those who open or reload the page are looking at it.

@@ -1,0 +1,162 @@
+"""Taps on cards and on the draw pile, what a card does, and the places of the buttons."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from accounts.models import User
+from tests.browser.game_page import NewPage, TableForTwo, focused, shows, version
+from tests.browser.pauses import pause
+from tests.browser.places import MANY, STACK, Cast
+from tests.support.tables import log_of
+
+PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
+TOUCH: Final[dict[str, Any]] = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+BOXES: Final = "(all) => all.map((e) => [e.id, e.getBoundingClientRect().toJSON()])"
+HAND: Final = ["r1", "r5", "r+2", "W6", "b2", "g8"]
+
+
+def card(page: Page, name: str) -> Locator:
+    return page.locator("#hand-cards .card").filter(has=page.get_by_text(name, exact=True))
+
+
+def tap(control: Locator) -> None:
+    """Tap on the left side, which no other card covers, as late as a press counts."""
+    pause(control.page)
+    control.tap(position={"x": 10, "y": 40}, force=True)
+
+
+class Finger:
+    """A finger on a page."""
+
+    def __init__(self, page: Page) -> None:
+        self._client = page.context.new_cdp_session(page)
+
+    def put_on(self, control: Locator) -> None:
+        box = control.bounding_box()
+        assert box is not None
+        self._at = box["x"] + 10, box["y"] + 40
+        self._send("touchStart", 0)
+
+    def lift(self) -> None:
+        self._client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def flick(self, control: Locator) -> None:
+        """Move upwards from a control."""
+        self.put_on(control)
+        for up in (20, 40, 60):
+            self._send("touchMove", up)
+        self.lift()
+
+    def _send(self, kind: str, up: int) -> None:
+        x, y = self._at
+        point = {"x": x, "y": y - up}
+        self._client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+
+
+def plays(page: Page, number: int) -> None:
+    """Wait until the page shows this version, and on for what a press too many would do."""
+    shows(page, number)
+    pause(page)
+    assert version(page) == number
+
+
+def test_a_tap_lifts_a_card_where_turns_are_long(open_table: TableForTwo) -> None:
+    page, table = open_table(hands=[HAND, ["r4", "g3", "W6"]], browser=TOUCH)
+    line = page.locator("#lifted")
+    tap(card(page, "Red Draw Two"))
+    expect(line).to_have_text("Red Draw Two. The next player draws 2 or stacks. Tap again to play it.")
+    assert line.bounding_box()["x"] >= 0  # type: ignore[index]  # it is visible
+    tap(card(page, "Red 5"))  # puts the other back
+    expect(line).to_have_text("Red 5. It goes on red or on another 5. Tap again to play it.")
+    expect(page.locator(".lifted")).to_have_count(1)
+    tap(page.locator("#headline"))
+    expect(page.locator(".lifted, #lifted")).to_have_count(0)
+    card(page, "Red 5").dblclick(position={"x": 10, "y": 40})  # by a mouse, which does not slip
+    shows(page, 1)
+    assert log_of(table) == ["0 play r5"]
+
+
+def test_a_lifted_card_is_played_by_a_tap_or_a_flick(open_table: TableForTwo) -> None:
+    skips = {"hands": [["rS", "yS", "bS", "W6", "g8", "g9"], ["r4", "g3"]], "discard_pile": ["r3"]}
+    page, table = open_table(**skips, browser=TOUCH)
+    first, finger = card(page, "Red Skip"), Finger(page)
+    pause(page)
+    for _ in range(2):
+        first.tap(position={"x": 10, "y": 40})  # twice at once is one tap
+    plays(page, 0)
+    tap(first)
+    plays(page, 1)
+    finger.flick(card(page, "Yellow Skip"))  # scrolls
+    plays(page, 1)
+    tap(card(page, "Yellow Skip"))
+    pause(page)
+    finger.flick(card(page, "Yellow Skip"))
+    plays(page, 2)
+    tap(card(page, "Green 8"))
+    expect(page.locator("#refusal")).to_contain_text("does not match")
+    tap(card(page, "Wild Draw Six"))
+    expect(page.locator("#choose-r")).to_be_visible()  # a step of its own, so it is not lifted
+    assert log_of(table) == ["0 play rS", "0 play yS"]
+
+
+def test_the_draw_pile_is_a_button(open_table: TableForTwo) -> None:
+    page, table = open_table(hands=[HAND, ["r4", "g3", "W6"]], browser=TOUCH)
+    pile = page.locator(".drawpile")
+    expect(page.get_by_role("button", name="Draw", exact=True)).to_have_count(1)
+    tap(pile)
+    expect(page.locator("#lifted")).to_have_text("Draw. Tap again to draw.")
+    plays(page, 0)
+    tap(pile)
+    expect(page.locator("#play-drawn, #chooser, .due").first).to_be_visible()
+    shows(page, 1)
+    assert log_of(table)[0] == "0 draw"
+
+
+def test_a_reader_chooses_how_many_taps_a_card_takes(open_table: TableForTwo) -> None:
+    for pace, chosen, taps in (("live", "list", 1), ("live", "always", 2), ("standard", "never", 1)):
+        script = f"localStorage.setItem('second-press', '{chosen}')"
+        page, table = open_table(hands=[HAND, ["r4", "g3"]], rules={"pace": pace}, browser=TOUCH, script=script)
+        for _ in range(taps):
+            assert log_of(table) == []
+            tap(card(page, "Red 5"))
+        shows(page, 1)
+
+
+def test_what_a_card_does_is_shown(open_table: TableForTwo) -> None:
+    page, table = open_table(hands=[HAND, ["r4", "g3", "W6"]], browser=TOUCH)
+    dialog = page.get_by_role("dialog")
+    finger = Finger(page)
+    finger.put_on(card(page, "Red Draw Two"))
+    expect(dialog).to_contain_text("The next player draws 2 or stacks. Rule DRAW-1")
+    finger.lift()
+    expect(dialog.get_by_role("link")).to_have_attribute("href", "/rules/#DRAW-1")
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    card(page, "Wild Draw Six").focus()
+    page.keyboard.press("i")
+    expect(page.get_by_role("dialog", name="Wild Draw Six")).to_be_visible()
+    page.keyboard.press("x")  # draws nothing meanwhile
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert focused(page) == card(page, "Wild Draw Six").get_attribute("id")
+    page.locator(".top-card").click(button="right")
+    expect(page.get_by_role("dialog", name="Red 3")).to_be_visible()
+    plays(page, 0)
+    assert log_of(table) == []
+
+
+def test_a_button_stays_in_its_place_when_somebody_can_be_caught(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice)
+    catch = {"exposed": [3]}
+    for position in (MANY, STACK):
+        places = []
+        for more in ({"exposed": []}, catch):
+            page.goto(cast.table({**position, **more}).game.get_absolute_url())
+            expect(page.locator("#catch-3")).to_have_count(len(more["exposed"]))
+            for width, height in ((320, 568), (390, 844), (844, 390), (1280, 800)):
+                page.set_viewport_size({"width": width, "height": height})
+                places.append(page.locator("#draw, #move .toggle").evaluate_all(BOXES))
+        assert places[:4] == places[4:]
