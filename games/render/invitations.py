@@ -21,12 +21,20 @@ QUIET_ZONE = 4
 
 
 class Preview(NamedTuple):
-    """What chats and social networks show of an invitation link (Open Graph). `url` and `image` are absolute."""
+    """What chats and social networks show of a link (Open Graph). `url` is absolute.
+
+    `is_invitation`: its address has a secret.
+    """
 
     title: str
     description: str
     url: str
-    image: str
+    is_invitation: bool = False
+
+    @property
+    def image(self) -> str:
+        """The absolute address of the picture."""
+        return settings.SITE_URL + static("img/share.png")
 
 
 def link_of(key: str) -> str:
@@ -58,7 +66,7 @@ def preview_of(table: Table, view: GameView) -> Preview | None:
             "invitation", "{name}’s game of {game} has started: every seat is taken.", **_who_and_what(table, view)
         )
         description = say.text("invitation", "You can watch it in your browser.")
-    return Preview(title, description, link_of(table.game.invite_key), settings.SITE_URL + static("img/share.png"))
+    return Preview(title, description, link_of(table.game.invite_key), is_invitation=True)
 
 
 def _who_and_what(table: Table, view: GameView) -> dict[str, str]:

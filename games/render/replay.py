@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from django.conf import settings
+
 from common.readers_language import say
 from games import rules
 from games.queries import GameView, LogLine
 from games.queries.replays import ReplayFrame
 from games.render import words
 from games.render.chart import Chart, chart_of
-from games.render.key_moments import MomentList, moments_of, replay_url
+from games.render.invitations import Preview
+from games.render.key_moments import MomentList, moment_sentence, moments_of, replay_url
 from games.render.log_rows import LogRow, log_of, sentences
 from games.render.table import Card, Player, Stage, players_of, shown_cards, stage_of
 
@@ -44,7 +47,8 @@ class ReplayPage:
     `done` is what this move did, `now` what must be done next. `n` is the number of moves so far, out of `last`. `seat`
     is the seat whose view is shown; None shows all hands. `steps`, `rounds` and `seats` link to other steps and views.
     `moments` are the key moments of the match, and `marked` the numbers of this round's moves with one. `chart` is None
-    if the round is too long for one, or has no moves.
+    if the round is too long for one, or has no moves. `preview` is what chats show of a link to this step, None where
+    visitors see no tables.
     """
 
     code: str
@@ -67,6 +71,7 @@ class ReplayPage:
     chart: Chart | None
     moments: MomentList
     marked: frozenset[int]
+    preview: Preview | None
 
 
 def replay_of(
@@ -98,7 +103,24 @@ def replay_of(
         chart=chart_of(step, view, players, seat=seat, options=options),
         moments=moments_of(view, step.moments, seat=seat, at=(step.n, step.round)),
         marked=frozenset(moment.n for moment in step.moments if moment.round == step.round),
+        preview=None if settings.LOGIN_REQUIRED else _preview(step, replace(view, you=None), lines),
     )
+
+
+def _preview(step: ReplayFrame, view: GameView, lines: Sequence[LogLine]) -> Preview:
+    """Return what chats show of a link to this step: its key moments, or else what the move did."""
+    here = [moment for moment in step.moments if (moment.n, moment.round) == (step.n, step.round)]
+    told = " ".join([moment_sentence(view, moment) for moment in here]) or _what_was_done(step, view, lines)
+    about = say.text(
+        "replay",
+        "{game} with {names}: move {number} of {last}.",
+        game=rules.PRESET_TITLES[view.preset],
+        names=words.listed(view.names),
+        number=step.n,
+        last=step.last,
+    )
+    url = replay_url(view.id, n=step.n, round=step.round)
+    return Preview(told, about, settings.SITE_URL + url)
 
 
 def _title(step: ReplayFrame, lines: Sequence[LogLine]) -> str:

@@ -1,4 +1,4 @@
-"""What an invitation link shows elsewhere: its preview in chats, and its QR code."""
+"""What links show elsewhere: the previews of invitations and of moments in chats, and the QR code."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from accounts import actions
 from accounts.models import User
 from games.actions import lobby
 from games.models import Game
-from games.queries import Viewer
+from games.queries import Viewer, key_moments
 from games.render.invitations import qr_code
 from tests.conftest import logged_in
 from tests.support.pages import Page, open_table
-from tests.support.tables import NOON, TWO_HANDS, table_at
+from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
 pytestmark = pytest.mark.django_db
 
@@ -87,6 +87,26 @@ def test_there_is_none_where_visitors_see_no_tables(as_bob: Client, alice: User,
     settings.LOGIN_REQUIRED = True
     assert as_bob.get(address).status_code == 200
     assert preview(as_bob.get(address)) == preview(Client().get(address)) == {}
+
+
+def test_a_link_to_a_moment_tells_it_to_those_who_may_see_the_table(
+    client: Client, as_alice: Client, alice: User, bob: User, settings: Any
+) -> None:
+    table = table_after([alice, bob, "careful"], 10_000, seed=3)
+    moment = next(one for one in key_moments.key_moments_of(table) if (one.kind, one.seat) == ("knocked_out", 1))
+    address = f"{table.game.get_absolute_url()}replay/?n={moment.n}&round=1"
+    for browser in (client, as_alice):
+        found = preview(browser.get(address))
+        assert "No mercy: bob is out." in found["og:title"]
+        about = f"No Mercy with alice, bob and Bot 2: move {moment.n} of {table.game.version}."
+        assert (found["og:description"], found["og:url"]) == (about, f"{settings.SITE_URL}{address}")
+    plain = preview(client.get(f"{table.game.get_absolute_url()}replay/?n=1"))
+    assert plain["og:title"].startswith(("alice ", "bob ", "Bot 2 "))
+    Game.objects.filter(pk=table.game.pk).update(is_public=False)
+    answer = client.get(address)
+    assert (answer.status_code, preview(answer)) == (404, {})
+    settings.LOGIN_REQUIRED = True
+    assert preview(as_alice.get(address)) == {}
 
 
 def test_a_name_cannot_break_out_of_the_preview(client: Client, alice: User) -> None:
