@@ -61,7 +61,7 @@ class EndedRound(NamedTuple):
     - `lead` says who leads the match, empty for a single round and once it is over.
     - `card` is the card that knocked the reader out, or else won, and `card_name` its name. Both are empty if there was
       none. `side` is the side that has it.
-    - `numbers` are empty for somebody who did not play.
+    - `numbers` are empty for somebody who did not play, and if all of them are 0.
     - `bars`: scores are shown as bars. `unit` is what the points are called.
     - `go` is the label of the button that leads on.
     - `moment_url` leads to the moment that the story is about, and `share` is the text to share it with. Both are empty
@@ -106,7 +106,7 @@ def round_end(end: End, feats: rules.Feats | None, best: rules.Feats | None) -> 
         card=card or "",
         card_name=card_name(card) if card else "",
         side=ended.hands[0].side,
-        numbers=[] if feats is None else _numbers(feats, best),
+        numbers=_numbers(feats, best) if feats is not None and any(feats) else [],
         rows=[_row(view, seat, ended, most, end.winner) for seat in order],
         bars=is_match,
         unit=say.text("points", "penalty points") if _is_penalty(view) else say.text("points", "points"),
