@@ -29,7 +29,7 @@ COVERED_CONTROLS: Final = """(within) => {
     };
     const covering = (e) => {
         const {left, top, width, height} = e.getClientRects()[0];
-        const [x, y] = [left + (e.matches(".cards .card") ? 12 : width / 2), top + height / 2];
+        const [x, y] = e.matches(".cards .card") ? [left + 12, top + 22] : [left + width / 2, top + height / 2];
         const hit = document.elementFromPoint(x, y);
         if (hit && (e.contains(hit) || hit.closest("label")?.control === e)) return null;
         return {below: y > innerHeight, over: hit ? `${hit.tagName} ${hit.id || hit.className}` : "cut off"};
@@ -52,8 +52,8 @@ COVERED_CONTROLS: Final = """(within) => {
 ``within`` is a selector of the part of the page to look at, or null for the whole page.
 A control in the window is asked where it stands when the page is opened. One further down, and one in a box that
 scrolls, is scrolled into view first. The middle of a link that is broken into lines is that of its first line. A card
-of the hand is asked in the middle of its left edge, of which 24 px stay uncovered. Links to skip to a part of the page
-are left out, because they show only while they have the focus.
+of the hand is asked at the upper end of its left edge, where its colour is: other cards may cover the rest. Links to
+skip to a part of the page are left out, because they show only while they have the focus.
 """
 
 SIZES: Final = ((390, 844), (320, 568), (600, 900), (820, 1180), (844, 390), (1280, 800))

@@ -11,15 +11,17 @@ import os
 from collections import defaultdict
 from itertools import cycle, product
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.checks import TOO_WIDE, assert_nothing_is_covered
+from accounts.models import User
+from tests.browser.checks import CUT_PLAYERS, TOO_WIDE, assert_nothing_is_covered
 from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, PLACES, Cast
 from tests.browser.test_axe import violations
+from tests.support.tables import table_at
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
 ALL_WIDTHS = os.environ.get("NOMERCY_ALL_WIDTHS") == "1"
@@ -40,10 +42,42 @@ SHORT_FORMS = (Form((1280, 320), (("light", 320),)), Form((320, 1280), (("dark",
 FORMS = (Form(ALL, tuple(product(SCHEMES, ALL))),) if ALL_WIDTHS else SHORT_FORMS
 """The pages of a group have these by turns."""
 
-NAME_INSIDE = """(table) => {
-    const [outer, name] = [table, table.querySelector("figcaption")].map((e) => e.getBoundingClientRect());
-    return name.left > outer.left + 8 && name.right < outer.right;
+WINDOWS: Final = ((320, 568), (390, 844), (844, 390), (768, 1024), (1280, 800))
+HAND: Final = [*MANY["hands"][0], "r1", "g3", "b9", "y8", "g0", "b5", "W10", "r9"]
+
+FAULTS: Final = """() => {
+    const all = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
+    const name = (e) => e.id || e.getAttribute("class") || `${e.tagName} of ${e.closest("[id]").id}`;
+    const at = (x, y, card) => document.elementFromPoint(x, y)?.closest(".card") === card;
+    const cards = all("#hand-cards .card");
+    const found = cards.flatMap((card, n) => {
+        const [box, next] = [card, cards[n + 1]].map((e) => e?.getBoundingClientRect());
+        const parts = [...card.querySelectorAll(".idx, .letter")].map((e) => e.getBoundingClientRect());
+        const seen = parts.every(({left, right, top, bottom}) =>
+            at(left + 1, (top + bottom) / 2, card) && at(right - 1, (top + bottom) / 2, card));
+        const narrow = box.width < 43.9 || box.height < 43.9 || (next?.left > box.left && next.left - box.left < 23.9);
+        return [...(seen ? [] : [`${card.id} covered`]), ...(narrow ? [`${card.id} narrow`] : [])];
+    });
+    const overlaps = (selector) => {
+        const boxes = all(selector).map((e) => [e, e.getBoundingClientRect()]);
+        const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+        return boxes.flatMap(([e, a], n) =>
+            boxes.slice(0, n).filter(([, b]) => over(a, b)).map(([other]) => `${name(e)} over ${name(other)}`));
+    };
+    found.push(...overlaps(".say h1, .due span, #strip, #table, #hand-cards, .tool, #move > *, .you .disc"));
+    found.push(...overlaps("#hand-cards, #move"));
+    found.push(...overlaps(".drawpile, .top-card > .face, .stage dd, .player:not(.you) :is(.disc, .name, .state)"));
+    for (const e of all("#move :is(.button, input), .sort a, #hand-list, .who, .board summary")) {
+        const {width, height, bottom} = e.getBoundingClientRect();
+        if (width < 43.9 || height < 43.9 || bottom > innerHeight + .1) found.push(`${name(e)} small or cut`);
+    }
+    return found;
 }"""
+"""Returns what is covered, too small for a finger, or cut off on the page of a game.
+
+Of each card, index and colour must be seen, and 24 px stay uncovered. Other targets have at least 44 px.
+"""
 
 
 @pytest.mark.parametrize("group", PLACES)
@@ -97,17 +131,29 @@ def take_pictures(page: Page, name: Path) -> None:
         page.screenshot(path=f"{name}-{scheme}.png", full_page=True)
 
 
-def test_the_height_of_the_table_does_not_depend_on_the_top_cards_name(new_page: NewPage, cast: Cast) -> None:
-    # Otherwise the hand would move between two turns.
-    page, heights = new_page(cast.alice), defaultdict[int, set[float]](set)
-    for top in ("r4", "yE", "WR4"):
-        code = cast.table({**MANY, "discard_pile": ["y4", "b4", top], "color": "r" if top == "r4" else "y"}).game.code
-        page.goto(f"/games/{code}/")
-        for width in (390, 860, 1280):
-            have_width(page, width)
-            assert width < 800 or page.locator("#table").evaluate(NAME_INSIDE), f"{top} at {width} px"
-            heights[width].add(page.locator("#table").evaluate("(table) => table.getBoundingClientRect().height"))
-            assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, f"{top} at {width} px"
-            if SCREENSHOTS:
-                take_pictures(page, Path(SCREENSHOTS) / f"table-{top}-{width}")
-    assert [len(found) for found in heights.values()] == [1, 1, 1], heights
+def test_a_table_fits_its_window_with_few_and_many_players_and_cards(new_page: NewPage, cast: Cast) -> None:
+    page, heights = new_page(cast.alice, reduced_motion="reduce"), defaultdict[tuple[int, int], set[float]](set)
+    more = [User.objects.create(username=f"player{n}") for n in range(6)]
+    people = [cast.alice, cast.bob, cast.charlie, cast.mo, *more]
+    # The names of the top cards differ in length. If the height of the table did, the hand would move between turns.
+    for players, cards, tops in ((2, 7, ["r4"]), (6, 15, ["r4", "yE", "WR4"]), (10, 24, ["r4"])):
+        for top in tops:
+            hands = [HAND[:cards], *[["r1", "r2", "y2"], ["g1"] * 12, ["b0"]] * 3][:players]
+            color = "r" if top == "r4" else "y"
+            position = {**MANY, "hands": hands, "discard_pile": ["y4", "b4", top], "color": color}
+            page.goto(table_at(position, people[:players]).game.get_absolute_url())
+            page.locator("#hand-list").wait_for()
+            for width, height in WINDOWS:
+                page.set_viewport_size({"width": width, "height": height})
+                what = f"{players} players and {cards} cards at {width} x {height}"
+                assert page.evaluate(FAULTS) == [], what
+                assert page.evaluate(CUT_PLAYERS) == [], what
+                assert page.evaluate(TOO_WIDE) == {"page": 0, "parts": []}, what
+                felt = page.locator("#table").evaluate("(table) => table.getBoundingClientRect().height")
+                heights[players, width].add(felt)
+                if (width, height) == (PHONE["width"], PHONE["height"]):
+                    assert felt <= 180, what
+                    assert cards > 7 or page.locator("#card-0").evaluate("(card) => card.offsetHeight") >= 150
+                if SCREENSHOTS:
+                    take_pictures(page, Path(SCREENSHOTS) / f"table-{players}-{cards}-{top}-{width}")
+    assert {len(found) for found in heights.values()} == {1}, heights
