@@ -240,7 +240,7 @@ def lock_guest(user_id: int) -> User:
 
 
 def count_time_off_change(*, user_id: int, now: datetime) -> None:
-    """Count one change of quiet hours, time zone or vacation against the limit, because each moves all clocks.
+    """Count one change of quiet hours, time zone or vacation against the limit, because each concerns all tables.
 
     Call it in the transaction of the change and with the person locked. A change that fails does not count.
 
@@ -389,9 +389,15 @@ def free_held_names(*, now: datetime) -> None:
 
 
 def update_time_off(
-    *, user_id: int, quiet_from: time | None, quiet_to: time | None, auto_vacation: bool, now: datetime
+    *,
+    user_id: int,
+    quiet_from: time | None,
+    quiet_to: time | None,
+    auto_vacation: bool,
+    shows_sleep: bool = False,
+    now: datetime,
 ) -> bool:
-    """Set the quiet hours, and whether vacation is taken automatically. Return True if the hours have changed.
+    """Set the quiet hours, who sees them, and whether vacation is taken automatically. Return True for new hours.
 
     `quiet_from` and `quiet_to` are in the person's time zone. Both are None for no quiet hours.
 
@@ -413,11 +419,16 @@ def update_time_off(
     with transaction.atomic():
         user = lock_person(user_id)
         new_hours = (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to)
-        if new_hours:
+        changed = ["quiet_from", "quiet_to", "quiet_since", "auto_vacation"]
+        if shows_sleep != user.shows_sleep or (shows_sleep and new_hours):
+            changed.append("shows_sleep")  # saving it updates the pages of others
+        if new_hours or "shows_sleep" in changed:
             count_time_off_change(user_id=user_id, now=now)
+        if new_hours:
             user.quiet_since = now
         user.quiet_from, user.quiet_to, user.auto_vacation = quiet_from, quiet_to, auto_vacation
-        user.save(update_fields=["quiet_from", "quiet_to", "quiet_since", "auto_vacation"])
+        user.shows_sleep = shows_sleep
+        user.save(update_fields=changed)
         return new_hours
 
 

@@ -225,10 +225,14 @@ class InvitationForm(forms.Form):
 
 
 class TimeOffForm(forms.Form):
-    """Quiet hours and automatic vacation. `actions.update_time_off` validates them."""
+    """Quiet hours, who sees them, and automatic vacation. `actions.update_time_off` validates them."""
 
     quiet_from = forms.TimeField(label="From", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
     quiet_to = forms.TimeField(label="To", required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M"))
+    shows_sleep = forms.BooleanField(
+        label="Show the others at my tables when I am asleep",
+        required=False,
+    )
     auto_vacation = forms.BooleanField(
         label="Use a vacation day rather than miss a turn",
         required=False,

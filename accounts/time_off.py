@@ -25,7 +25,7 @@ class TimeOff:
     """One person's vacation and quiet hours.
 
     The vacation may be in the past. `auto_vacation` takes a day of vacation instead of missing a turn. `quiet_since` is
-    when the quiet hours or their time zone were last changed.
+    when the quiet hours or their time zone were last changed. `shows_sleep`: others may see when it is quiet.
     """
 
     zone: str
@@ -35,6 +35,7 @@ class TimeOff:
     vacation_until: datetime | None
     auto_vacation: bool = False
     quiet_since: datetime | None = None
+    shows_sleep: bool = False
 
     def on_vacation(self, now: datetime) -> bool:
         """Return True if this person is on vacation."""

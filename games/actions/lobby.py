@@ -54,6 +54,7 @@ class TableChoices:
     bot_pause: float = 1.0  # seconds
     public: bool = True
     programs: bool = True
+    vacations: bool = True  # they stop the clocks
 
 
 def create_table(
@@ -96,6 +97,7 @@ def create_table(
             bot_pause=choices.bot_pause,
             is_public=choices.public,
             programs=choices.programs,
+            vacations=choices.vacations,
             form_key=form_key,
             form_guest=form_guest,
             created_at=now,

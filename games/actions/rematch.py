@@ -63,6 +63,7 @@ def _new_table(table: Table, user: User, now: datetime) -> Table:
             bot_pause=game.bot_pause,
             public=game.is_public,
             programs=game.programs,
+            vacations=game.vacations,
         ),
         now=now,
         kinds=machines,

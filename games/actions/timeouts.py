@@ -94,7 +94,7 @@ def let_clock_act(table: Table, *, now: datetime, vacation: bool = True) -> Cloc
     if not turn_is_over or _moved_deadline(table, now):
         return ClockAct.ACTED
     seat = table.on_turn
-    if vacation and seat.time_off is not None and seat.time_off.auto_vacation and not game.terms.live:
+    if vacation and seat.time_off is not None and seat.time_off.auto_vacation and game.stops_for_vacations:
         return ClockAct.VACATION
     commit(table, seat.index, default_moves(table), now=now)
     _close_windows(table, now)  # a race or an option can leave them open (BUZZ-2, CALL-1)

@@ -85,6 +85,9 @@ OPTIONS_SCHEMA: Final[dict[str, Any]] = {
 """What the OpenAPI document says of options. The rules check them, so that a refusal is the same everywhere."""
 
 
+VACATIONS: Final = "whether vacations stop the clocks; at live tables they never do"
+
+
 BotName = Annotated[Name, Field(json_schema_extra=_one_of(BOTS))]
 
 
@@ -124,6 +127,7 @@ class NewGame(Strict):
     )
     public: bool = Field(default=USUAL.public, description="whether everybody sees it and may sit down without a link")
     programs: bool = Field(default=USUAL.programs, description="whether accounts that programs play for may sit down")
+    vacations: bool = Field(default=USUAL.vacations, description=VACATIONS)
 
 
 class NewBot(Strict):
@@ -227,6 +231,7 @@ class GameListed(Schema):
     status: str = Field(json_schema_extra=_one_of(Game.Status.values))
     preset: str = Field(json_schema_extra=_one_of(rules.PRESETS))
     programs: bool = Field(description="whether accounts that programs play for may sit down")
+    vacations: bool = Field(description=VACATIONS)
     options: dict[str, Any] = Field(json_schema_extra=OPTIONS_SCHEMA)
     target: int = Field(description="the score that ends the match; 0: a single round")
     round: int = Field(description="0 before the first")

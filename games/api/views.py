@@ -26,6 +26,7 @@ def listed_json(view: GameView) -> dict[str, Any]:
         "status": view.status,
         "preset": view.preset,
         "programs": view.programs,
+        "vacations": view.vacations,
         "options": options,
         "target": view.target,
         "round": view.round,

@@ -49,12 +49,13 @@ def _not_following(running: QuerySet[Seat]) -> list[int]:
     """Return the games of these seats whose clock does not follow the player's time off, oldest first."""
     resting = running.filter(
         Q(user__quiet_from__isnull=False)
-        | Q(user__vacation_until__isnull=False) & ~Q(game__vacation_counted_until=F("user__vacation_until"))
+        | Q(game__vacations=True, user__vacation_until__isnull=False)
+        & ~Q(game__vacation_counted_until=F("user__vacation_until"))
     )
-    of_games = ("game_id", "game__deadline", "game__turn_since", "game__vacation_counted_until")
+    of_games = ("game_id", "game__deadline", "game__turn_since", "game__vacations", "game__vacation_counted_until")
     of_people = (
         "user__time_zone", "user__quiet_from", "user__quiet_to", "user__vacation_from", "user__vacation_until",
-        "user__auto_vacation", "user__quiet_since",
+        "user__auto_vacation", "user__quiet_since", "user__shows_sleep",
     )  # fmt: skip
     seats = resting.order_by("game_id").select_related("game", "user").only(*of_games, *of_people)
     return [
@@ -75,7 +76,8 @@ def _follows(game: Game, time_off: TimeOff) -> bool:
         moved = time_off.out_of_quiet_hours(game.deadline, turn_since=game.turn_since)
     except (ZoneInfoNotFoundError, ValueError):
         return False
-    return moved == game.deadline and time_off.vacation_until in (None, game.vacation_counted_until)
+    vacation_counts = game.vacations and time_off.vacation_until not in (None, game.vacation_counted_until)
+    return moved == game.deadline and not vacation_counts
 
 
 def _running() -> QuerySet[Seat]:

@@ -68,7 +68,7 @@ def clocks_ran_until(game: Game, now: datetime) -> datetime:
 
 def runs_from(game: Game, seat: Seat, moment: datetime) -> datetime:
     """Return when a clock that is started at `moment` begins to run: then, or after the player's vacation."""
-    return moment if seat.time_off is None or game.terms.live else seat.time_off.resumes_at(moment)
+    return seat.time_off.resumes_at(moment) if seat.time_off and game.stops_for_vacations else moment
 
 
 def window_start(game: Game, until: datetime) -> datetime:
@@ -118,8 +118,8 @@ def turn_clock(table: Table, position: rules.Position, now: datetime) -> TurnClo
 
 
 def vacation_end_for(game: Game, seat: Seat) -> datetime | None:
-    """Return the end of the player's vacation, for the clock's `vacation_counted_until`; None at a live table."""
-    return None if seat.time_off is None or game.terms.live else seat.time_off.vacation_until
+    """Return the end of the player's vacation, for the clock's `vacation_counted_until`; None where none counts."""
+    return seat.time_off.vacation_until if seat.time_off and game.stops_for_vacations else None
 
 
 def with_vacation(game: Game, seat: Seat, now: datetime) -> TurnClock:

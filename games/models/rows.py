@@ -130,8 +130,10 @@ _SWEPT_AT: Final = """
 """
 _TIME_OFF: Final = {"zone": "u.time_zone"} | {
     name: f"u.{name}"
-    for name in ("quiet_from", "quiet_to", "vacation_from", "vacation_until", "auto_vacation", "quiet_since")
-}
+    for name in (
+        "quiet_from", "quiet_to", "vacation_from", "vacation_until", "auto_vacation", "quiet_since", "shows_sleep",
+    )
+}  # fmt: skip
 _MODELS: Final[dict[type[Model], str]] = {Hand: "h", Seat: "s", Round: "r"}
 _EXTRA_COLUMNS: Final = {
     "results": _EARLIER_RESULTS,

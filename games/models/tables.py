@@ -81,6 +81,8 @@ class Game(models.Model):
     is_public = models.BooleanField(default=True)
     # Whether accounts that programs play for may sit down.
     programs = models.BooleanField(default=True, db_default=True)
+    # Whether vacations stop the clocks here. At live tables they never do.
+    vacations = models.BooleanField(default=True, db_default=True)
     created_at = models.DateTimeField()
     # When a person last sat down or got up. Kept only while the table is open.
     people_changed_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -195,6 +197,11 @@ class Game(models.Model):
     def terms(self) -> Pace:
         """The pace of the table with its numbers."""
         return pace_named(self.pace, self.custom_pace)
+
+    @property
+    def stops_for_vacations(self) -> bool:
+        """True if a clock of this table stops while its player is on vacation."""
+        return self.vacations and not self.terms.live
 
     @property
     def pause_ends(self) -> datetime | None:

@@ -153,7 +153,8 @@ def _account(person: User) -> dict[str, Any]:
     fields = (
         "username", "display_name", "neutral_name", "former_names", "avatar", "email", "is_guest", "is_staff",
         "is_superuser", "is_active", "date_joined", "last_login", "time_zone", "quiet_from", "quiet_to", "quiet_since",
-        "vacation_from", "vacation_until", "vacation_year", "vacation_used", "auto_vacation", "suspended_until",
+        "shows_sleep", "vacation_from", "vacation_until", "vacation_year", "vacation_used", "auto_vacation",
+        "suspended_until",
         "muted_until", "is_program", "deletes_at", "seen_tips", "no_tips",
     )  # fmt: skip
     account = {field: getattr(person, field) for field in fields}

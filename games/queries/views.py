@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Subquery
 
+from accounts.time_off import TimeOff
 from games import rules
 from games.models import Game, Move, Round, Seat
 from games.models.orders import Orders, orders_of
@@ -28,8 +29,8 @@ class SeatView:
     """What everybody sees of one seat.
 
     `owner` is True if a bot plays for the owner, who can take the seat back. `away_until` is the end of the owner's
-    vacation, which may have passed. `username` and `avatar` are empty for a bot without an owner and for a deleted
-    person.
+    vacation, which may have passed. `sleep` has the quiet hours of an owner who shows them, else None. `username` and
+    `avatar` are empty for a bot without an owner and for a deleted person.
     `catch_until` is the end of the callout window of an `exposed` hand, None if none is open (CLOCK-2).
     """
 
@@ -49,6 +50,7 @@ class SeatView:
     bank: int
     misses: int
     away_until: datetime | None
+    sleep: TimeOff | None
     catch_until: datetime | None
 
 
@@ -81,6 +83,7 @@ class GameView:
     bot_pause: float
     public: bool
     programs: bool
+    vacations: bool
     hosting: bool
     round: int
     you: int | None
@@ -223,6 +226,7 @@ def _seat_view(seat: Seat, playing: Playing | None, view: rules.View | None) -> 
         bank=seat.bank,
         misses=seat.misses,
         away_until=seat.time_off.vacation_until if seat.time_off else None,
+        sleep=seat.time_off if seat.time_off and seat.time_off.shows_sleep else None,
         catch_until=playing.hands[n].callout_until if playing else None,
     )
 
@@ -261,6 +265,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         bot_pause=game.bot_pause,
         public=game.is_public,
         programs=game.programs,
+        vacations=game.vacations,
         hosting=user is not None and game.host_id == user.pk,
         round=playing.round.number if playing else 0,
         you=you,

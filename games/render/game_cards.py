@@ -167,11 +167,12 @@ def about_open(view: GameView, taken: int) -> str:
 
 
 def about(view: GameView) -> str:
-    """Return the rules of a table, its pace and the length of a match, in a list."""
+    """Return the rules of a table, its pace, whether it has no vacations, and the length of a match, in a list."""
     preset = rules.PRESET_TITLES[view.preset]
     kind = say.text("list", "{preset} rules, changed", preset=preset) if words.differences(view) else preset
     pace = say.text("list", "{pace} pace", pace=view.terms.label)
-    return " · ".join((kind, pace, *([words.length(view)] if view.options.is_match else [])))
+    vacations = "" if view.vacations else say.text("list", "no vacations")
+    return " · ".join(filter(None, (kind, pace, vacations, words.length(view) if view.options.is_match else "")))
 
 
 def _side(view: GameView) -> str | None:

@@ -94,6 +94,13 @@ def programs_choice(allowed: bool) -> ChoiceLabel:
     return choice(say.text("programs", "No"), say.text("programs", "no programs"))
 
 
+def vacations_choice(counted: bool) -> ChoiceLabel:
+    """Return the label of whether vacations stop the clocks."""
+    if counted:
+        return choice(say.text("vacations", "Yes"), "")
+    return choice(say.text("vacations", "No"), say.text("vacations", "no vacations"))
+
+
 def bot_choice(bot: Bot) -> ChoiceLabel:
     """Return the label of a kind of bot."""
     return choice(bot.label, say.text("bots", "bots: {kind}", kind=bot.label), bot.help)

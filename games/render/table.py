@@ -15,6 +15,7 @@ from games.render.mercy import Mercy, mercy_of
 from games.render.straight import BETWEEN, opening_cards
 from games.render.words import (
     Phrase,
+    about_hour,
     bot_note,
     card_name,
     cards,
@@ -23,7 +24,7 @@ from games.render.words import (
     due,
     locked,
     profile_url,
-    short_time,
+    short_day,
     time_left,
 )
 
@@ -443,8 +444,8 @@ def _time_off_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Ta
         return
     if seat.owner:
         yours = seat.seat == view.you
-        pattern = N_("bot plays for you") if yours else N_("bot plays for {name}")
-        yield Tag(say.text("tag", pattern, name=seat.name), say.text("tag", "bot"), hot=yours)
+        plays = N_("a bot plays for you") if yours else N_("a bot plays")
+        yield Tag(say.text("tag", plays), say.text("tag", "bot"), hot=yours)
     if seat.misses:
         missed = say.plural(
             "tag",
@@ -454,9 +455,16 @@ def _time_off_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Ta
             allowed=view.misses_allowed,
         )
         yield Tag(missed, hot=seat.misses + 1 >= view.misses_allowed)
-    if seat.away_until is not None and seat.away_until > now and not view.terms.live:
-        until = say.text("tag", "away until {time}", time=short_time(seat.away_until, now))
+    if view.terms.live:  # whoever plays is at the table
+        return
+    if seat.away_until is not None and seat.away_until > now:
+        until = say.text("tag", "on vacation until {day}", day=short_day(seat.away_until, now))
         yield Tag(until, say.text("tag", "away"))
+    elif seat.sleep is not None and seat.seat != view.you and not seat.owner:
+        wakes = seat.sleep.quiet_end(now)
+        if wakes > now:
+            until = say.text("tag", "asleep until about {time}", time=about_hour(wakes))
+            yield Tag(until, say.text("tag", "asleep"))
 
 
 def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:

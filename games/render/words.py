@@ -26,6 +26,9 @@ TODAY: Final = N_("H:i")
 THIS_WEEK: Final = N_("D H:i")
 ANOTHER_DAY: Final = N_("j M H:i")
 """How `short_time` writes a time, in the letters of Django's filter `date`."""
+WEEKDAY: Final = N_("D")
+DAY_OF_MONTH: Final = N_("j M")
+"""How `short_day` writes a day that is not today."""
 
 
 def of_bot(names: Sequence[str], seat: int, reader: int | None) -> tuple[list[str], int | None]:
@@ -81,7 +84,7 @@ def short_time(at: datetime, now: datetime) -> str:
     `14:05` today, `Sat 14:05` within a week, else `3 Dec 14:05`.
     """
     zone = timezone.get_current_timezone()
-    return _short_time(at, _today(now, zone), zone, get_language())
+    return _short_time(at, _today(now, zone), zone, get_language(), (TODAY, THIS_WEEK, ANOTHER_DAY))
 
 
 @lru_cache(maxsize=64)  # a page asks for each of its times
@@ -90,9 +93,22 @@ def _today(now: datetime, zone: tzinfo) -> date:
 
 
 @lru_cache(maxsize=8192)  # a page shows mostly the times that the page before it showed
-def _short_time(at: datetime, today: date, zone: tzinfo, _language: str | None) -> str:
+def _short_time(at: datetime, today: date, zone: tzinfo, _language: str | None, patterns: tuple[str, str, str]) -> str:
+    """Format a time by the pattern for today, for the days within a week, or for others."""
     days = abs((timezone.localtime(at, zone).date() - today).days)
-    return formatted(at, TODAY if days == 0 else THIS_WEEK if days < WEEK else ANOTHER_DAY)
+    return formatted(at, patterns[0 if days == 0 else 1 if days < WEEK else 2])
+
+
+def short_day(at: datetime, now: datetime) -> str:
+    """Format the day of a time, or the time if it is today: `14:05`, `Sat` within a week, else `3 Dec`."""
+    zone = timezone.get_current_timezone()
+    return _short_time(at, _today(now, zone), zone, get_language(), (TODAY, WEEKDAY, DAY_OF_MONTH))
+
+
+def about_hour(at: datetime) -> str:
+    """Format the full hour that is nearest to a time, in the current time zone: `08:00`."""
+    local = timezone.localtime(at) + timedelta(minutes=30)
+    return formatted(local.replace(minute=0), TODAY)
 
 
 def due(deadline: datetime, now: datetime) -> str:
@@ -678,6 +694,8 @@ def options_prose(view: GameView) -> str:
         match_length(view),
         say.text("table", "{pace} pace: {help}.", pace=pace.label, help=pace.help),
     ]
+    if not view.vacations:
+        parts.append(say.text("table", "No vacations at this table."))
     if view.public:
         parts.append(say.text("table", "Anyone can watch."))
     else:

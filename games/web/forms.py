@@ -284,6 +284,15 @@ class NewTableForm(forms.Form):
         ],
         USUAL.pace,
     )
+    vacations = _radio(
+        "Does a vacation stop its player’s clock?",
+        lambda: [(1, words.vacations_choice(True)), (0, words.vacations_choice(False))],
+        1,
+        lambda text: text != "0",
+        required=False,
+        empty_value=True,
+        help_text="Live tables have no vacations. Quiet hours count either way.",
+    )
     misses_allowed = forms.IntegerField(
         label="Missed turns in a row",
         required=False,
@@ -423,7 +432,7 @@ class NewTableForm(forms.Form):
                 unsaid=[] if self._has_bots else ["bot"],
             ),
             Fold("Length", [self["target"]], wide=True),
-            Fold("Time", [self["pace"]], [self["misses_allowed"], self["after_misses"]], [clock]),
+            Fold("Time", [self["pace"], self["vacations"]], [self["misses_allowed"], self["after_misses"]], [clock]),
             Fold("Rules", inner_folds=groups, nothing_chosen=as_game, is_rules=True, also=self._also),
         ]
 

@@ -45,7 +45,7 @@ def me(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def time_off(request: HttpRequest) -> HttpResponse:
-    """Show quiet hours and vacation. POST saves the quiet hours, and whether vacation days are taken automatically."""
+    """Show quiet hours and vacation. POST saves the quiet hours, and what is ticked below them."""
     user = cast("User", request.user)
     if request.method != "POST":
         return _page(request, user)
@@ -103,7 +103,7 @@ def _page(
     vacation_form: VacationForm | None = None,
 ) -> HttpResponse:
     now = timezone.now()
-    saved = {name: getattr(user, name) for name in ("quiet_from", "quiet_to", "auto_vacation")}
+    saved = {name: getattr(user, name) for name in ("quiet_from", "quiet_to", "shows_sleep", "auto_vacation")}
     time_off_form, vacation_form = time_off_form or TimeOffForm(initial=saved), vacation_form or VacationForm()
     away_until = user.vacation_until if user.time_off.on_vacation(now) else None
     vacation = Vacation(away_until, vacation_days_left(user, now), vacation_year(user, now))

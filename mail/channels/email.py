@@ -91,8 +91,11 @@ def may_send(row: Any, kind: Kind, address: MailAddress | None, now: datetime, t
 def hour_check(row: Any, kind: Kind, now: datetime, turn_ends: datetime | None) -> Verdict:
     """Hold mail back until vacation and quiet hours are over, unless its kind is sent then or its turn ends soon."""
     time_off = row.user.time_off
-    if not kind.on_vacation and time_off.on_vacation(now):
-        return Verdict(Reason.VACATION, time_off.resumes_at(now))
+    back = time_off.resumes_at(now)
+    # Not all tables stop for vacations.
+    ends_before = kind.turn and turn_ends is not None and turn_ends < back
+    if not kind.on_vacation and back > now and not ends_before:
+        return Verdict(Reason.VACATION, back)
     morning = time_off.quiet_end(now)
     if kind.in_quiet_hours or morning <= now:
         return SEND

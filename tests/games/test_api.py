@@ -28,9 +28,9 @@ from tests.support.tables import TWO_HANDS, table_at
 pytestmark = pytest.mark.django_db
 
 VIEW = {
-    "id", "version", "status", "preset", "programs", "options", "target", "round", "deal", "you", "hand", "turn",
-    "phase", "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "callouts", "legal",
-    "deadline", "paused", "hands", "winner", "points", "commitment",
+    "id", "version", "status", "preset", "programs", "vacations", "options", "target", "round", "deal", "you", "hand",
+    "turn", "phase", "direction", "top", "color", "pending", "drawn", "draw_pile", "discard_pile", "seats", "callouts",
+    "legal", "deadline", "paused", "hands", "winner", "points", "commitment",
 }  # fmt: skip
 
 

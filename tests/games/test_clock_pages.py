@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import transaction
@@ -103,7 +104,7 @@ def test_an_owner_takes_a_seat_back_with_one_button(table: Table, as_alice: Clie
     by_staff(table, seat=0)
     mine, other, home = page(as_alice, table), page(as_bob, table), text_of(as_alice.get("/"))
     assert ("A bot is keeping your seat warm." in mine, "Take your seat back" in mine) == (True, True)
-    assert ("bot plays for alice" in other, "Take your seat back" in other) == (True, False)
+    assert ("a bot plays" in other, "Take your seat back" in other) == (True, False)
     assert ("No game needs you." in home, "A bot plays for you" in home) == (True, True)
     assert press(as_alice, table, "take-back") == 303
     assert "Your turn" in page(as_alice, table)
@@ -129,15 +130,36 @@ def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, a
     User.objects.filter(pk=alice.pk).update(vacation_until=timezone.now() + 3 * DAY)
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     shown = page(as_bob, table)
-    for said in ("missed 2 of 3 turns", "away until", "After 3 missed turns in a row, a bot takes the seat until"):
+    for said in (
+        "missed 2 of 3 turns",
+        "on vacation until",
+        "After 3 missed turns in a row, a bot takes the seat until",
+    ):
         assert said in shown
+
+
+def test_only_who_allows_it_is_shown_asleep_until_about_an_hour_of_the_reader(
+    table: Table, alice: User, bob: User, as_bob: Client, as_alice: Client
+) -> None:
+    wakes = timezone.now() + 3 * DAY / 24
+    hours = {"quiet_from": (wakes - DAY / 4).time(), "quiet_to": wakes.time()}
+    User.objects.filter(pk=alice.pk).update(**hours)
+    User.objects.filter(pk=bob.pk).update(time_zone="Asia/Tokyo")
+    assert "asleep" not in page(as_bob, table)
+    form = {"quiet_from": f"{hours['quiet_from']:%H:%M}", "quiet_to": f"{wakes:%H:%M}", "shows_sleep": "on"}
+    assert as_alice.post(REST, form).status_code == 303
+    about = (wakes + DAY / 48).astimezone(ZoneInfo("Asia/Tokyo"))
+    assert f"asleep until about {about:%H}:00" in page(as_bob, table)
+    assert "asleep" not in page(as_alice, table)  # she is looking
+    Seat.objects.filter(game=table.game, index=0).update(bot="careful")
+    assert "asleep" not in page(as_bob, table)
 
 
 # New tables
 
 CUSTOM = {
     "pace": "custom", "clock_bank": "2 h", "clock_increment": "30 min", "clock_cap": "3 h", "clock_callout": "10 min",
-    "misses_allowed": "2", "after_misses": "leave",
+    "misses_allowed": "2", "after_misses": "leave", "vacations": "0",
 }  # fmt: skip
 NEW = CHOICES | {"players": "2", "bots": "1"}
 
@@ -149,7 +171,8 @@ def test_a_table_can_have_a_custom_clock(as_alice: Client) -> None:
     shown = text_of(as_alice.get(game.get_absolute_url()))
     assert "Custom pace: 2 h at the start, 30 min added per turn (150 min for the first), at most 3 h." in shown
     assert "After 2 missed turns in a row, the player leaves the game." in shown
-    assert "Custom pace" in text_of(as_alice.get("/"))
+    assert "No vacations at this table." in shown
+    assert "Custom pace · no vacations" in text_of(as_alice.get("/"))
 
 
 @pytest.mark.parametrize(
@@ -170,10 +193,10 @@ def test_an_invalid_clock_is_shown_on_the_form(as_alice: Client, change: dict[st
 
 
 def test_a_rematch_keeps_the_clock(alice: User, bob: User) -> None:
-    table = table_at(TWO_HANDS, [alice, bob], pace="custom", custom_pace=CLOCK, misses_allowed=5)
+    table = table_at(TWO_HANDS, [alice, bob], pace="custom", custom_pace=CLOCK, misses_allowed=5, vacations=False)
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
     again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON).game
-    assert (again.pace, again.custom_pace, again.misses_allowed) == ("custom", CLOCK, 5)
+    assert (again.pace, again.custom_pace, again.misses_allowed, again.vacations) == ("custom", CLOCK, 5, False)
 
 
 # The API
@@ -218,8 +241,8 @@ def test_the_api_refuses_an_invalid_clock(alice: User, change: dict[str, Any], s
 
 def test_the_api_creates_tables_with_custom_clocks(alice: User) -> None:
     clock, a = {"bank": 0, "increment": 90, "cap": 90, "callout": 10}, Program(alice)
-    made = a.post("games", {"players": 2, "bots": 1, "pace": "custom", "clock": clock})
-    assert made.status_code == 201
+    made = a.post("games", {"players": 2, "bots": 1, "pace": "custom", "clock": clock, "vacations": False})
+    assert (made.status_code, made.json()["vacations"]) == (201, False)
     told = a.get(f"games/{made.json()['id']}/clock").json()
     assert {name: told[name] for name in clock} == clock
 

@@ -327,6 +327,12 @@ def test_a_turn_mail_waits_for_the_end_of_quiet_hours_or_a_vacation(
     assert len(deliver(NOON + hours * HOUR)) == 1
 
 
+def test_a_turn_mail_does_not_wait_for_a_vacation_after_the_end_of_the_turn(table: Table, alice: User) -> None:
+    Game.objects.filter(pk=table.game.pk).update(vacations=False, deadline=NOON + 11 * HOUR)
+    User.objects.filter(pk=alice.pk).update(vacation_until=NOON + 12 * HOUR)
+    assert len(deliver()) == 1
+
+
 def test_waiting_mail_is_sent_when_quiet_hours_are_removed(alice: User, table: Table) -> None:
     quiet(alice, time(18))
     assert deliver() == []

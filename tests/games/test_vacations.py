@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from django.core import mail
@@ -210,6 +210,18 @@ def test_no_day_is_taken_at_a_live_table(alice: User, bob: User) -> None:
     swept(NOON)
     assert log_of(table) != []
     assert left(alice) == 28
+
+
+def test_a_table_without_vacations_counts_none_but_has_quiet_hours(alice: User, bob: User) -> None:
+    User.objects.filter(pk=alice.pk).update(auto_vacation=True, quiet_from=time(14), quiet_to=time(15))
+    table, other = running(alice, bob, deadline=NOON + 2.5 * HOUR, vacations=False), running(alice, bob)
+    until = start_vacation(user=alice, days=2, now=NOON)
+    assert quiet_hours.follow_everybody(now=NOON) == 0
+    assert [now_of(here).game.deadline for here in (table, other)] == [NOON + 3 * HOUR, until + 5 * HOUR]
+    end_vacation(user=alice, now=NOON + HOUR)
+    swept(NOON + 3 * HOUR)
+    assert now_of(table).seats[0].misses == 1
+    assert left(alice) == 27  # the whole day that it has begun
 
 
 def test_a_late_move_is_accepted_after_a_day_was_taken(alice: User, bob: User) -> None:
