@@ -1,10 +1,10 @@
 // <select data-setting="motion"> is a preference of this browser, stored under that name. A button in the header turns
-// sounds on and off, and is pointed out once, at the first stack that the reader sees.
+// sounds on and off, and is offered once, at the first stack that the reader sees.
 import { onPageShown } from "./page_shown.js";
 import { recall, remember } from "./store.js";
 
 const button = document.getElementById("sound");
-const question = document.getElementById("ask-sound");
+const question = () => document.getElementById("ask-sound");
 const sounds = () => recall("sounds", "");
 
 function show() {
@@ -21,9 +21,13 @@ async function hear() {
   (await import("./sounds.js")).play([{ name: "turn", times: [0] }]);
 }
 
+function stopAsking() {
+  if (question()) question().hidden = true;
+}
+
 function setSounds(value) {
   remember("sounds", value);
-  question.hidden = true;
+  stopAsking();
   show();
   if (value === "on") hear();
 }
@@ -34,16 +38,19 @@ document.addEventListener("change", ({ target }) => {
   if (target.dataset.setting === "volume") hear();
 });
 button?.addEventListener("click", () => setSounds(sounds() === "on" ? "off" : "on"));
-question?.addEventListener("click", ({ target }) => {
-  if (target.value) setSounds(target.value);
+document.addEventListener("click", ({ target }) => {
+  const answer = target.closest("#ask-sound button");
+  if (answer) setSounds(answer.value);
 });
 // Nobody who goes on playing has to answer.
 document.body.addEventListener("htmx:beforeRequest", ({ detail }) => {
-  if (question && detail.requestConfig.verb === "post") question.hidden = true;
+  if (detail.requestConfig.verb === "post") stopAsking();
 });
 onPageShown(() => {
   show();
-  if (!question || sounds() || !document.getElementById("owed")) return;
-  question.hidden = false;
-  remember("sounds", "off");
+  if (document.getElementById("tip")) stopAsking(); // one thing after the other, at the same place
+  else if (question() && !sounds()) {
+    question().hidden = false;
+    remember("sounds", "off");
+  }
 });
