@@ -26,5 +26,5 @@ document.addEventListener("click", ({ target }) => {
 
 // Nothing that has the focus is covered.
 document.addEventListener("focusin", ({ target }) => {
-  if (news() && target.closest("#table, #players, #hand")) news().open = false;
+  if (news() && target.closest("#table, #players, #hand, #log")) news().open = false;
 });
