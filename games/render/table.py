@@ -20,6 +20,7 @@ from games.render.words import (
     card_name,
     cards,
     color,
+    color_in_sentence,
     deadline_of,
     due,
     locked,
@@ -39,7 +40,7 @@ class HandCard(NamedTuple):
     opens before the card is played.
 
     `race` are the CSS classes of a card that can be played out of turn now, and `label` what stands on it, both empty
-    for others.
+    for others. `fit` says on the reader's turn whether the card fits and why not, in the rows of the hand as a list.
     """
 
     text: str
@@ -54,6 +55,7 @@ class HandCard(NamedTuple):
     race: str = ""
     label: str = ""
     asks: bool = False
+    fit: str = ""
 
 
 class Sort(NamedTuple):
@@ -268,6 +270,7 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
     plays, fits = view.plays, view.playable_cards
     focus, opening = seen.drawn, opening_cards(view)
     in_play = (*chosen.split(BETWEEN), seen.drawn)
+    yes, no = (say.text("hand", "fits"), _why_not(view, seen)) if view.my_turn else ("", "")
     shown = []
     for card in sorted_hand(seen.hand, sort):
         name, on, opens = card_name(card), card in in_play, card in opening
@@ -275,9 +278,9 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
         ways = plays.get(card, ())
         move, asks = move_by_click(card, ways), opens or len(ways) > 1
         race, label = _out_of_turn(seen, card) if card in plays and not view.my_turn else ("", "")
-        shown.append(
-            HandCard(card, name, card in plays, on, card == focus, seen.side, move, opens, inert, race, label, asks)
-        )
+        playable = card in plays
+        fit, focused = yes if playable else no, card == focus
+        shown.append(HandCard(card, name, playable, on, focused, seen.side, move, opens, inert, race, label, asks, fit))
         if card == focus:
             focus = None
     note = cards(len(shown))
@@ -290,6 +293,24 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
     tens, ones = divmod(len(shown), 10)
     lifts = not view.terms.live
     return OwnHand(note, shown, sorts, view.my_turn, tens, ones, view.races, locked(view), lifts)
+
+
+def _why_not(view: GameView, seen: rules.View) -> str:
+    """Return in a few words why the cards of a player on turn that do not fit are refused (`rules.why_not`)."""
+    if seen.phase == "choose_color":
+        return say.text("hand", "choose the colour first")
+    if seen.phase == "buzz":
+        return say.text("hand", "press the buzzer first")
+    if seen.phase == "drawn":
+        must, may = N_("play the drawn card"), N_("play or keep the drawn card")
+        return say.text("hand", must if view.options.drawn_must_play else may)
+    if seen.pending is not None and seen.pending.value:
+        return say.text("hand", "does not answer a +{value}", value=seen.pending.value)
+    if seen.pending is not None:
+        return say.text("hand", "nothing answers these cards")
+    if seen.color and not rules.face_of(seen.top).color:
+        return say.text("hand", "does not match {color}", color=color_in_sentence(seen.color))
+    return say.text("hand", "does not match {card}", card=card_name(seen.top))
 
 
 def _out_of_turn(seen: rules.View, card: str) -> tuple[str, str]:

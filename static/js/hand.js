@@ -58,6 +58,9 @@ function tell() {
   say(`Selected: ${chosen.name}.`, { version: `${version}.${deal}` });
 }
 
+const sheet = document.createElement("link"); // the styles of the list, once it is wanted
+sheet.rel = "stylesheet";
+
 // Runs after every swap, because the server sends the rendering that works without scripts.
 function enhance() {
   for (const skip of document.querySelectorAll(".skips a")) skip.hidden = !document.querySelector(skip.hash);
@@ -65,6 +68,7 @@ function enhance() {
   if (toggle) {
     toggle.hidden = false;
     toggle.setAttribute("aria-pressed", String(asList()));
+    if (asList() && !sheet.href) document.head.append(Object.assign(sheet, { href: toggle.dataset.sheet }));
   }
   if (!hand()) return;
   if (asList()) {

@@ -52,6 +52,15 @@ def test_h_goes_to_the_hand_and_tab_to_the_next_playable_card(open_table: TableF
     assert not focused(page).startswith("card-")
 
 
+def test_at_a_zoom_of_400_percent_the_move_stands_above_the_table(open_table: TableForTwo) -> None:
+    page, _ = open_table(hands=[HAND, OTHER])
+    page.set_viewport_size({"width": 320, "height": 256})
+    parts = ("#headline", "#move", "#hand-cards", "#table")
+    tops = [page.locator(part).evaluate("(part) => part.getBoundingClientRect().top") for part in parts]
+    assert tops == sorted(tops)
+    assert tops[1] < 200
+
+
 def test_a_swap_with_the_only_other_player_needs_one_key(open_table: TableForTwo) -> None:
     page, _ = open_table(hands=[["r7", "b1", "b2"], OTHER])
     page.keyboard.press("h")
@@ -65,7 +74,13 @@ def test_a_turn_in_the_list_takes_two_keys(open_table: TableForTwo) -> None:
     page.locator("#hand-list").click()
     page.keyboard.press("h")
     assert focused(page) == "hand-cards"
-    name = page.get_by_role("option", name="Red 5").locator(".sr").bounding_box()
+    expect(page.get_by_role("option", name="Blue 1 does not match Red 3")).to_have_attribute("aria-disabled", "true")
+    for width, height in ((390, 844), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        first = page.locator("#card-0").bounding_box()
+        assert first is not None
+        assert first["y"] < height / 2, (width, height)
+    name = page.get_by_role("option", name="Red 5 fits").locator(".sr").bounding_box()
     assert name is not None
     assert name["width"] > 30  # the list shows names
     page.keyboard.press("Tab")

@@ -417,6 +417,27 @@ def test_a_hand_marks_playable_cards_in_turn_and_the_drawn_one_and_otherwise_giv
     assert [card.focus for card in hand.cards] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("position", "why", "code"),
+    [
+        (PLAIN, "does not match Red 3", "not_matching"),
+        ({**PLAIN, "discard_pile": ["W6"], "color": "g"}, "does not match green", "not_matching"),
+        (OWED, "does not answer a +2", "cards_owed"),
+        (DRAWN, "play the drawn card", "must_play_drawn"),
+        (ROULETTE, "choose the colour first", "choose_color_first"),
+    ],
+)
+def test_a_row_of_the_hand_says_why_the_card_is_refused(position: Mapping[str, Any], why: str, code: str) -> None:
+    view = seen(position)
+    cards = there(page(view).hand).cards
+    assert {card.fit for card in cards if not card.playable} == {why}
+    assert {card.fit for card in cards if card.playable} <= {"fits"}
+    here = rules.position_from_json({"draw_pile": DRAW_PILE, **position}, view.options)
+    refused = [rules.why_not(here, 0, card.text, view.options) for card in cards if not card.playable]
+    assert {one and one.code for one in refused} == {code}
+    assert {card.fit for card in there(page(seen(position, 1)).hand).cards} == {""}
+
+
 def test_a_spectator_has_no_move_and_one_out_of_turn_says_so() -> None:
     shown = page(seen(PLAIN, None))
     assert (shown.hand, shown.move, shown.resign_url) == (None, None, "")
