@@ -16,7 +16,8 @@ let answer = null;
 
 async function fetchRows() {
   const response = await fetch(`/games/${document.getElementById("main").dataset.game}/cards/`);
-  if (!response.ok) throw new Error(`What the cards do was not found: ${response.status}`);
+  // Whoever is logged out is sent to another page.
+  if (!response.ok || response.redirected) throw new Error(`What the cards do was not found: ${response.status}`);
   document.body.insertAdjacentHTML("beforeend", await response.text());
 }
 

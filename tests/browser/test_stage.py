@@ -216,7 +216,7 @@ def has_what_a_turn_needs(page: Page, what: str, width: int, height: int) -> Non
     }"""), window
     if what != "ten" and (width, height) not in LOW:
         assert page.evaluate(HIDDEN) == [], window
-        expect(page.locator(".hint")).to_be_visible(visible=what in ("debt", "news"))
+        expect(page.locator(".catches")).to_be_visible(visible=what in ("debt", "news"))
     assert page.evaluate("scrollY") == 0, window
     if what == "chooser":
         assert Box(page.locator("#chooser")).bottom <= height, window
