@@ -57,7 +57,7 @@ class User(AbstractUser):
     quiet_to = models.TimeField(null=True, blank=True)
     # When the quiet hours or the time zone were last changed.
     quiet_since = models.DateTimeField(null=True, blank=True, editable=False)
-    # Others at the table may see that it is between these times, and about when they end.
+    # The other players at a table may see that it is between these times, and about when they end.
     shows_sleep = models.BooleanField(default=False, db_default=False)
     # The current vacation, or the last one.
     vacation_from = models.DateTimeField(null=True, blank=True)

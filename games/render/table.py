@@ -481,7 +481,7 @@ def _time_off_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Ta
     if seat.away_until is not None and seat.away_until > now:
         until = say.text("tag", "on vacation until {day}", day=short_day(seat.away_until, now))
         yield Tag(until, say.text("tag", "away"))
-    elif seat.sleep is not None and seat.seat != view.you and not seat.owner:
+    elif seat.sleep is not None and view.you not in (None, seat.seat) and not seat.owner:  # only players see it
         wakes = seat.sleep.quiet_end(now)
         if wakes > now:
             until = say.text("tag", "asleep until about {time}", time=about_hour(wakes))

@@ -127,12 +127,13 @@ def test_a_stack_that_the_clock_took_is_marked_in_the_log(alice: User, bob: User
 
 
 def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, as_bob: Client) -> None:
-    User.objects.filter(pk=alice.pk).update(vacation_until=timezone.now() + 3 * DAY)
+    back = timezone.now() + 3 * DAY
+    User.objects.filter(pk=alice.pk).update(vacation_until=back)
     Seat.objects.filter(game=table.game, index=0).update(misses=2)
     shown = page(as_bob, table)
     for said in (
         "missed 2 of 3 turns",
-        "on vacation until",
+        f"on vacation until {back:%a}",
         "After 3 missed turns in a row, a bot takes the seat until",
     ):
         assert said in shown
@@ -150,6 +151,7 @@ def test_only_who_allows_it_is_shown_asleep_until_about_an_hour_of_the_reader(
     assert as_alice.post(REST, form).status_code == 303
     about = (wakes + DAY / 48).astimezone(ZoneInfo("Asia/Tokyo"))
     assert f"asleep until about {about:%H}:00" in page(as_bob, table)
+    assert "asleep" not in page(Client(), table)
     assert "asleep" not in page(as_alice, table)  # she is looking
     Seat.objects.filter(game=table.game, index=0).update(bot="careful")
     assert "asleep" not in page(as_bob, table)
