@@ -42,6 +42,7 @@ from games.render.table import (
     Player,
     ScoreRow,
     Stage,
+    absence_on_turn,
     due_of,
     hand_of,
     held,
@@ -210,7 +211,15 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         turn_call=words.turn_call(view),
         crumb=words.crumb(view),
         detail=" ".join(
-            filter(None, (unseated and say.text("detail", unseated), words.detail(view), _many_drawn(contents)))
+            filter(
+                None,
+                (
+                    unseated and say.text("detail", unseated),
+                    words.detail(view),
+                    absence_on_turn(view, now),
+                    _many_drawn(contents),
+                ),
+            )
         ),
         tip=tip,
         due=due,

@@ -476,16 +476,44 @@ def _time_off_tags(view: GameView, seat: SeatView, now: datetime) -> Iterator[Ta
             allowed=view.misses_allowed,
         )
         yield Tag(missed, hot=seat.misses + 1 >= view.misses_allowed)
-    if view.terms.live:  # whoever plays is at the table
-        return
+    if absent := _absence(view, seat, now):
+        words, until = absent
+        yield Tag(say.text("tag", words.tag, until=until), say.text("tag", words.short))
+
+
+class _Absence(NamedTuple):
+    """How it is said that a player is not here: beside the name, there on small screens, and in a sentence."""
+
+    tag: str
+    short: str
+    sentence: str
+
+
+_VACATION: Final = _Absence(N_("on vacation until {until}"), N_("away"), N_("{name} is on vacation until {until}."))
+_SLEEP: Final = _Absence(N_("asleep until about {until}"), N_("asleep"), N_("{name} is asleep until about {until}."))
+
+
+def _absence(view: GameView, seat: SeatView, now: datetime) -> tuple[_Absence, str] | None:
+    """Return why a player is not here and until when, None if nothing says so. At a live table all are."""
+    if view.terms.live:
+        return None
     if seat.away_until is not None and seat.away_until > now:
-        until = say.text("tag", "on vacation until {day}", day=short_day(seat.away_until, now))
-        yield Tag(until, say.text("tag", "away"))
-    elif seat.sleep is not None and view.you not in (None, seat.seat) and not seat.owner:  # only players see it
-        wakes = seat.sleep.quiet_end(now)
-        if wakes > now:
-            until = say.text("tag", "asleep until about {time}", time=about_hour(wakes))
-            yield Tag(until, say.text("tag", "asleep"))
+        return _VACATION, short_day(seat.away_until, now)
+    if seat.sleep is None or seat.owner or view.you in (None, seat.seat):  # only the other players see it
+        return None
+    wakes = seat.sleep.quiet_end(now)
+    return (_SLEEP, about_hour(wakes)) if wakes > now else None
+
+
+def absence_on_turn(view: GameView, now: datetime) -> str:
+    """Return a sentence about the player whose turn it is, if they are not here: `Ann is on vacation until Mon.`"""
+    if view.turn is None or view.my_turn or view.paused or view.seats[view.turn].bot:
+        return ""
+    absent = _absence(view, view.seats[view.turn], now)
+    if absent is None:
+        return ""
+    words, until = absent
+    return say.text("detail", words.sentence, name=view.names[view.turn], until=until)
 
 
 def scores_of(view: GameView, players: Sequence[Player]) -> tuple[ScoreRow, ...]:

@@ -133,7 +133,7 @@ def test_misses_and_vacations_are_shown_to_everyone(table: Table, alice: User, a
     shown = page(as_bob, table)
     for said in (
         "missed 2 of 3 turns",
-        f"on vacation until {back:%a}",
+        f"alice is on vacation until {back:%a}.",
         "After 3 missed turns in a row, a bot takes the seat until",
     ):
         assert said in shown
@@ -150,7 +150,8 @@ def test_only_who_allows_it_is_shown_asleep_until_about_an_hour_of_the_reader(
     form = {"quiet_from": f"{hours['quiet_from']:%H:%M}", "quiet_to": f"{wakes:%H:%M}", "shows_sleep": "on"}
     assert as_alice.post(REST, form).status_code == 303
     about = (wakes + DAY / 48).astimezone(ZoneInfo("Asia/Tokyo"))
-    assert f"asleep until about {about:%H}:00" in page(as_bob, table)
+    seen = page(as_bob, table)
+    assert seen.count(f"asleep until about {about:%H}:00") == 2  # her seat and, on her turn, a sentence
     assert "asleep" not in page(Client(), table)
     assert "asleep" not in page(as_alice, table)  # she is looking
     Seat.objects.filter(game=table.game, index=0).update(bot="careful")
