@@ -98,7 +98,7 @@ def test_the_newest_invitation_is_first_and_a_public_table_is_listed_once(
     older, newer = (invite(alice, open_table(host)) for host in (bob, charlie))
     page = as_alice.get("/").content.decode()
     assert page.index(newer.game.code) < page.index(older.game.code)
-    assert "Open tables" not in page
+    assert 'id="group-open"' not in page
     assert "&lt;b&gt;Bob&lt;/b&gt; invites you" in listed(as_alice)
 
 

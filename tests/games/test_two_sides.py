@@ -183,7 +183,7 @@ def test_the_hands_at_the_end_of_a_round_show_both_faces_of_each_card() -> None:
         ["Purple 3, Wild on the back", "Teal 1, Red 4 on the back"],
         ["Purple 9, Yellow 1 on the back", "Wild Draw Colour, Blue 9 on the back"],
     ]
-    html = rendered("ended", page=shown)
+    html = rendered("ended", page=shown, csrf_input="")
     for face, side in (("u3", "dark"), ("W", "light"), ("t1", "dark"), ("r4", "light")):
         assert faces.face(face, side) in html
 

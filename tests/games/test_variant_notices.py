@@ -136,7 +136,7 @@ def test_a_race_for_a_buzzer_writes_no_notice_and_its_player_reads_how_the_clock
     assert told() == []
     swept(NOON + 9 * SECOND)
     assert told() == []
-    over = "Time ran out. bob is slowest. bob draws 2."
+    over = "Time ran out. bob was slowest: +2."
     assert news_of(table, three[0]) == ["charlie presses the buzzer.", over]
     assert news_of(table, three[2]) == [over]
 
