@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import structlog
 from django.core.exceptions import EmptyResultSet
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 
+from accounts.models import name_sql
+from common.fixed_sql import prepared_cursor
 from common.say import N_
 from games import rules
 from games.models import Game, Hand, Invitation, Round, Seat
@@ -347,6 +349,13 @@ class RematchState:
     open: bool
 
 
+_REMATCHES: Final = f"""
+SELECT g.rematch_of_id, {name_sql("u")}, EXISTS (SELECT FROM games_seat s WHERE s.game_id = g.id AND s.user_id = %s),
+    g.status = 'open'
+FROM games_game g LEFT JOIN accounts_user u ON u.id = g.host_id WHERE g.rematch_of_id = ANY(%s)
+"""  # noqa: S608  # columns of ours
+
+
 def rematches_of(games: Collection[Game], user: User) -> dict[str, RematchState]:
     """Return the rematches that somebody has asked for, by the codes of the games that they follow.
 
@@ -355,15 +364,9 @@ def rematches_of(games: Collection[Game], user: User) -> dict[str, RematchState]
     if not games:
         return {}
     codes = {game.pk: game.code for game in games}
-    seated = Exists(Seat.objects.filter(game=OuterRef("pk"), user=user))
-    found = Game.objects.filter(rematch_of__in=codes).select_related("host").annotate(seated=seated)
-    return {
-        codes[again.rematch_of_id]: RematchState(
-            again.host.name if again.host else "", again.seated, again.status == Game.Status.OPEN
-        )
-        for again in found
-        if again.rematch_of_id is not None
-    }
+    with prepared_cursor() as cursor:
+        cursor.execute(_REMATCHES, [user.pk, list(codes)])
+        return {codes[game]: RematchState(host or "", *state) for game, host, *state in cursor.fetchall()}
 
 
 def unseen_end(table: Table, user: User | None) -> bool:

@@ -115,6 +115,10 @@ def test_the_end_of_a_game_is_marked_as_seen(new_page: NewPage, alice: User, bob
     for each in (page, without_scripts):
         expect(each.get_by_role("heading", level=1)).to_have_text("Games")
         expect(each.locator("#group-over")).to_have_count(0)
+    for each, shown in ((page, "#invite-link"), (without_scripts, "#hand")):
+        each.goto("/?finished=1")
+        each.get_by_role("button", name="rematch").click()
+        each.locator(shown).wait_for()
 
 
 def test_a_host_with_a_phone_sees_how_to_invite_people(new_page: NewPage, alice: User) -> None:
