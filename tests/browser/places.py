@@ -369,9 +369,11 @@ VISITORS: Final[Mapping[str, Open]] = {
     "leave-seats-behind": _leave_seats_behind,
 }
 """Pages without an account. The last four log the visitor in as a guest."""
+# The games of "home-20" are there for "finished".
 GAMES: Final[Mapping[str, Open]] = {
     "home": _home,
     "home-20": _home_with_20_games,
+    "finished": at("/?finished=1"),
     "new-table": at("/tables/new/"),
     "new-table-conflict": _conflict,
     "log": _log,
