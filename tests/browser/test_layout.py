@@ -65,9 +65,10 @@ FAULTS: Final = """() => {
         return boxes.flatMap(([e, a], n) =>
             boxes.slice(0, n).filter(([, b]) => over(a, b)).map(([other]) => `${name(e)} over ${name(other)}`));
     };
-    found.push(...overlaps(".say h1, .due span, #strip, #table, #hand-cards, .tool, #move > *, .you .disc"));
+    found.push(...overlaps(".say h1, .due span, .tip, #table, #hand-cards, .tool:not(.tip *), #move > *, .you .disc"));
     found.push(...overlaps("#hand-cards, #move"));
-    found.push(...overlaps(".drawpile, .top-card > .face, .stage dd, .player:not(.you) :is(.disc, .name, .state)"));
+    const players = ".player:not(.you) :is(.disc, .name, .state)";
+    found.push(...overlaps(`.tip, .drawpile, .top-card > .face, .stage dd, ${players}`));
     for (const e of all("#move :is(.button, input), .sort a, #hand-list, .who, .board summary")) {
         const {width, height, bottom} = e.getBoundingClientRect();
         if (width < 43.9 || height < 43.9 || bottom > innerHeight + .1) found.push(`${name(e)} small or cut`);
