@@ -146,6 +146,8 @@ def game(position: Mapping[str, Any], query: str = "", **fields: Any) -> Visit:
 def _over(page: Page, cast: Cast) -> None:
     ended = table_after([cast.alice, cast.bob, cast.charlie], 10_000, seed=3)
     assert ended.game.status == Game.Status.OVER
+    # Otherwise the end would lie over the page.
+    ended.game.seats.update(end_seen_version=ended.game.version)
     page.goto(f"/games/{ended.game.code}/")
 
 
