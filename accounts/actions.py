@@ -419,10 +419,9 @@ def update_time_off(
     with transaction.atomic():
         user = lock_person(user_id)
         new_hours = (user.quiet_from, user.quiet_to) != (quiet_from, quiet_to)
-        changed = ["quiet_from", "quiet_to", "quiet_since", "auto_vacation"]
-        if shows_sleep != user.shows_sleep or (shows_sleep and new_hours):
-            changed.append("shows_sleep")  # saving it updates the pages of others
-        if new_hours or "shows_sleep" in changed:
+        changed = ["auto_vacation"]
+        if new_hours or shows_sleep != user.shows_sleep:
+            changed += ["quiet_from", "quiet_to", "quiet_since", "shows_sleep"]
             count_time_off_change(user_id=user_id, now=now)
         if new_hours:
             user.quiet_since = now

@@ -16,7 +16,7 @@ DECISIVE: Final = frozenset({"password", "is_active"})
 """Columns of a user whose change ends sessions."""
 SHOWN: Final = frozenset({"username", "display_name", "neutral_name", "avatar", "is_program"})
 """Columns of a user that the pages of their games show to others."""
-SHOWN_DURING_PLAY: Final = frozenset({"vacation_from", "vacation_until", "shows_sleep"})
+SHOWN_DURING_PLAY: Final = frozenset({"vacation_from", "vacation_until", "shows_sleep", "quiet_from", "time_zone"})
 """Columns that only the pages of running games show."""
 
 

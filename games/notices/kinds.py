@@ -240,7 +240,7 @@ _ROWS: Final = (
         N_("A vacation day was used"),
         N_("Your time ran out, and a vacation day was used instead of a missed turn."),
         sentences={
-            "taken": N_("A vacation day saved your turn: your clocks are stopped until {until}."),
+            "taken": N_("A vacation day saved your turn: clocks that stop for vacations stand until {until}."),
             "left": N_("Days left this year: {days}."),
         },
         page="time-off",

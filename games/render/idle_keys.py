@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from common.readers_language import say
 from common.say import N_
-from games.render.move import BUZZ_KEYS, CHALLENGE_KEY, DRAW_KEYS, UNO_KEY, YourMove
+from games.render.move import CHALLENGE_KEY, DRAW_KEYS, UNO_KEY, YourMove
 
 NO_HAND: Final = N_("You hold no cards.")
 
@@ -34,7 +34,7 @@ def idle_keys(move: YourMove | None, *, headline: str, colors: Sequence[str], ra
         IdleKey("h shift+c shift+n", say.text("idle key", NO_HAND)),
     ]
     if races:
-        rows.append(IdleKey(BUZZ_KEYS, say.text("idle key", "No buzzer to press now.")))
+        rows.append(IdleKey("b", say.text("idle key", "No buzzer to press now.")))
     if chooser and not chooser.cancel_url:
         why = " ".join((say.text("idle key", "You cannot choose another card."), chooser.question))
         rows.append(IdleKey("escape", why))

@@ -122,7 +122,7 @@ class GamePage:
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
     - `turn_call` says to a screen reader that it is the reader's turn, if the headline only says what to do.
-    - `tip` is a tip, which stands in the place of `detail`.
+    - `tip` is a tip, None for none. `choosing` is the card whose chooser is open, or empty.
     - `fragment_url` is where the page fetches its next state.
     - `about_points` says how the scores count if they are penalty points.
     - `resign_url` is empty if the reader cannot leave the game.
@@ -147,6 +147,7 @@ class GamePage:
     crumb: str
     detail: str
     tip: ShownTip | None
+    choosing: str
     due: DueTime | None
     move_url: str
     log_url: str
@@ -195,6 +196,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
     spoken_headline, due = words.spoken_headline(view), due_of(view, now)
     presses_buzzers = view.options.buzzers == "race"
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
+    choosing = asked.choose if move and move.chooser else ""
     hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
     others_move = view.status == "playing" and not view.my_turn
     notes = notes_of(contents.between)[-LOG_LINES:]
@@ -225,7 +227,8 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         due=due,
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
-        fragment_url=_fragment_url(here, view, asked.choose if move and move.chooser else "", tip),
+        choosing=choosing,
+        fragment_url=_fragment_url(here, view, choosing, tip),
         refresh_url=here if others_move else "",
         refreshing=others_move and asked.refresh,
         refusal=asked.refusal,

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Final, NamedTuple
 
 from common.readers_language import say
@@ -229,12 +230,12 @@ def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: 
     """Return the events of a line of the log. `newer` are the lines after it."""
     names, reader = told_to(view, line)
     newest, found = not newer, []
-    following = [event for after in newer for event in after.events]
     for number, (event, said) in enumerate(zip(line.events, said_of(view, line), strict=True)):
         telling, concerned = _telling(event), _concerned(event, reader)
         holds = ""
         if reader is not None and line.round == view.round:
-            holds = _holds(view, event, reader, names, [*line.events[number + 1 :], *following])
+            later = chain(line.events[number + 1 :], *(after.events for after in newer))
+            holds = _holds(view, event, reader, names, later)
         seconds = view.terms.callout - int((now - line.at).total_seconds()) if event.kind == "uno_due" else 0
         found.append(
             PageEvent(
@@ -286,17 +287,18 @@ def _banner(telling: Telling, event: rules.Event, reader: int | None, names: Seq
     return sentence_case(say.form("banner", message, event.amount or 0, **facts))
 
 
-def _holds(
-    view: GameView, event: rules.Event, reader: int, names: Sequence[str], following: Sequence[rules.Event]
-) -> str:
+def _holds(view: GameView, event: rules.Event, reader: int, names: Sequence[str], later: Iterable[rules.Event]) -> str:
     """Return whose hand the reader holds since this event, and how many cards that is now.
 
-    Empty if it moved no hand to the reader, or if the reader has yet another one or none by now. `following` are the
+    Empty if it moved no hand to the reader, or if the reader has yet another one or none by now. `later` are the
     events after it.
     """
     held = view.seats[reader]
-    giver = None if held.out else _giver(view, event, reader, following)
-    if giver is None or any(_giver(view, later, reader, ()) is not None for later in following):
+    if held.out or event.kind not in ("swapped", "passed_hands"):
+        return ""
+    following = list(later)
+    giver = _giver(view, event, reader, following)
+    if giver is None or any(_giver(view, other, reader, ()) is not None for other in following):
         return ""
     return say.plural(
         "banner",

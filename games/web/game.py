@@ -255,9 +255,11 @@ def tip(request: HtmxRequest, code: str) -> HttpResponse:
         tips.turn_tips_off(user)
     else:
         tips.mark_tip_seen(user, request.POST.get("seen", ""))
+    uno, choose = request.POST.get("uno") == "1", request.POST.get("choose", "")
     if not request.htmx:
-        return SeeOther(f"{table.game.get_absolute_url()}#headline")
-    return _show(request, table, _asked(request, uno=request.POST.get("uno") == "1"))
+        query = urlencode({"choose": choose} if choose else {})
+        return SeeOther(f"{table.game.get_absolute_url()}?{query}#headline")
+    return _show(request, table, _asked(request, choose=choose, uno=uno))
 
 
 @require_POST

@@ -30,7 +30,10 @@ NEW_HOURS: Final = N_(
     " A running deadline a day or more away moves within a minute."
 )
 NO_HOURS: Final = N_("Saved. You have no quiet hours; deadlines stay as they are.")
-ON_VACATION: Final = N_("Your clocks are stopped. Your tables will show it within a minute. Enjoy your time off.")
+ON_VACATION: Final = N_(
+    "Your clocks are stopped, except at tables without vacations. Your tables will show it within a minute."
+    " Enjoy your time off."
+)
 BACK: Final = N_("Welcome back. Your clocks are running again. Your tables will show it within a minute.")
 
 

@@ -179,7 +179,8 @@ def test_each_day_taken_is_notified_during_the_vacation(alice: User, bob: User) 
         sent = mail.outbox[-1]
         assert sent.to == [alice.email]
         assert sent.subject == (
-            f"A vacation day saved your turn: your clocks are stopped until {until} November 2026, 13:00 CET."
+            "A vacation day saved your turn: clocks that stop for vacations stand"
+            f" until {until} November 2026, 13:00 CET."
             f" Days left this year: {left}."
         )
         assert "/accounts/me/rest/" in sent.body
