@@ -175,7 +175,9 @@ class End:
     def _of_loser(self, blow: rules.Blow) -> Story:
         if blow.by is None:
             return self._tell("out", blow.n)
-        if blow.by == self.winner:
+        first_line, _ = self._loss()
+        # "That stack" is the one in the first line.
+        if blow.by == self.winner or (blow.stack and first_line != "out/stack"):
             return self._tell("out by winner/stack" if blow.stack else "out by winner", blow.n, n=blow.stack)
         row = "out/stack" if blow.stack else "out/card" if blow.card else "out/caught"
         return self._tell(row, blow.n, blow.by, card=blow.card)

@@ -96,6 +96,17 @@ def end(
             "Ann outlasts you all",
             "Ann’s last card was Red 5, on move 40.",
         ),
+        (
+            end(
+                1,
+                MATCH,
+                outs={1: Blow(17, "W6", 2, 12)},
+                moments=[KeyMoment(90, 3, "lead", 2, 0)],
+                scores=(520, 120, 0),
+            ),
+            "Ann wins the match, 400 points ahead of you",
+            "You went out on move 17, to a stack of 12.",
+        ),
         # A round of a match
         (end(0, {"target": 500}), "You win round 1", "Your last card was Red 5, on move 40."),
         (end(1, {"target": 500}, outs={1: Blow(17, "WC", 0)}), "Ann got you", "You went out on move 17."),
