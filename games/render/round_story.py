@@ -33,7 +33,7 @@ STORIES: Final = {
     "out/stack": N_("{name} sent you that stack."),
     "out/card": N_("{name} played the {card} that finished you."),
     "out/caught": N_("{name} caught you not calling UNO."),
-    "out": N_("You drew until you held too many cards."),
+    "out": N_("You held too many cards."),
     # To the winner
     "won/stack": N_("Your stack of {n} knocked out {names}."),
     "won/outs": N_("You knocked out {names}."),

@@ -71,7 +71,7 @@ def end(
             "Chen played the Wild Color Roulette that finished you.",
         ),
         (end(1, outs={1: Blow(17, by=2)}), "You went out on move 17", "Chen caught you not calling UNO."),
-        (end(1, outs={1: Blow(17)}), "You went out on move 17", "You drew until you held too many cards."),
+        (end(1, outs={1: Blow(17)}), "You went out on move 17", "You held too many cards."),
         # With cards in hand
         (end(1), "Ann wins, and you were 2 cards short", "Ann’s last card was Red 5, on move 40."),
         (end(1, moments=[TOOK_12]), "Ann wins, and you were 2 cards short", "You took a stack of 12 on move 17."),
