@@ -19,12 +19,17 @@ FIRST_LINES: Final[dict[str, Message]] = {
     "out/stack": N_("You went out on move {move}, to a stack of {n}"),
     "out": N_("You went out on move {move}"),
     "held": (N_("{winner} wins, and you were {n} card short"), N_("{winner} wins, and you were {n} cards short")),
+    "held/round": (
+        N_("{winner} wins round {round}, and you were {n} card short"),
+        N_("{winner} wins round {round}, and you were {n} cards short"),
+    ),
     "match": (
         N_("{winner} wins the match, {n} point ahead of you"),
         N_("{winner} wins the match, {n} points ahead of you"),
     ),
 }
-"""The first line to a player who has lost: knocked out by the winner, or otherwise; with cards in hand; a match."""
+"""The first line to a player who has lost: knocked out by the winner, or otherwise; with cards in hand, at the end of a
+game or while a match goes on; a match."""
 
 STORIES: Final = {
     # To a player who was knocked out
@@ -113,8 +118,8 @@ class End:
         row, n = self._loss()
         if not row:
             return self.title()
-        move = self.blow.n if self.blow else 0
-        return say.form("ending", FIRST_LINES[row], n, winner=self.view.names[self.winner], move=move)
+        move, winner = self.blow.n if self.blow else 0, self.view.names[self.winner]
+        return say.form("ending", FIRST_LINES[row], n, winner=winner, move=move, round=self.ended.number)
 
     def _loss(self) -> tuple[str, int]:
         """Return the row of `FIRST_LINES` and its number, an empty row for a reader who did not lose by themselves."""
@@ -128,7 +133,8 @@ class End:
         if blow is not None:
             return ("out by winner" if blow.by == winner else "out/stack" if blow.stack else "out"), blow.stack
         held = len(self.ended.hands[view.you].cards)
-        return ("held" if held else ""), held
+        row = "held" if view.winner is not None else "held/round"
+        return (row if held else ""), held
 
     def sentence(self) -> Story | None:
         """Return the story, None if there is nothing to tell or the game is too long to be told."""

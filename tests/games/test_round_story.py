@@ -109,6 +109,11 @@ def end(
         ),
         # A round of a match
         (end(0, {"target": 500}), "You win round 1", "Your last card was Red 5, on move 40."),
+        (
+            end(1, {"target": 500}),
+            "Ann wins round 1, and you were 2 cards short",
+            "Ann’s last card was Red 5, on move 40.",
+        ),
         (end(1, {"target": 500}, outs={1: Blow(17, "WC", 0)}), "Ann got you", "You went out on move 17."),
     ],
 )
