@@ -11,6 +11,7 @@ const STAY = 10; // s
 const COUNT = 900; // ms in which the points move to the scores
 const FALL = 1200; // ms in which the shapes fall
 const SHAPES = 28;
+const PATIENCE = 1000; // ms in which the style sheet should have come
 const TOO_SOON = 500; // ms in which a key that was meant for the table closes nothing
 
 const section = () => document.getElementById("ended");
@@ -74,7 +75,11 @@ function fall() {
 // The style sheet comes with the section. Without it nothing would cover the table.
 async function sheetIsLoaded() {
   const link = document.querySelector(".news > link");
-  if (!link.sheet) await new Promise((done) => ["load", "error"].forEach((type) => link.addEventListener(type, done, { once: true })));
+  if (link.sheet) return;
+  await new Promise((done) => {
+    ["load", "error"].forEach((type) => link.addEventListener(type, done, { once: true }));
+    setTimeout(done, PATIENCE);
+  });
 }
 
 export async function show() {
