@@ -47,7 +47,9 @@ def call(user: User, name: str) -> None:
 def test_a_link_says_who_invites_to_what(client: Client, alice: User, public: bool) -> None:
     call(alice, "Anna")
     game = open_table(alice, players=3, bots=1, public=public)
-    found = preview(client.get(link(game)))
+    page = client.get(link(game))
+    found = preview(page)
+    assert Page(page).has("meta", name="robots", content="noindex")
     assert found["og:title"] == "Anna invites you to No Mercy. 1 seat left."
     assert found["og:description"] == "Standard pace, a single round. Play in your browser, without an account."
     assert (found["og:url"], found["twitter:card"]) == (f"{settings.SITE_URL}{link(game)}", "summary_large_image")
@@ -96,7 +98,9 @@ def test_a_link_to_a_moment_tells_it_to_those_who_may_see_the_table(
     moment = next(one for one in key_moments.key_moments_of(table) if (one.kind, one.seat) == ("knocked_out", 1))
     address = f"{table.game.get_absolute_url()}replay/?n={moment.n}&round=1"
     for browser in (client, as_alice):
-        found = preview(browser.get(address))
+        page = browser.get(address)
+        found = preview(page)
+        assert not Page(page).has("meta", name="robots")
         assert "No mercy: bob is out." in found["og:title"]
         about = f"No Mercy with alice, bob and Bot 2: move {moment.n} of {table.game.version}."
         assert (found["og:description"], found["og:url"]) == (about, f"{settings.SITE_URL}{address}")
