@@ -121,21 +121,23 @@ def ended_card(view: GameView, rematch: str, now: datetime) -> GameCard:
 
 
 def rank_of(view: GameView) -> int | None:
-    """Return how many players did better than the reader in a game that is over, None if it has no winner.
+    """Return how many players did better than the reader in a game that is over, None if it has no winner."""
+    if view.winner is None or view.you is None:
+        return None
+    mine = order_of_result(view, view.winner, view.seats[view.you])
+    return sum(order_of_result(view, view.winner, seat) < mine for seat in view.seats)
+
+
+def order_of_result(view: GameView, winner: int, seat: SeatView) -> tuple[int, ...]:
+    """Return what sorts the players at the end of a round or a game, the best first.
 
     The winner is first, and who has left is last. The others are in the order of their points or, after a single round
     that gives only the winner points, of the cards that they held, and of these players those who are out come last.
     """
-    if view.winner is None or view.you is None:
-        return None
     by_cards = view.options.scoring == "winner" and not view.options.is_match
     sign = 1 if view.options.scoring == "penalty" else -1
-
-    def order(seat: SeatView) -> tuple[int, ...]:
-        result = (seat.out, seat.cards) if by_cards else (sign * seat.score,)
-        return (seat.seat != view.winner, seat.left, *result)
-
-    return sum(order(seat) < order(view.seats[view.you]) for seat in view.seats)
+    result = (seat.out, seat.cards) if by_cards else (sign * seat.score,)
+    return (seat.seat != winner, seat.left, *result)
 
 
 def open_card(view: GameView) -> GameCard:

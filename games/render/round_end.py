@@ -10,6 +10,7 @@ from common.say import N_
 from games import rules
 from games.queries import GameView, LastHand, SeatView
 from games.queries.game_page import LastRound
+from games.render.game_cards import order_of_result
 from games.render.key_moments import replay_url
 from games.render.round_story import End, Story
 from games.render.table import Card, shown_cards
@@ -90,12 +91,11 @@ class EndedRound(NamedTuple):
 def round_end(end: End, feats: rules.Feats | None, best: rules.Feats | None) -> EndedRound:
     """Return the end of a round, or of a game, to its reader. `feats` is what they did, `best` their best before.
 
-    The players after the winner are in the order of their scores.
+    The players are in the order of `order_of_result`.
     """
     view, ended, story, card = end.view, end.ended, end.sentence(), end.card
     is_match = view.options.is_match
-    sign = 1 if _is_penalty(view) else -1
-    order = sorted(view.seats, key=lambda seat: (seat.seat != end.winner, seat.left, sign * seat.score))
+    order = sorted(view.seats, key=lambda seat: order_of_result(view, end.winner, seat))
     most = max(view.target, *(seat.score for seat in view.seats), 1)
     return EndedRound(
         number=ended.number,

@@ -377,6 +377,9 @@ def test_a_round_that_is_over_or_was_before_shows_its_result_and_all_hands() -> 
         ("Bob", ["r4", "g3"], "no cards left", "2 cards, 7 points"),
         ("Chen", ["y1", "y2"], "no cards left", "2 cards, 3 points"),
     ]
+    # After a single round they stand in the order of the ranks in the list of finished games.
+    single = seen({**OVER, "hands": [[], ["r4", "g3"], ["y1"]]}, status="over", winner=0)
+    assert [row.name for row in there(page(single).ended).rows] == ["Ann", "Chen", "Bob"]
     view = seen(PLAIN, target=500)
     assert page(view).ended is None
     hands = [LastHand((), out=True, left=False), LastHand((), out=False, left=False), LastHand((), out=True, left=True)]
