@@ -124,7 +124,7 @@ def contents_of(table: Table, user: User | None, shown: ShownPage | None, *, now
         moments=end.moments,
         story=end.story,
         feats=feats,
-        best=key_moments.best_before(table, user) if view.ended and feats is not None and user is not None else None,
+        best=key_moments.best_in_other_games(table, user) if view.ended and feats is not None and user else None,
         rematch=_rematch(table, view, user),
         unseen_end=queries.unseen_end(table, user),
         called_off_by_staff=view.status == Game.Status.VOID and conduct.closed_by_staff(table.game),

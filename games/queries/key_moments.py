@@ -73,7 +73,7 @@ def feats_of(table: Table) -> Sequence[rules.Feats]:
     return rules.round_story((line for lines in found for line in lines), len(table.seats)).feats
 
 
-def best_before(table: Table, user: User) -> rules.Feats | None:
+def best_in_other_games(table: Table, user: User) -> rules.Feats | None:
     """Return the best of what a person did in other games, None if nothing is stored of any. Runs one query."""
     others = Seat.objects.filter(user=user, stack_sent__isnull=False).exclude(game_id=table.game.pk)
     best = others.aggregate(*(Max(name) for name in ("stack_sent", "stack_survived", "cards_drawn")))

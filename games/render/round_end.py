@@ -48,7 +48,7 @@ class EndRow(NamedTuple):
 
 
 class EndNumber(NamedTuple):
-    """A number of the reader's. `best` says that it is more than in any game before, empty if it is not."""
+    """A number of the reader's. `best` says that it is more than in any other game, empty if it is not."""
 
     label: str
     n: int
@@ -89,7 +89,7 @@ class EndedRound(NamedTuple):
 
 
 def round_end(end: End, feats: rules.Feats | None, best: rules.Feats | None) -> EndedRound:
-    """Return the end of a round, or of a game, to its reader. `feats` is what they did, `best` their best before.
+    """Return the end of a round, or of a game, to its reader. `feats` is what they did, `best` their best in other games.
 
     The players are in the order of `order_of_result`.
     """
@@ -144,10 +144,10 @@ NUMBERS: Final = (
 
 
 def _numbers(feats: rules.Feats, best: rules.Feats | None) -> list[EndNumber]:
-    before = best or feats
+    others = best or feats
     return [
-        EndNumber(say.text("round end", label), n, say.text("round end", most) if n > earlier else "")
-        for (label, most), n, earlier in zip(NUMBERS, feats, before, strict=True)
+        EndNumber(say.text("round end", label), n, say.text("round end", most) if n > other else "")
+        for (label, most), n, other in zip(NUMBERS, feats, others, strict=True)
     ]
 
 
