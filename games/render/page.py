@@ -32,7 +32,7 @@ from games.render.page_events import PageEvents, page_events, recap
 from games.render.race import Race, race_of
 from games.render.resign import may_leave
 from games.render.round_end import EndedRound, round_end
-from games.render.round_story import End
+from games.render.round_story import EndForReader
 from games.render.rulebook import table_rules_url
 from games.render.table import (
     NO_COLOR,
@@ -346,7 +346,7 @@ def _ended(contents: PageContents, seen: rules.View) -> EndedRound | None:
         ended = LastRound(over.number, over.outcome, hands)
     if ended is None:
         return None
-    return round_end(End(view, ended, contents.moments, contents.story), contents.feats, contents.best)
+    return round_end(EndForReader(view, ended, contents.moments, contents.story), contents.feats, contents.best)
 
 
 def _hand_in_words(hand: OwnHand, new: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from games.queries import GameView, LastHand, SeatView
 from games.queries.game_page import LastRound
 from games.render.game_cards import order_of_result
 from games.render.key_moments import replay_url
-from games.render.round_story import End, Story
+from games.render.round_story import EndForReader, Story
 from games.render.table import Card, shown_cards
 from games.render.words import card_name, cards, headline, listed, profile_url
 
@@ -88,10 +88,10 @@ class EndedRound(NamedTuple):
     won: bool
 
 
-def round_end(end: End, feats: rules.Feats | None, best: rules.Feats | None) -> EndedRound:
-    """Return the end of a round, or of a game, to its reader. `feats` is what they did, `best` their best in other games.
+def round_end(end: EndForReader, feats: rules.Feats | None, best: rules.Feats | None) -> EndedRound:
+    """Return the end of a round, or of a game, to its reader.
 
-    The players are in the order of `order_of_result`.
+    `feats` is what they did, `best` their best in other games. The players are in the order of `order_of_result`.
     """
     view, ended, story, card = end.view, end.ended, end.sentence(), end.card
     is_match = view.options.is_match
@@ -123,12 +123,12 @@ def _go(view: GameView) -> str:
     return say.text("round end", "Continue: it’s your turn") if view.my_turn else say.text("round end", "Continue")
 
 
-def _moment_url(end: End, story: Story | None) -> str:
+def _moment_url(end: EndForReader, story: Story | None) -> str:
     move, number = (end.view.version, end.ended.number) if story is None else (story.move, story.round)
     return replay_url(end.view.id, n=move, round=number)
 
 
-def _share(end: End) -> str:
+def _share(end: EndForReader) -> str:
     """Return how the game ended, for people who did not play: `Ann wins. Ben took a stack of 26 on move 88.`"""
     others = end.for_others()
     story = others.sentence()

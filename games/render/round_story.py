@@ -70,7 +70,7 @@ class Story(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndForReader:
     """The end of a round for its reader, or of a game whose last round it is.
 
     `story` is None for a game that is too long to be told. `moments` are those of the round, or of the game.
@@ -102,7 +102,7 @@ class End:
         blow = self.blow or (self.story.win if self.story else None)
         return blow.card if blow else None
 
-    def for_others(self) -> End:
+    def for_others(self) -> EndForReader:
         """Return the end as somebody sees it who did not play."""
         return replace(self, view=replace(self.view, you=None))
 

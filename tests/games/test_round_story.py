@@ -15,7 +15,7 @@ from games.actions.commit import commit
 from games.queries import LastHand, Table
 from games.queries.game_page import LastRound
 from games.render.round_end import EndedRound, round_end
-from games.render.round_story import End
+from games.render.round_story import EndForReader
 from games.rules import Blow, Feats, KeyMoment
 from tests.games.test_render import OVER, PLAIN, seen
 from tests.support.pages import text_of
@@ -38,12 +38,12 @@ def end(
     moments: Sequence[KeyMoment] = (),
     feats: Sequence[Feats] = NOTHING,
     scores: Sequence[int] = (0, 0, 0),
-) -> End:
+) -> EndForReader:
     """Return the end of a round that Ann, in seat 0, has won; by default it is a single round."""
     view = seen(OVER, you, **game)
     seats = tuple(replace(seat, score=score) for seat, score in zip(view.seats, scores, strict=True))
     ended = LastRound(1, rules.Outcome(0, 10), HELD)
-    return End(replace(view, seats=seats), ended, moments, rules.RoundStory(outs or {}, win, tuple(feats)))
+    return EndForReader(replace(view, seats=seats), ended, moments, rules.RoundStory(outs or {}, win, tuple(feats)))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,9 @@ def end(
         (end(1, {"target": 500}, outs={1: Blow(17, "WC", 0)}), "Ann got you", "You went out on move 17."),
     ],
 )
-def test_the_end_begins_with_a_line_about_its_reader_and_a_story(shown: End, first_line: str, story: str) -> None:
+def test_the_end_begins_with_a_line_about_its_reader_and_a_story(
+    shown: EndForReader, first_line: str, story: str
+) -> None:
     told = shown.sentence()
     assert (shown.first_line(), told.text if told else "") == (first_line, story)
 
@@ -130,7 +132,7 @@ def test_somebody_who_left_or_lost_to_a_bot_reads_who_won() -> None:
     assert replace(shown, ended=by_bot, view=seen(OVER, 1, target=500)).first_line() == "Ann’s bot wins round 1"
 
 
-def in_page(shown: End) -> EndedRound:
+def in_page(shown: EndForReader) -> EndedRound:
     return round_end(shown, None, None)
 
 
@@ -169,7 +171,7 @@ def test_a_finished_game_is_shared_in_words_for_others_with_a_link_to_its_moment
 
 def test_the_round_before_has_its_own_winner() -> None:
     view = seen(PLAIN, 1, target=500)
-    shown = End(view, LastRound(1, rules.Outcome(1, 10), HELD), (), None)
+    shown = EndForReader(view, LastRound(1, rules.Outcome(1, 10), HELD), (), None)
     assert shown.first_line() == "You win round 1"
 
 
