@@ -49,7 +49,7 @@ class GameCard(NamedTuple):
     a deadline. `soon`: the reader must move within `SOON`. `join_url` is empty if the table is not open.
 
     Of a game that has ended, `rank` says how well the reader did, `ended` on which day that was and `ended_at` when in
-    ISO 8601. `rematch` is the label of the button that posts the page's form `rematch` to `rematch_url`. All are empty
+    ISO 8601. `rematch` is the label of the button that posts the form `ask-rematch` to `rematch_url`. All are empty
     otherwise, and in lists that have no such button.
     """
 

@@ -110,6 +110,11 @@ class HomePage:
         """True if the reader has no games, and nothing waits for their answer."""
         return not (self.finished or self.shown or self.invitations or any(group.games for group in self.groups))
 
+    @property
+    def asks_rematch(self) -> bool:
+        """True if a game on the page has a rematch button."""
+        return any(game.rematch for group in self.groups for game in group.games)
+
 
 def visitors_page(open_tables: Sequence[GameView], playing: int) -> VisitorsPage:
     """Return the front page of a visitor. `playing` is the number of games in progress."""

@@ -493,7 +493,7 @@ def test_finished_games_have_a_date_a_rank_and_a_rematch_in_as_many_queries_for_
     ended = [table_after([alice, bob, charlie], 10_000, seed=seed).game for seed in (3, 4, 5)]
     first, second = as_alice.get("/?finished=1"), ended[1]
     assert f"1st of 3 {NOON.day} Nov 2026" in text_of(first)
-    addresses = {button.get("formaction") for button in Page(first).all("button", form="rematch")}
+    addresses = {button.get("formaction") for button in Page(first).all("button", form="ask-rematch")}
     assert addresses == {f"/games/{game.code}/rematch/" for game in ended}
     as_bob.post(f"/games/{second.code}/rematch/")
     with django_assert_max_num_queries(5):
