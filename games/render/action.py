@@ -12,7 +12,7 @@ class Action(NamedTuple):
     """A form with one button.
 
     `id` is also the name of the URL. `style` is the button's CSS classes. `fields` are names and values of hidden
-    fields.
+    fields. `off`: the button only says what is missing.
     """
 
     id: str
@@ -20,6 +20,7 @@ class Action(NamedTuple):
     label: str
     style: str
     fields: tuple[tuple[str, str], ...] = ()
+    off: bool = False
 
 
 def action_at(view: GameView, name: str, label: str, style: str = "", *fields: tuple[str, str]) -> Action:

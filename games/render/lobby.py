@@ -203,7 +203,8 @@ def _actions(view: GameView, free: int, usual_bot: str) -> list[Action]:
         found.append(action_at(view, "start", label, "primary"))
     elif view.hosting:
         # It is there so that nothing moves when somebody sits down.
-        found.append(action_at(view, "start", say.text("button", "Start: needs 2 players"), "quiet"))
+        needs = action_at(view, "start", say.text("button", "Start: needs 2 players"), "quiet")
+        found.append(needs._replace(off=True))
     if view.hosting and free:
         bot = next((seat.bot for seat in view.seats if seat.bot), usual_bot)
         found.append(action_at(view, "add-bot", say.text("button", "Add a bot"), "", ("bot", bot)))

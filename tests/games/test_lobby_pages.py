@@ -58,13 +58,17 @@ def guests() -> int:
     return User.objects.filter(is_guest=True).count()
 
 
-def test_the_lobby_shows_players_and_actions(as_alice: Client, alice: User, as_bob: Client, client: Client) -> None:
+def test_the_lobby_shows_players_and_actions(
+    as_alice: Client, alice: User, as_bob: Client, bob: User, client: Client
+) -> None:
     game = open_table(alice, players=4, bots=1)
     url = f"/games/{game.code}/"
     mine, theirs, nobodys = (text_of(browser.get(url)) for browser in (as_alice, as_bob, client))
     assert all("2 seats are free" in text for text in (mine, theirs, nobodys))
     assert ("Start with 2 players" in mine, "Add a bot" in mine, "Leave the table" in mine) == (True, True, True)
     assert "Sit down" not in mine
+    alone = Page(as_bob.get(open_table(bob).get_absolute_url()))
+    assert alone.has("button", id="do-start", type="button", aria_disabled="true")
     for text in (theirs, nobodys):
         assert ("Sit down" in text, "Start with" in text, "Leave the table" in text) == (True, False, False)
 
