@@ -16,6 +16,7 @@ class Tip(NamedTuple):
     """A row of `TIPS`: the words, at most 14, and when they are due.
 
     `occasion` returns the number `{n}` of the words, or True if they have none; 0 or False while there is no occasion.
+    `{value}` is the draw value of a debt.
     """
 
     words: Message
@@ -39,7 +40,8 @@ def tip_of(view: GameView, seen_tips: Collection[str]) -> ShownTip | None:
         return None
     for key, tip in TIPS.items():
         if key not in seen_tips and (n := tip.occasion(view, seen)):
-            return ShownTip(key, say.form("tip", tip.words, n))
+            value = seen.pending.value if seen.pending else 0
+            return ShownTip(key, say.form("tip", tip.words, n, value=value))
     return None
 
 
@@ -59,9 +61,21 @@ def _call_uno(view: GameView, seen: rules.View) -> int:
     return view.options.callout_penalty if leaves_one else 0
 
 
-def _stack(view: GameView, seen: rules.View) -> int:
-    answers = view.my_turn and view.options.stacking != "off"
+def _stack(view: GameView, seen: rules.View, stacking: str) -> int:
+    answers = view.my_turn and view.options.stacking == stacking
     return seen.pending.total if answers and seen.pending is not None else 0
+
+
+def _stack_any(view: GameView, seen: rules.View) -> int:
+    return _stack(view, seen, "any")
+
+
+def _stack_family(view: GameView, seen: rules.View) -> int:
+    return _stack(view, seen, "family")
+
+
+def _stack_same(view: GameView, seen: rules.View) -> int:
+    return _stack(view, seen, "same")
 
 
 def _roulette(view: GameView, seen: rules.View) -> bool:
@@ -112,13 +126,27 @@ TIPS: Final[dict[str, Tip]] = {
         ),
         _catch,
     ),
-    "uno": Tip(N_("Call UNO before your last card but one, or draw {n} if caught."), _call_uno),
+    "uno": Tip(N_("Going down to one card? Call UNO with it, or draw {n} if caught."), _call_uno),
     "stack": Tip(
         (
-            N_("You owe {n} card. A draw card that fits passes it on, and more."),
-            N_("You owe {n} cards. A draw card that fits passes them on, and more."),
+            N_("Play a +{value} or higher to pass it on, or take {n} card."),
+            N_("Play a +{value} or higher to pass it on, or take all {n}."),
         ),
-        _stack,
+        _stack_any,
+    ),
+    "stack_family": Tip(
+        (
+            N_("Pass it on with +{value} or higher of this family, or take {n} card."),
+            N_("Pass it on with +{value} or higher of this family, or take all {n}."),
+        ),
+        _stack_family,
+    ),
+    "stack_same": Tip(
+        (
+            N_("Play the same draw card to pass it on, or take {n} card."),
+            N_("Play the same draw card to pass it on, or take all {n}."),
+        ),
+        _stack_same,
     ),
     "roulette": Tip(N_("Cards turn over until your colour shows. You keep them all."), _roulette),
     "interception": Tip(N_("Your card matches the top one: jump in now, out of turn."), _jump_in),

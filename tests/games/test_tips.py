@@ -26,6 +26,7 @@ FLIP: Final = {
 CLASSIC: Final = {"hands": [["r5", "b1", "b2"], ["r4", "g3"]], "draw_pile": ["b1"]}
 OCCASIONS: Final[list[tuple[str, str, Mapping[str, Any]]]] = [
     ("stack", "no-mercy", {"discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}),
+    ("stack_same", "house-party", {**CLASSIC, "discard_pile": ["r+2"], "pending": {"total": 4, "value": 2}}),
     ("", "classic", {**CLASSIC, "discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}),
     ("draw", "no-mercy", {"hands": [["g5", "b1", "b2"], ["r4", "g3", "W6"]]}),
     ("", "classic", {**CLASSIC, "hands": [["g5", "b1", "b2"], ["r4", "g3", "W"]]}),
@@ -111,7 +112,7 @@ def test_a_new_tip_is_said_once_after_the_turn(as_alice: Client, as_bob: Client,
     opened = GamePage.of(as_alice, table.game)
     as_bob.post(f"{table.game.get_absolute_url()}move/", {"version": 0, "move": "play r+2"})
     newer = GamePage.of(as_alice, table.game, f"?{opened.refetches}", fragment=True)
-    tip = "You owe 2 cards. A draw card that fits passes them on, and more."
+    tip = "Play a +2 or higher to pass it on, or take all 2."
     assert newer.told[1] == f"Your turn. Take 2. {tip}"
     again = GamePage.of(as_alice, table.game, f"?{newer.refetches}".replace("since=1", "since=0"), fragment=True)
     assert again.told[1] == "Your turn. Take 2."
