@@ -129,8 +129,8 @@ ROWS: Final[dict[str, Row]] = {
         (N_("{seat} turns over {n} card: {cards}."), N_("{seat} turns over {n} cards: {cards}.")),
         (N_("You turn over {n} card: {cards}."), N_("You turn over {n} cards: {cards}.")),
         short=Row(
-            _any(N_("{seat} turns over {n}.")),
-            (N_("You turn over {cards}."), N_("You turn over {n}: {cards}.")),
+            (N_("{seat} turns over {n} card and keeps it."), N_("{seat} turns over {n} cards and keeps them.")),
+            (N_("You turn over {n} card: {cards}."), N_("You turn over {n} cards: {cards}.")),
         ),
     ),
     "reshuffled": Row(
