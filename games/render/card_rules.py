@@ -25,7 +25,7 @@ class CardRule(NamedTuple):
 _EFFECTS: Final[dict[Effect, tuple[str, str]]] = {
     "skip_next": (N_("The next player loses the turn."), "SKIP-1"),
     "skip_everyone": (N_("You take another turn."), "ALL-1"),
-    "reverse_direction": (N_("The direction of play turns."), "REV-1"),
+    "reverse_direction": (N_("The direction of play turns. With two players left, you play again."), "REV-1"),
     "pass_hands": (N_("Every hand moves on to the next player."), "ZERO-1"),
     "swap_hands": (N_("You swap hands with a player of your choice."), "SEVEN-1"),
     "roulette": (N_("The next player picks a colour and draws until it shows."), "ROUL-1"),
