@@ -299,10 +299,10 @@ ROUND_OVER: Final = Phrase(N_("Round {number} is over"), N_("Round {number} is o
 def _result(view: GameView, seen: rules.View, spoken: bool) -> str:
     seat = seen.winner if view.winner is None else view.winner
     name = "" if seat is None else view.names[seat]
-    return say.text("headline", _result_phrase(view, seat).form(spoken=spoken), name=name, number=view.round)
+    return say.text("headline", _result_phrase(view, seen, seat).form(spoken=spoken), name=name, number=view.round)
 
 
-def _result_phrase(view: GameView, winner: int | None) -> Phrase:
+def _result_phrase(view: GameView, seen: rules.View, winner: int | None) -> Phrase:
     """Return how the game or the round ended. `winner` is the seat that has won it, None for nobody."""
     if view.status == "void":
         return CALLED_OFF
@@ -312,7 +312,8 @@ def _result_phrase(view: GameView, winner: int | None) -> Phrase:
     win = WINS[winner == view.you, bot]
     if view.winner is None:
         return win.round
-    if winner == view.you or bot or view.you is None or view.seats[view.you].left or not view.options.mercy_limit:
+    others_out = len(seen.out) == len(view.seats) - 1
+    if winner == view.you or bot or view.you is None or view.seats[view.you].left or not others_out:
         return win.match if view.options.is_match else win.game
     return OUTLASTS_YOU if len(view.seats) == 2 else OUTLASTS_ALL
 
@@ -443,9 +444,19 @@ def detail(view: GameView) -> str:
     if view.seats[view.you].left:
         return say.text("detail", "You have left this game.")
     if view.you in seen.out and view.options.is_match:
-        return say.text("detail", "You’re out this round. Next deal soon.")
+        return say.plural(
+            "detail",
+            "You reached {n} card: you’re out until the next deal.",
+            "You reached {n} cards: you’re out until the next deal.",
+            view.options.mercy_limit,
+        )
     if view.you in seen.out:
-        return say.text("detail", "You’re out of this round.")
+        return say.plural(
+            "detail",
+            "You reached {n} card: you’re out of this round.",
+            "You reached {n} cards: you’re out of this round.",
+            view.options.mercy_limit,
+        )
     if seen.phase == "buzz":
         return say.text("detail", "The slowest to press draws two cards.")
     if view.my_turn:

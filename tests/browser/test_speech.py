@@ -121,4 +121,4 @@ def test_who_is_out_and_who_wins_is_said_however_fast_the_round_ends(
     page.unroute(fragments)
     hears(page, "dora is out")
     hears(page, "bob wins the round")
-    hears(page, "bob outlasts you all")
+    hears(page, "bob wins.")

@@ -91,6 +91,7 @@ RACE = {
 RACING: Mapping[str, Any] = {"preset": "house-party", "options": {"buzzers": "race"}, "pace": "live"}
 LIVE: Mapping[str, Any] = {"preset": "house-party", "pace": "live"}
 OVER = {**PLAIN, "hands": [[], ["r4", "g3"], ["y1", "y2"]], "phase": "over", "winner": 0, "points": 10}
+OUTLASTED = {**OVER, "hands": [["r5"], [], []], "out": [1, 2]}
 KNOCKED_OUT = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
 
 
@@ -118,8 +119,8 @@ KNOCKED_OUT = {**PLAIN, "hands": [["r5", "b1"], [], ["y1", "y2"]], "out": [1]}
         (RACE, None, RACING, "Who presses the buzzer last?"),
         (OVER, 0, {"status": "over", "winner": 0}, "You win!"),
         (OVER, 0, {"status": "over", "winner": 0, "target": 500}, "You win the match!"),
-        (OVER, 1, {"status": "over", "winner": 0, "target": 500}, "Ann outlasts you all"),
-        (OVER, 1, {"status": "over", "winner": 0, "preset": "classic", "target": 500}, "Ann wins the match"),
+        (OUTLASTED, 1, {"status": "over", "winner": 0, "target": 500}, "Ann outlasts you all"),
+        (OVER, 1, {"status": "over", "winner": 0, "target": 500}, "Ann wins the match"),
         (OVER, None, {"status": "over", "winner": 0}, "Ann wins"),
         (OVER, 1, {"target": 500}, "Ann wins round 1"),
         (PLAIN, 1, {"status": "void"}, "This game was called off"),
@@ -202,8 +203,8 @@ ANSWERED_IN_A_HOUSE_PARTY = (
         (CHALLENGED, 2, {"preset": "classic"}, ""),
         (CHALLENGED, None, {"preset": "classic"}, "You are watching."),
         (PLAIN, None, {}, "You are watching."),
-        (KNOCKED_OUT, 1, {}, "You’re out of this round."),
-        (KNOCKED_OUT, 1, {"target": 500}, "You’re out this round. Next deal soon."),
+        (KNOCKED_OUT, 1, {}, "You reached 25 cards: you’re out of this round."),
+        (KNOCKED_OUT, 1, {"target": 500}, "You reached 25 cards: you’re out until the next deal."),
         (RUN, 1, LIVE, "You can continue your straight."),
         (RUN, 2, LIVE, "Jump in with Yellow 3!"),
         (RUN, 2, {"preset": "house-party", "pace": "standard"}, ""),

@@ -93,7 +93,7 @@ def end(
         ),
         (
             end(1, MATCH, moments=[KeyMoment(90, 3, "lead", 2, 300)]),
-            "Ann outlasts you all",
+            "Ann wins the match",
             "Ann’s last card was Red 5, on move 40.",
         ),
         (
