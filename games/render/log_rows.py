@@ -32,8 +32,8 @@ def sentences(view: GameView, line: LogLine, *, short: bool = False) -> list[str
     """Return the words of each event of a line of the log, or short ones to be spoken: a sentence or more.
 
     They name the people who had the seats then. If a bot played for the owner of the seat, or in place of a removed
-    player, they name the bot, for the owner too. What the clock or a standing order did says so before it, and a
-    removal by staff says so instead.
+    player, they name the bot, for the owner too. What the clock or a standing order did says so before it (short
+    words only the reader's order), and a removal by staff says so instead.
     """
     names, reader = told_to(view, line)
     language = get_language()
@@ -46,7 +46,7 @@ def sentences(view: GameView, line: LogLine, *, short: bool = False) -> list[str
             for event, text in zip(line.events, said, strict=True)
         ]
     acted = say.text("log", "Time ran out.") if line.by_clock else ""
-    if line.by_order:
+    if line.by_order and not (short and line.seat != reader):
         acted = say.text("log", "A standing order plays.")
     if said and acted:
         said[0] = " ".join((acted, said[0]))

@@ -385,11 +385,12 @@ def _fits(view: GameView, seen: rules.View) -> str:
     fitting = [card_name(card) for card in sorted_hand(hand, "color") if card in plays]
     if not fitting:
         return say.text("announcement", "Nothing fits.")
-    if len(fitting) > NAMED_CARDS:
+    names = list(dict.fromkeys(fitting))
+    if len(names) > NAMED_CARDS:
         message = N_("{n} of {total} fits."), N_("{n} of {total} fit.")
     else:
         message = N_("{n} of {total} fits: {cards}."), N_("{n} of {total} fit: {cards}.")
-    return say.form("announcement", message, len(fitting), total=len(hand), cards=listed(fitting))
+    return say.form("announcement", message, len(fitting), total=len(hand), cards=listed(names))
 
 
 _MANY_LEAD: Final = N_("{players} players lead with {n} card."), N_("{players} players lead with {n} cards.")

@@ -51,11 +51,11 @@ function follow(drawn = null) {
   return Boolean(next);
 }
 
-// Who uses a pointer needs no selected card.
+// Who uses a pointer needs no selected card. It is said before whose turn it is, which can be long.
 function tell() {
   if (!inHand() || !(asList() || document.activeElement.matches(":focus-visible"))) return;
   const { version, deal } = document.getElementById("main").dataset;
-  say(`Selected: ${chosen.name}.`, { version: `${version}.${deal}` });
+  say(`Selected: ${chosen.name}.`, { version: `${version}.${deal}`, early: true });
 }
 
 const sheet = document.createElement("link"); // the styles of the list, once it is wanted
@@ -177,6 +177,7 @@ document.addEventListener(
 );
 
 let before = null;
+let wasOnTurn = false;
 document.body.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.requestConfig.verb === "post") document.getElementById("play")?.setAttribute("aria-busy", "true");
 });
@@ -192,7 +193,10 @@ onPageShown(({ first, posted }) => {
   const lost = !first && before !== document.body && document.activeElement === document.body;
   const another = follow(posted || lost ? document.querySelector("#hand-cards [data-focus]") : null);
   if (posted || lost) focusAfterMove();
-  if (first || !another) return;
-  markNew(cards()[slot], { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
+  const onTurn = Boolean(hand()?.classList.contains("on-turn"));
+  const unnamed = onTurn && !wasOnTurn && chosen && cards().find(fits) !== cards()[slot]; // the turn's sentence begins with the first that fits
+  wasOnTurn = onTurn;
+  if (first || !(another || unnamed)) return;
+  if (another) markNew(cards()[slot], { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
   tell();
 });

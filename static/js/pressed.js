@@ -1,18 +1,18 @@
-// A control that sends a form shows at once that it was pressed. For motion.js, which is loaded when something moves, it is
-// kept what the hand was before the newest change.
+// A control that sends a form shows at once that it was pressed. It keeps for motion.js what the
+// hand was before the newest change.
 const hand = () => [...document.querySelectorAll("#hand-cards .card")];
 
 export const nameOf = (card) => card.querySelector(".sr").textContent;
 export let held = hand().map(nameOf); // names of the cards
 export let pressed = null; // rectangle of the card that the player has pressed
 
+addEventListener("load", () => import("./motion.js")); // before the connection can be lost
+
 // The server's markup of the next page does not have the class.
 document.body.addEventListener("htmx:beforeRequest", (event) => {
   const { verb, triggeringEvent } = event.detail.requestConfig;
   const button = verb === "post" && triggeringEvent?.submitter;
-  if (!button) return;
-  button.classList.add("pressed");
-  import("./motion.js"); // the answer will need it
+  if (button) button.classList.add("pressed");
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   if (!event.detail.successful) for (const button of document.querySelectorAll(".pressed")) button.classList.remove("pressed");
