@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from django.db.models import Max, Q
 
 from games import rules
-from games.models import Game, Move, Round, Seat
+from games.models import Move, Round, Seat
 from games.models.positions import position_of
 from games.queries.tables import Table
 
@@ -33,7 +33,10 @@ def key_moments_of(table: Table, rounds: Sequence[Round] | None = None) -> list[
         return []
     if rounds is None:
         rounds = list(Round.objects.filter(game_id=table.game.pk).order_by("number"))
-    return _moments_of(table, rounds, _lines_of(_TELLING, table.game))
+    lines = _lines_of(_TELLING, table.game.pk)
+    ends = [*(round_.from_version for round_ in rounds[1:]), table.game.version]
+    played = [_logged(round_, end, lines.get(round_.pk, ())) for round_, end in zip(rounds, ends, strict=True)]
+    return rules.key_moments(played, table.options, len(table.seats))
 
 
 class ToldEnd(NamedTuple):
@@ -44,32 +47,35 @@ class ToldEnd(NamedTuple):
 
 
 def end_of_game(table: Table) -> ToldEnd:
-    """Return what is told of the end of a game. Nothing of one longer than `LONGEST`. Runs two queries."""
+    """Return what is told of the end of a game. Nothing of one longer than `LONGEST`. Runs at most three queries."""
     if table.game.version > LONGEST:
         return ToldEnd()
     rounds = list(Round.objects.filter(game_id=table.game.pk).order_by("number"))
-    lines = _lines_of(_TELLING | Q(round_id=rounds[-1].pk), table.game)
-    return ToldEnd(_moments_of(table, rounds, lines), rules.round_story(lines[rounds[-1].pk], len(table.seats)))
+    return ToldEnd(key_moments_of(table, rounds), end_of_round(table, rounds[-1].number).story)
 
 
 def end_of_round(table: Table, number: int) -> ToldEnd:
-    """Return what is told of the end of a round. Nothing in a match longer than `LONGEST`. Runs one query.
+    """Return what is told of the end of a round that is over. Nothing in a match longer than `LONGEST`.
 
-    A single round has no changes of the lead.
+    A single round has no changes of the lead. Runs one query at most.
     """
     if table.game.version > LONGEST:
         return ToldEnd()
-    lines = [line for found in _lines_of(Q(round__number=number), table.game).values() for line in found]
-    played = rules.LoggedRound(number, table.game.version, None, (), lines)
-    players = len(table.seats)
-    return ToldEnd(rules.key_moments([played], table.options, players), rules.round_story(lines, players))
+    return _end_of_round(table.game.pk, number, table.options, len(table.seats))
+
+
+@lru_cache(maxsize=256)  # it never changes, and the players' pages show it again and again
+def _end_of_round(game_id: int, number: int, options: rules.Options, players: int) -> ToldEnd:
+    lines = [line for found in _lines_of(Q(round__number=number), game_id).values() for line in found]
+    played = rules.LoggedRound(number, lines[-1].n if lines else 0, None, (), lines)
+    return ToldEnd(rules.key_moments([played], options, players), rules.round_story(lines, players))
 
 
 def feats_of(table: Table) -> Sequence[rules.Feats]:
     """Return what each seat did in a game, empty for one longer than `LONGEST`. Runs one query."""
     if table.game.version > LONGEST:
         return ()
-    found = _lines_of(Q(), table.game).values()
+    found = _lines_of(Q(), table.game.pk).values()
     return rules.round_story((line for lines in found for line in lines), len(table.seats)).feats
 
 
@@ -80,21 +86,13 @@ def best_in_other_games(table: Table, user: User) -> rules.Feats | None:
     return None if best["stack_sent__max"] is None else rules.Feats(*best.values())
 
 
-def _lines_of(which: Q, game: Game) -> Mapping[int, list[rules.LoggedMove]]:
+def _lines_of(which: Q, game_id: int) -> Mapping[int, list[rules.LoggedMove]]:
     """Return these lines of a game by the primary key of their round."""
-    moves = Move.objects.filter(which, game_id=game.pk)
+    moves = Move.objects.filter(which, game_id=game_id)
     lines: dict[int, list[rules.LoggedMove]] = defaultdict(list)
     for round_id, n, text, events in moves.order_by("n").values_list("round_id", "n", "text", "events"):
         lines[round_id].append(rules.LoggedMove(n, text, tuple(map(rules.Event.from_json, events))))
     return lines
-
-
-def _moments_of(
-    table: Table, rounds: Sequence[Round], lines: Mapping[int, list[rules.LoggedMove]]
-) -> list[rules.KeyMoment]:
-    ends = [*(round_.from_version for round_ in rounds[1:]), table.game.version]
-    played = [_logged(round_, end, lines.get(round_.pk, ())) for round_, end in zip(rounds, ends, strict=True)]
-    return rules.key_moments(played, table.options, len(table.seats))
 
 
 def _logged(round_: Round, end: int, lines: Sequence[rules.LoggedMove]) -> rules.LoggedRound:
