@@ -235,8 +235,8 @@ class Seat(models.Model):
     # The standing orders of the owner, or null, which `models/orders.py` reads. Nobody else may see them.
     orders = models.JSONField(null=True, blank=True)
     # What the person did in a finished game: the biggest stack that they sent, the biggest that they drew and survived,
-    # and the cards that they drew. Null before the end, for bots, and for games that ended before this was stored. The
-    # end of a game shows a player's best of them.
+    # and the cards that they drew. Null before the end, for bots, for seats for which a bot or an earlier owner played
+    # too, and for games that ended before this was stored. The end of a game shows a player's best of them.
     stack_sent = models.PositiveSmallIntegerField(null=True, blank=True)
     stack_survived = models.PositiveSmallIntegerField(null=True, blank=True)
     cards_drawn = models.PositiveIntegerField(null=True, blank=True)

@@ -177,7 +177,7 @@ def _feats(table: Table, view: GameView, user: User | None, story: rules.RoundSt
     seat = table.own_seat(user)
     if seat is None or story is None:
         return None
-    if not (view.ended and view.options.is_match):
+    if not view.ended:
         return story.feats[seat.index]
     if seat.stack_sent is None or seat.stack_survived is None or seat.cards_drawn is None:
         return None

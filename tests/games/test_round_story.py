@@ -12,6 +12,7 @@ from django.test import Client
 from accounts.models import User
 from games import rules
 from games.actions.commit import commit
+from games.models import Move
 from games.queries import LastHand, Table
 from games.queries.game_page import LastRound
 from games.render.round_end import EndedRound, round_end
@@ -178,12 +179,13 @@ def test_the_round_before_has_its_own_winner() -> None:
 def test_the_end_of_a_game_stores_what_people_did_and_the_next_says_what_was_their_best(
     alice: User, bob: User, as_alice: Client, as_bob: Client
 ) -> None:
-    def ended(draw_card: str) -> Table:
+    def ended(draw_card: str, *, by_bot: bool = False) -> Table:
         hands = [[draw_card, "r5"], ["b1", "g3"], ["y1", "y2"]]
         table = table_at({**TWO_HANDS, "hands": hands}, [alice, bob, "careful"], bot_pause=10.0)
         for seat, move in (0, f"play {draw_card} uno"), (1, "take"):
             commit(now_of(table), seat, [rules.parse_move(move)], now=NOON)
         change_position(now_of(table), turn=0)
+        Move.objects.filter(game=table.game, seat=1).update(by_bot=by_bot)
         assert {seat.cards_drawn for seat in now_of(table).seats} == {None}
         commit(now_of(table), 0, [rules.parse_move("play r5")], now=NOON)
         return now_of(table)
@@ -195,3 +197,6 @@ def test_the_end_of_a_game_stores_what_people_did_and_the_next_says_what_was_the
     assert ["Biggest stack sent 4 your best" in text for text in shown] == [True, False]
     assert ["Biggest stack survived 4 your best" in text for text in shown] == [False, True]
     assert ["Cards drawn 4 your most" in text for text in shown] == [False, True]
+    aided = ended("r+4", by_bot=True)
+    assert [seat.cards_drawn for seat in aided.seats] == [0, None, None]
+    assert "Cards drawn" not in text_of(as_bob.get(aided.game.get_absolute_url()))
