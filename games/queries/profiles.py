@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from accounts.models import User
 from games.models import Game, Move, Seat
@@ -34,20 +34,22 @@ def stats_of(person: User) -> PlayerStats:
 
     A win counts if each person made at least two moves: not the clock, nor a bot for them.
     """
-    played = Seat.objects.filter(user=person, game__status=Game.Status.OVER)
     people = Seat.objects.filter(OF_PEOPLE, game=OuterRef("game"))
     others = people.exclude(index=OuterRef("index"))
-    accounts = Exists(others.filter(Q(user=None) | Q(user__is_guest=False)))
+    accounts = others.filter(Q(user=None) | Q(user__is_guest=False))
+    company = Case(When(Exists(accounts), then=Value("accounts")), When(Exists(others), then=Value("guests")))
     moves = Move.objects.filter(game=OuterRef("game"), seat=OuterRef("index"), by_bot=False)
     second_move = moves.exclude(Q(text="leave") | Q(text__startswith="clock "))[1:2]
-    won = Q(accounts & ~Exists(people.exclude(Exists(second_move))), game__winner=F("index"))
+    won = Q(game__winner=F("index")) & Q(~Exists(people.exclude(Exists(second_move))))
+    played = Seat.objects.filter(user=person, game__status=Game.Status.OVER).annotate(company=company)
+    # Grouped, so that the company is looked up once for each game.
+    rows = played.values_list("company").annotate(games=Count("pk"), won=Count("pk", filter=won))
+    games, wins = {kind: n for kind, n, _ in rows}, {kind: n for kind, _, n in rows}
     return PlayerStats(
-        **played.aggregate(
-            with_people=Count("pk", filter=accounts),
-            won=Count("pk", filter=won),
-            with_guests=Count("pk", filter=Exists(others) & ~accounts),
-            with_bots=Count("pk", filter=~Exists(others)),
-        )
+        with_people=games.get("accounts", 0),
+        won=wins.get("accounts", 0),
+        with_guests=games.get("guests", 0),
+        with_bots=games.get(None, 0),
     )
 
 
