@@ -148,7 +148,7 @@ def test_players_choose_how_many_presses_a_play_out_of_turn_takes(new_page: NewP
         table = at_live_table([alice, bob], [["y2", "y5", "b1"], ["g3", "r1", "W"]], {})
         load_game(page, table.game)
         page.locator("#browser-settings summary").click()
-        page.get_by_label("Playing a card").select_option(chosen)
+        page.get_by_label("Playing by touch or out of turn").select_option(chosen)
         for _ in range(presses):
             assert log_of(table) == []
             pause(page)
