@@ -38,19 +38,27 @@ _EFFECTS: Final[dict[Effect, tuple[str, str]]] = {
 
 _DRAW_CARDS: Final = {
     (False, False, False): N_("The next player draws {n}."),
-    (False, True, False): N_("The next player draws {n} or stacks."),
+    (False, True, False): N_("Adds {n} to the stack. The next player draws it or stacks."),
     (True, False, False): N_("You pick a colour, and the next player draws {n}."),
-    (True, True, False): N_("You pick a colour, and the next player draws {n} or stacks."),
+    (True, True, False): N_("You pick a colour and add {n} to the stack. The next player draws it or stacks."),
     (True, False, True): N_("You pick a colour, and the next player draws {n} or challenges you."),
-    (True, True, True): N_("You pick a colour, and the next player draws {n}, stacks or challenges you."),
+    (True, True, True): N_(
+        "You pick a colour and add {n} to the stack. The next player draws it, stacks or challenges you."
+    ),
 }
 """What a draw card does: by whether it is wild, whether it can be stacked on, and whether it can be challenged."""
 
 _REVERSE_DRAW_CARDS: Final = {
     False: N_("The direction turns, you pick a colour, and the next player draws {n}."),
-    True: N_("The direction turns, you pick a colour, and the next player draws {n} or stacks."),
+    True: N_("The direction turns, you pick a colour, and {n} go on the stack. The next player draws it or stacks."),
 }
 """What a Wild Reverse Draw Four does, by whether it can be stacked on."""
+
+_ON_STACK: Final[dict[Effect, str]] = {
+    "pass_debt_on": N_("On a stack, it passes the stack on."),
+    "end_debt": N_("On a stack, it ends the stack."),
+}
+"""What else a card does that is played while cards are owed. Draw cards have no such sentence."""
 
 _DRAW_COLOR: Final = {
     False: N_("You pick a colour, and the next player draws until it shows."),
@@ -73,7 +81,16 @@ def what_cards_do(options: Options) -> dict[str, tuple[str, str]]:
 
 
 def _does(face: Face, side: SideRules, *, stacks: bool) -> tuple[str, str]:
-    """Return what a card does, and the number of its rule. `stacks`: the table plays with stacking."""
+    """Return what a card does at any moment, and the number of its rule. `stacks`: the table plays with stacking."""
+    does, rule = _usually(face, side, stacks=stacks)
+    if face.text not in side.passing:
+        return does, rule
+    on_stack = next(_ON_STACK[effect] for effect in face.answer if effect in _ON_STACK)
+    return " ".join((does, say.text("card rule", on_stack))), rule
+
+
+def _usually(face: Face, side: SideRules, *, stacks: bool) -> tuple[str, str]:
+    """Return what a card does while no cards are owed, and for a draw card at any moment, and its rule."""
     effects, n = side.effects[face.text], say.number(face.value)
     if face.kind == "draw":
         challenged = "allow_challenge" in effects

@@ -66,7 +66,9 @@ def test_a_tap_lifts_a_card_where_turns_are_long(open_table: TableForTwo) -> Non
     page, table = open_table(hands=[HAND, ["r4", "g3", "W6"]], browser=TOUCH)
     line = page.locator("#lifted")
     tap(card(page, "Red Draw Two"))
-    expect(line).to_have_text("Red Draw Two. The next player draws 2 or stacks. Tap again to play it.")
+    expect(line).to_have_text(
+        "Red Draw Two. Adds 2 to the stack. The next player draws it or stacks. Tap again to play it."
+    )
     assert line.bounding_box()["x"] >= 0  # type: ignore[index]  # it is visible
     tap(card(page, "Red 5"))  # puts the other back
     expect(line).to_have_text("Red 5. It goes on red or on another 5. Tap again to play it.")
@@ -128,7 +130,7 @@ def test_what_a_card_does_is_shown(open_table: TableForTwo) -> None:
     dialog = page.get_by_role("dialog")
     finger = Finger(page)
     finger.put_on(card(page, "Red Draw Two"))
-    expect(dialog).to_contain_text("The next player draws 2 or stacks. Rule DRAW-1")
+    expect(dialog).to_contain_text("Adds 2 to the stack. The next player draws it or stacks. Rule DRAW-1")
     finger.lift()
     expect(dialog.get_by_role("link")).to_have_attribute("href", "/rules/#DRAW-1")
     dialog.get_by_role("button", name="Close").click()

@@ -20,11 +20,14 @@ SENTENCES = {
     (
         "no-mercy",
         "Wild Reverse Draw Four",
-    ): "The direction turns, you pick a colour, and the next player draws 4 or stacks.",
+    ): "The direction turns, you pick a colour, and 4 go on the stack. The next player draws it or stacks.",
+    ("no-mercy", "Red Skip"): "The next player loses the turn.",
     ("classic", "Red 7"): "It goes on red or on another 7.",
     ("classic", "Wild Draw Four"): "You pick a colour, and the next player draws 4 or challenges you.",
     ("flip", "Wild Draw Colour"): "You pick a colour, and the next player draws until it shows or challenges you.",
     ("playroom-no-mercy", "Wild Color Roulette"): "You pick a colour, and the next player draws until it shows.",
+    ("house-party", "Red Skip"): "The next player loses the turn. On a stack, it passes the stack on.",
+    ("house-party", "Red Draw Two"): "Adds 2 to the stack. The next player draws it or stacks.",
     ("house-party", "Buzzer"): "Chance picks a player, who draws two cards.",
 }
 
@@ -32,6 +35,9 @@ SENTENCES = {
 def test_a_sentence_follows_the_options() -> None:
     found = {(preset, card): what_cards_do(rules.PRESETS[preset])[card][0] for preset, card in SENTENCES}
     assert found == SENTENCES
+    passed_on = what_cards_do(replace(rules.PRESETS["no-mercy"], advanced_stacking=True))
+    assert passed_on["Red Discard All"][0] == "All your other red cards go with it. On a stack, it ends the stack."
+    assert passed_on["Red Skip Everyone"][0] == "You take another turn. On a stack, it ends the stack."
 
 
 def test_each_card_names_a_rule_that_applies() -> None:
