@@ -104,7 +104,7 @@ function answerOutOfTurn(card) {
   show(text);
 }
 
-let byTouch = false;
+let byTouch = matchMedia("(any-pointer: coarse)").matches; // the press; a guess for one that waited for this module
 let from = 0; // where the press began, in px from the upper edge of the window
 let holding = 0; // the timer of a long press
 let isHeld = false; // the press was a long one

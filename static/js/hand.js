@@ -1,7 +1,7 @@
 // The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
 import { say } from "./announce.js";
 import { onPageShown } from "./page_shown.js";
-import { markNew } from "./presses.js";
+import { markNew, pressAgain } from "./presses.js";
 import { recall, remember } from "./store.js";
 
 const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -11,6 +11,10 @@ const asList = () => recall("hand", "buttons") === "list";
 const nameOf = (card) => card.querySelector(".sr").textContent;
 const fits = (card) => card.getAttribute("aria-disabled") !== "true";
 const inHand = () => hand()?.contains(document.activeElement);
+const shownVersion = () => {
+  const { version, deal } = document.getElementById("main").dataset;
+  return `${version}.${deal}`;
+};
 let slot = 0; // index of the card that the keyboard is on
 let chosen = null; // the name of that card and which of its kind it is, or null if the reader has not heard of it
 let placing = false; // the script moves the focus
@@ -54,8 +58,7 @@ function follow(drawn = null) {
 // Who uses a pointer needs no selected card. It is said before whose turn it is, which can be long.
 function tell() {
   if (!inHand() || !(asList() || document.activeElement.matches(":focus-visible"))) return;
-  const { version, deal } = document.getElementById("main").dataset;
-  say(`Selected: ${chosen.name}.`, { version: `${version}.${deal}`, early: true });
+  say(`Selected: ${chosen.name}.`, { version: shownVersion(), early: true });
 }
 
 const sheet = document.createElement("link"); // the styles of the list, once it is wanted
@@ -156,10 +159,16 @@ document.addEventListener("click", (event) => {
 });
 
 // This module says what a card does, and stops presses that do not play yet: by touch, and out of turn.
-let careful = null;
 const byTouch = matchMedia("(any-pointer: coarse)").matches;
-const load = async () => (careful ??= await import("./card_info.js"));
+let canPress = false; // the module is there, or cannot be loaded: then each press plays
+let waiting = null; // the last press before that
+
+const load = () => import("./card_info.js");
 const explain = async (card) => (await load()).explain(card);
+async function prepare() {
+  await load().catch(console.warn);
+  canPress = true;
+}
 
 document.addEventListener("contextmenu", (event) => {
   const card = event.target.closest("#hand-cards .card, .top-card");
@@ -168,10 +177,14 @@ document.addEventListener("contextmenu", (event) => {
 });
 document.addEventListener(
   "click",
-  (event) => {
-    if (careful || !event.target.closest(byTouch ? ".card, .drawpile" : "[data-out-of-turn] .card")) return;
+  async (event) => {
+    if (canPress || !event.target.closest(byTouch ? ".card, .drawpile" : "[data-out-of-turn] .card")) return;
     event.preventDefault();
-    load();
+    event.stopPropagation();
+    waiting = event;
+    const shown = shownVersion();
+    await prepare();
+    if (waiting === event && shownVersion() === shown) pressAgain(event);
   },
   { capture: true },
 );
@@ -188,7 +201,7 @@ document.body.addEventListener("htmx:beforeSwap", () => {
   before = document.activeElement;
 });
 onPageShown(({ first, posted }) => {
-  if (byTouch || document.querySelector("[data-out-of-turn]")) load();
+  if (byTouch || document.querySelector("[data-out-of-turn]")) prepare();
   enhance();
   const lost = !first && before !== document.body && document.activeElement === document.body;
   const another = follow(posted || lost ? document.querySelector("#hand-cards [data-focus]") : null);

@@ -45,6 +45,12 @@ export function markAllNew() {
   seen.clear();
 }
 
+// Does a press that a script has stopped.
+export function pressAgain(event) {
+  last = { at: -Infinity };
+  event.target.dispatchEvent(new event.constructor(event.type, event));
+}
+
 function isTooSoon(control, at, by) {
   const since = at - last.at;
   if (control.hidden) return by === last.by && since < UNSEEN; // it only says why a key does nothing

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, Route, ViewportSize, expect
 
-from tests.browser.game_page import NewPage, TableForTwo, focused, shows, version
+from accounts.models import User
+from tests.browser.game_page import NewPage, TableForTwo, focused, open_game, shows, version
 from tests.browser.pauses import pause
 from tests.browser.places import MANY, STACK, Cast
-from tests.support.tables import log_of
+from tests.support.tables import TWO_HANDS, log_of, table_at
 
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 TOUCH: Final[dict[str, Any]] = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
@@ -100,6 +101,29 @@ def test_a_lifted_card_is_played_by_a_tap_or_a_flick(open_table: TableForTwo) ->
     tap(card(page, "Wild Draw Six"))
     expect(page.locator("#choose-r")).to_be_visible()  # a step of its own, so it is not lifted
     assert log_of(table) == ["0 play rS", "0 play yS"]
+
+
+def test_a_tap_waits_for_the_module_that_lifts_and_plays_without_it(new_page: NewPage, alice: User, bob: User) -> None:
+    page = new_page(alice, **TOUCH)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/card_info*.js", hold)
+    for is_there in (True, False):
+        table = table_at({**TWO_HANDS, "hands": [HAND, ["r4", "g3"]]}, [alice, bob])
+        open_game(page, table.game)
+        tap(card(page, "Red 1"))
+        tap(card(page, "Red 5"))  # only the last one counts
+        plays(page, 0)
+        if is_there:
+            held.pop().continue_()
+            expect(page.locator("#lifted")).to_have_text("Red 5. It goes on red or on another 5. Tap again to play it.")
+        else:
+            held.pop().fulfill(status=404)
+            plays(page, 1)
+    assert log_of(table) == ["0 play r5"]
 
 
 def test_the_draw_pile_is_a_button(open_table: TableForTwo) -> None:
