@@ -9,6 +9,8 @@ from common.readers_language import say
 from common.say import N_
 from games import rules
 from games.queries import GameView
+from games.render.card_rules import what_wild_does
+from games.render.mercy import mercy_of
 from games.render.straight import BETWEEN, chosen_plays
 from games.render.table import move_by_click
 from games.render.words import card_name, cards, color, listed
@@ -33,7 +35,7 @@ class MoveChoice(NamedTuple):
 class Chooser(NamedTuple):
     """The choice of a colour, a player or the next card of a straight.
 
-    `cancel_url` is empty if no other card can be played. `help` says how to choose, where that is not obvious.
+    `cancel_url` is empty if no other card can be played. `help` says how to choose, or what the card does besides.
     `card` is the card that is being played, empty for a roulette, and `side` the side in force, None if the deck has
     one side.
     """
@@ -128,7 +130,8 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     rest = list(seen.hand or ())
     rest.remove(card)
     question = say.text("move", "Which colour for {card}?", card=name)
-    return Chooser(question, _colors(ways, rest), cancel_url, card=card, side=seen.side)
+    does = what_wild_does(view, seen, card)
+    return Chooser(question, _colors(ways, rest), cancel_url, does, card, seen.side)
 
 
 def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move], here: str) -> Chooser:
@@ -182,15 +185,28 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
     if "take" in kinds and seen.pending is not None:
         owed = seen.pending.total
         # How many cards a colour costs is not known before it shows.
-        label = say.text("button", "Take {n}", n=owed) if owed else say.text("button", "Take the cards")
+        if _reaches_limit(view, seen, owed):
+            label = say.text("button", "Take {n}: you’re out", n=owed)
+        else:
+            label = say.text("button", "Take {n}", n=owed) if owed else say.text("button", "Take the cards")
         buttons.append(_draw_button("take", label))
     if "challenge" in kinds and seen.challenge is not None:
         label = say.text("button", "Challenge {name}", name=view.names[seen.challenge])
         buttons.append(Button("challenge", "challenge", label, "", CHALLENGE_KEY))
     if "draw" in kinds:
-        label = N_("Draw until one fits") if view.options.draw_until_playable else N_("Draw")
+        if _reaches_limit(view, seen, 1):
+            label = N_("Draw: you’re out")
+        else:
+            label = N_("Draw until one fits") if view.options.draw_until_playable else N_("Draw")
         buttons.append(_draw_button("draw", say.text("button", label), primary="play" not in kinds))
     return buttons
+
+
+def _reaches_limit(view: GameView, seen: rules.View, n: int) -> bool:
+    """Return True if the reader is out after drawing `n` cards (MERCY-1)."""
+    left = mercy_of(view, view.seats[seen.turn]).left
+    cards_to_draw = seen.draw_pile + seen.set_aside + len(seen.discard_pile) - 1  # the top card stays (TURN-5)
+    return 0 < left <= min(n, cards_to_draw)
 
 
 def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:

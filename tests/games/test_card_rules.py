@@ -17,10 +17,10 @@ SENTENCES = {
     ("no-mercy", "Red 7"): "You swap hands with a player of your choice.",
     ("no-mercy", "Blue 5"): "It goes on blue or on another 5.",
     ("no-mercy", "Green Discard All"): "All your other green cards go with it.",
-    (
-        "no-mercy",
-        "Wild Reverse Draw Four",
-    ): "The direction turns, you pick a colour, and 4 go on the stack. The next player draws it or stacks.",
+    ("no-mercy", "Wild Reverse Draw Four"): (
+        "The direction turns, you pick a colour and add 4 to the stack. The next player draws it or stacks."
+        " With two players left, that is you."
+    ),
     ("no-mercy", "Red Skip"): "The next player loses the turn.",
     ("classic", "Red 7"): "It goes on red or on another 7.",
     ("classic", "Wild Draw Four"): "You pick a colour, and the next player draws 4 or challenges you.",

@@ -449,6 +449,8 @@ def test_a_spectator_has_no_move_and_one_out_of_turn_says_so() -> None:
     assert [move and move.title for move in moves] == ["Your move", "Out of turn", "Out of turn"]
 
 
+NEARLY_OUT = {**PLAIN, "hands": [["b1"] * 22, ["r4", "g3"], ["y1", "y2"]]}
+DEBT_OF_6 = {"discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}
 EXPOSED = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1]}
 
 
@@ -458,6 +460,10 @@ EXPOSED = {**PLAIN, "hands": [["r5", "b1"], ["r4"], ["y1", "y2"]], "exposed": [1
         (PLAIN, 0, {}, [("draw", "Draw until one fits", "draw")]),
         ({**PLAIN, "hands": [["b1"], ["r4"]]}, 0, {"preset": "classic"}, [("draw", "Draw", "draw")]),
         (OWED, 0, {}, [("draw", "Take 6", "take")]),
+        ({**NEARLY_OUT, **DEBT_OF_6}, 0, {}, [("draw", "Take 6: you’re out", "take")]),
+        ({**NEARLY_OUT, **DEBT_OF_6, "draw_pile": ["y3"]}, 0, {}, [("draw", "Take 6", "take")]),
+        (NEARLY_OUT, 0, {"options": {"mercy_limit": 23}}, [("draw", "Draw: you’re out", "draw")]),
+        (NEARLY_OUT, 0, {"options": {"mercy_limit": 24}}, [("draw", "Draw until one fits", "draw")]),
         (DRAWN, 0, {}, [("play-drawn", "Play Red 5", "play r5")]),
         (DRAWN_IN_CLASSIC, 0, {"preset": "classic"},
          [("play-drawn", "Play Red 5", "play r5"), ("draw", "Keep it and pass", "pass")]),
@@ -501,6 +507,33 @@ def test_a_choice_says_what_decides_and_what_it_does(
     assert [f"{choice.name}: {choice.note}" for choice in asked.choices] == notes
     assert [choice.move for choice in asked.choices] == moves
     assert asked.cancel_url == cancel
+
+
+REVERSE = {**OWED, "hands": [["WR4", "b1"], ["r4", "g3"], ["y1", "y2"]]}
+
+
+@pytest.mark.parametrize(
+    ("position", "card", "game", "told"),
+    [
+        (OWED, "W6", {}, "You pick a colour and add 6 to the stack. The next player draws it or stacks."),
+        (
+            REVERSE,
+            "WR4",
+            {},
+            "The direction turns, you pick a colour and add 4 to the stack. The next player draws it or stacks."
+            " With two players left, that is you.",
+        ),
+        (
+            {**REVERSE, "hands": [["WR4", "b1"], [], ["y1", "y2"]], "out": [1]}, "WR4", {},
+            "With two players left, you draw 10 or stack.",
+        ),
+        ({**PLAIN, "hands": HANDS_WITH_A_WILD}, "W", {"preset": "classic"}, ""),
+    ],
+)  # fmt: skip
+def test_the_choice_of_a_colour_says_what_the_wild_does(
+    position: Mapping[str, Any], card: str, game: dict[str, Any], told: str
+) -> None:
+    assert chooser(seen(position, **game), choose=card).help == told
 
 
 @pytest.mark.parametrize("position", [PLAIN, OWED])
