@@ -119,6 +119,13 @@ row here is said, unless much else happened, and has no banner and no sound.
 PLAIN: Final = Telling()
 
 
+class Holds(NamedTuple):
+    """Says whose hand the reader holds now. Only what is said has a number, because a banner is there for longer."""
+
+    banner: str = ""
+    sentence: str = ""
+
+
 class Motion(NamedTuple):
     """What an event moves on the table, for static/js/motion.js.
 
@@ -232,7 +239,7 @@ def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: 
     newest, found = not newer, []
     for number, (event, said) in enumerate(zip(line.events, said_of(view, line), strict=True)):
         telling, concerned = _telling(event), _concerned(event, reader)
-        holds = ""
+        holds = Holds()
         if reader is not None and line.round == view.round:
             later = chain(line.events[number + 1 :], *(after.events for after in newer))
             holds = _holds(view, event, reader, names, later)
@@ -241,11 +248,11 @@ def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: 
             PageEvent(
                 key=f"{line.n}.{number}",
                 move=line.n,
-                text=" ".join(filter(None, (said, holds))),
+                text=" ".join(filter(None, (said, holds.sentence))),
                 # What is said of the reader's turn does not name its card again.
                 kept=telling.kept in concerned or (newest and view.my_turn and _names_card(view, event)),
                 at_once=telling.at_once and newest,
-                banner=" ".join(filter(None, (_banner(telling, event, reader, names), holds))),
+                banner=" ".join(filter(None, (_banner(telling, event, reader, names), holds.banner))),
                 seconds=max(0, seconds) if newest else 0,
                 motion=_motion(view, event, newest=newest),
                 sound=telling.sound if telling.kept in ("", *concerned) else "",
@@ -287,7 +294,9 @@ def _banner(telling: Telling, event: rules.Event, reader: int | None, names: Seq
     return sentence_case(say.form("banner", message, event.amount or 0, **facts))
 
 
-def _holds(view: GameView, event: rules.Event, reader: int, names: Sequence[str], later: Iterable[rules.Event]) -> str:
+def _holds(
+    view: GameView, event: rules.Event, reader: int, names: Sequence[str], later: Iterable[rules.Event]
+) -> Holds:
     """Return whose hand the reader holds since this event, and how many cards that is now.
 
     Empty if it moved no hand to the reader, or if the reader has yet another one or none by now. `later` are the
@@ -295,17 +304,20 @@ def _holds(view: GameView, event: rules.Event, reader: int, names: Sequence[str]
     """
     held = view.seats[reader]
     if held.out or event.kind not in ("swapped", "passed_hands"):
-        return ""
+        return Holds()
     following = list(later)
     giver = _giver(view, event, reader, following)
     if giver is None or any(_giver(view, other, reader, ()) is not None for other in following):
-        return ""
-    return say.plural(
-        "banner",
-        "You hold {name}’s hand now: {n} card.",
-        "You hold {name}’s hand now: {n} cards.",
-        held.cards,
-        name=names[giver],
+        return Holds()
+    return Holds(
+        say.text("banner", "You hold {name}’s hand now.", name=names[giver]),
+        say.plural(
+            "banner",
+            "You hold {name}’s hand now: {n} card.",
+            "You hold {name}’s hand now: {n} cards.",
+            held.cards,
+            name=names[giver],
+        ),
     )
 
 

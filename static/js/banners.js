@@ -29,17 +29,23 @@ function button(className, label, press) {
   return made;
 }
 
-function next() {
-  if (shown || !waiting.length) return;
-  const { text, seconds, kept } = waiting.shift();
+// In the strip, or in sight if the page is scrolled
+function place() {
+  if (!shown) return;
   const { left, top, width, height } = document.getElementById("strip").getBoundingClientRect();
-  shown = document.createElement("div");
-  shown.className = "banner";
-  if (!kept) shown.dataset.routine = "";
-  // In the strip, or in sight if the page is scrolled
   shown.style.top = `${Math.max(top + height / 2, 40)}px`;
   shown.style.left = `${left + width / 2}px`;
   shown.style.maxWidth = `${width}px`;
+}
+
+function next() {
+  if (shown || !waiting.length) return;
+  const { text, seconds, kept, hands } = waiting.shift();
+  shown = document.createElement("div");
+  shown.className = "banner";
+  shown.toggleAttribute("data-routine", !kept);
+  shown.toggleAttribute("data-hands", hands);
+  place();
   if (seconds && document.querySelector(CATCH)) {
     const bar = document.createElement("i");
     shown.append(button("say-it", text, () => document.querySelector(CATCH)?.click()), bar);
@@ -62,13 +68,16 @@ function next() {
 }
 
 // `kept`: nobody may miss it, so it does not wait for routine news, which may no longer be true when it is shown.
-export function show(text, { seconds = 0, kept = false } = {}) {
-  if (kept && !stays()) waiting.splice(0, waiting.length, ...waiting.filter((banner) => banner.kept));
-  waiting.push({ text, seconds, kept });
+// `hands`: it says that hands changed owners, so what older banners say of that is no longer true.
+export function show(text, { seconds = 0, kept = false, hands = false } = {}) {
+  const isOld = (banner) => (kept && !banner.kept) || (hands && banner.hands);
+  if (!stays()) waiting.splice(0, waiting.length, ...waiting.filter((banner) => !isOld(banner)));
+  waiting.push({ text, seconds, kept, hands });
   waiting.splice(0, waiting.length - MOST);
-  const routine = shown && "routine" in shown.dataset && !stays();
+  const marks = shown?.dataset ?? {};
+  const old = shown && !stays() && isOld({ kept: !("routine" in marks), hands: "hands" in marks });
   // A banner about a missing UNO call closes one that is about something else.
-  if ((kept && routine) || (seconds && shown && !("catch" in shown.dataset))) close();
+  if (old || (seconds && shown && !("catch" in marks))) close();
   next();
 }
 
@@ -89,5 +98,8 @@ document.body.addEventListener("htmx:beforeRequest", (event) => {
 });
 // The banner about a missing UNO call goes when nobody can be caught any more.
 onPageShown(() => {
+  place();
   if (shown && "catch" in shown.dataset && !document.querySelector(CATCH)) close();
 });
+addEventListener("scroll", place, { passive: true });
+addEventListener("resize", place);

@@ -20,7 +20,8 @@ function tell(events, posted) {
     const routine = !("kept" in event.dataset);
     if ("atOnce" in event.dataset) interrupt(text);
     else if (text) say(text, { move: routine && !posted ? Number(event.dataset.move) : 0 }); // the reader's own move is said at once
-    if (event.dataset.banner) show(event.dataset.banner, { seconds: Number(event.dataset.seconds ?? 0), kept: !routine });
+    const { banner, seconds = 0, motion } = event.dataset;
+    if (banner) show(banner, { seconds: Number(seconds), kept: !routine, hands: ["swap", "pass"].includes(motion) });
   }
 }
 

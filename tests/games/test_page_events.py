@@ -33,6 +33,7 @@ WAITING = {**PLAIN, "turn": 1}
 ALL = {0, 1, 2, None}
 FLIP = "Flip: the dark side"
 MOVED = "Hands move on."
+HOLD = "You hold {}’s hand now."
 HOLD_2, HOLD_3 = "You hold {}’s hand now: 2 cards.", "You hold {}’s hand now: 3 cards."
 LOT = "The lot falls on {}: +2"
 SIX = "Wild Draw Six, green."
@@ -70,14 +71,14 @@ BANNERS: list[tuple[Event, str, str, str]] = [
     (Event("knocked_out", 1), "No mercy: Bob is out", "No mercy: you’re out", "No mercy: Bob is out"),
     (
         Event("swapped", 0, target=1),
-        HOLD_3.format("Bob"),
-        f"Ann took your hand. {HOLD_2.format('Ann')}",
+        HOLD.format("Bob"),
+        f"Ann took your hand. {HOLD.format('Ann')}",
         "",
     ),
     (
         Event("passed_hands", 0, amount=1),
-        f"{MOVED} {HOLD_3.format('Chen')}",
-        f"{MOVED} {HOLD_2.format('Ann')}",
+        f"{MOVED} {HOLD.format('Chen')}",
+        f"{MOVED} {HOLD.format('Ann')}",
         MOVED,
     ),
     (Event("flipped", 0, card="o5", reason="dark"), FLIP, FLIP, FLIP),
