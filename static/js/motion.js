@@ -217,10 +217,10 @@ export function play(events) {
     if (moved.includes(event)) start += Math.max(MOTIONS[motion](event, start, event === lastPlay), NEXT_MOVE);
   }
   if (start > LONG) {
-    const stage = document.getElementById("table").getBoundingClientRect();
-    // At the lower end of the table, or in sight if the page is scrolled
-    skip.style.top = `${Math.min(Math.max(stage.bottom, 60), innerHeight)}px`;
-    skip.style.left = `${stage.right}px`;
+    const { left, bottom } = top().getBoundingClientRect();
+    // At the lower end of the piles, where it covers nothing but cards, or in sight if the page is scrolled
+    skip.style.top = `${Math.min(Math.max(bottom, 60), innerHeight)}px`;
+    skip.style.left = `${left}px`;
     skip.hidden = false;
     at(start, stop);
   }
