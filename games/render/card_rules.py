@@ -93,7 +93,7 @@ def what_cards_do(options: Options) -> dict[str, tuple[str, str]]:
 
 
 def what_wild_does(view: GameView, seen: rules.View, card: str) -> str:
-    """Return what a wild of the reader does besides its colour (WR4-2). Empty if that is all, or it is the last card."""
+    """Return what a wild of the reader does besides its colour (WR4-2). Empty if that is all, or it is the last."""
     side, options = view.options.rules.sides[seen.side], view.options
     effects, stacks = side.effects[card], options.stacking != "off"
     if not effects or len(seen.hand or ()) < 2:

@@ -520,8 +520,10 @@ REVERSE = {**OWED, "hands": [["WR4", "b1"], ["r4", "g3"], ["y1", "y2"]]}
             REVERSE,
             "WR4",
             {},
-            "The direction turns, you pick a colour and add 4 to the stack. The next player draws it or stacks."
-            " With two players left, that is you.",
+            (
+                "The direction turns, you pick a colour and add 4 to the stack. The next player draws it or stacks."
+                " With two players left, that is you."
+            ),
         ),
         (
             {**REVERSE, "hands": [["WR4", "b1"], [], ["y1", "y2"]], "out": [1]}, "WR4", {},
