@@ -16,10 +16,14 @@ from games.render.words import round_cancelled
 
 
 class NewsStep(NamedTuple):
-    """A move or an event between the moves, in a line. `card` is the face that was played, empty if none was."""
+    """A move or an event between the moves, in a line.
+
+    `card` is the face that was played, empty if none was, and `side` the side that has it.
+    """
 
     text: str
     card: rules.Card = ""
+    side: str | None = None
 
 
 class News(NamedTuple):
@@ -66,8 +70,8 @@ def since_your_move(view: GameView, lines: Sequence[LogLine], notes: Sequence[Lo
     first = before[-1].round if before else lines[0].round if lines and lines[0].n > 1 else 1
     cancelled = [number for number in view.cancelled if number >= first and round_cancelled(number) not in known]
     news = [((number, inf), NewsStep(round_cancelled(number))) for number in cancelled]
-    shown = [line for line in newer if line.round not in cancelled]
-    news += [((line.round, float(line.n)), _step(view, line)) for line in shown]
+    shown, sides = [line for line in newer if line.round not in cancelled], _sides(view, newer)
+    news += [((line.round, float(line.n)), _step(view, line, sides[line.n])) for line in shown]
     since = before[-1].n if before else 0
     for note in notes[seated:]:
         if note.in_news and note.version >= since:
@@ -76,9 +80,23 @@ def since_your_move(view: GameView, lines: Sequence[LogLine], notes: Sequence[Lo
     return [step for _, step in sorted(news, key=itemgetter(0)) if step.text]
 
 
-def _step(view: GameView, line: LogLine) -> NewsStep:
+def _sides(view: GameView, lines: Sequence[LogLine]) -> dict[int, str | None]:
+    """Return the side in force before each of these lines, the newest of the log, by their numbers.
+
+    The end of an earlier round counts as played on the first side, unless a Flip follows there.
+    """
+    side, sides = view.view.side if view.view else None, dict[int, str | None]()
+    for line in reversed(lines):
+        for event in line.events:
+            if event.kind == "flipped":
+                side = view.options.rules.other_side(event.reason)
+        sides[line.n] = side
+    return sides
+
+
+def _step(view: GameView, line: LogLine, side: str | None) -> NewsStep:
     played = [event for event in line.events if event.kind in ("played", "shed", "missed")]
     cards = [card for event in played for card in (event.card, *(event.cards or ())) if card]
     # The table shows the direction.
     said = [text for event, text in zip(line.events, said_of(view, line), strict=True) if event.kind != "turned_round"]
-    return NewsStep(" ".join(filter(None, said)), cards[0] if cards else "")
+    return NewsStep(" ".join(filter(None, said)), cards[0] if cards else "", side)

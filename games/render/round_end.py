@@ -61,7 +61,7 @@ class EndedRound(NamedTuple):
     - `result` says who won. `title` is the first line, about the reader, and `story` a sentence, empty for none.
     - `lead` says who leads the match, empty for a single round and once it is over.
     - `card` is the card that knocked the reader out, or else won, and `card_name` its name. Both are empty if there was
-      none. `side` is the side that has it.
+      none. `side` is the side in force when it was played, None before any Flip.
     - `numbers` are empty for somebody who did not play, and if all of them are 0.
     - `bars`: scores are shown as bars. `unit` is what the points are called.
     - `go` is the label of the button that leads on.
@@ -93,7 +93,8 @@ def round_end(end: EndForReader, feats: rules.Feats | None, best: rules.Feats | 
 
     `feats` is what they did, `best` their best in other games. The players are in the order of `order_of_result`.
     """
-    view, ended, story, card = end.view, end.ended, end.sentence(), end.card
+    view, ended, story, finisher = end.view, end.ended, end.sentence(), end.finisher
+    card = finisher.card if finisher else None
     is_match = view.options.is_match
     order = sorted(view.seats, key=lambda seat: order_of_result(view, end.winner, seat))
     most = max(view.target, *(seat.score for seat in view.seats), 1)
@@ -105,7 +106,7 @@ def round_end(end: EndForReader, feats: rules.Feats | None, best: rules.Feats | 
         lead=_lead(view, ended.outcome) if is_match and view.winner is None else "",
         card=card or "",
         card_name=card_name(card) if card else "",
-        side=ended.hands[0].side,
+        side=finisher.side if finisher else None,
         numbers=_numbers(feats, best) if feats is not None and any(feats) else [],
         rows=[_row(view, seat, ended, most, end.winner) for seat in order],
         bars=is_match,

@@ -97,10 +97,9 @@ class EndForReader:
         return self.story.outs.get(self.view.you) if self.story and self.view.you is not None else None
 
     @property
-    def card(self) -> rules.Card | None:
-        """The card that knocked the reader out, or else won. None if there was none."""
-        blow = self.blow or (self.story.win if self.story else None)
-        return blow.card if blow else None
+    def finisher(self) -> rules.Blow | None:
+        """What knocked the reader out, or else won. None if nothing did or the game is too long to be told."""
+        return self.blow or (self.story.win if self.story else None)
 
     def for_others(self) -> EndForReader:
         """Return the end as somebody sees it who did not play."""

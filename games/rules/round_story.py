@@ -15,13 +15,14 @@ class Blow(NamedTuple):
 
     ``card`` is the card that did it and ``by`` the seat that played it. Nobody else did anything to a player who drew
     too many cards in their own turn (``by`` is None), and who caught a missing UNO call needed no card. ``stack`` is
-    the number of owed cards, 0 if it was no stack.
+    the number of owed cards, 0 if it was no stack. ``side`` is the side that was in force, None before any Flip.
     """
 
     n: int
     card: Card | None = None
     by: int | None = None
     stack: int = 0
+    side: str | None = None
 
 
 class Feats(NamedTuple):
@@ -79,12 +80,13 @@ class _Walk:
         self.win: Blow | None = None
         self.debt = Blow(0)
         self.last_cards: dict[int, Blow] = {}
+        self.side: str | None = None
 
     def add(self, line: LoggedMove) -> None:
         """Follow one line."""
         if self.win is not None:
             self._begin()
-        self.played = self.cause = Blow(line.n)
+        self.played = self.cause = Blow(line.n, side=self.side)
         self.taken: dict[int, int] = {}
         for event in line.events:
             self._follow(event)
@@ -97,6 +99,8 @@ class _Walk:
                 self.played = self.cause = self.played._replace(card=event.card, by=event.seat)
             case "caught":
                 self.cause = Blow(self.played.n, by=event.seat)
+            case "flipped":
+                self.side = event.reason
             case "owes" | "owes_color" | "aimed":
                 self._owe(event)
             case "drew" | "turned_over":

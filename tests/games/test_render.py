@@ -704,6 +704,17 @@ def test_since_your_move_lists_what_others_did_in_order() -> None:
     assert page(seen(PLAIN, 1), lines).news is None
 
 
+def test_since_your_move_shows_each_card_on_the_side_that_was_in_force() -> None:
+    wild = Event("played", 1, "W", color="r")
+    flip = line(2, 2, Event("played", 2, "rF"), Event("flipped", 2, card="o5", reason="dark"))
+    hands = [["r5/o5", "b1/t1"], ["W/u3", "r4/t1"], ["b9/WD", "y1/u9"]]
+    view = seen(
+        {**PLAIN, "hands": hands, "draw_pile": ["b5/p5"], "discard_pile": ["r3/o3"], "side": "dark"}, preset="flip"
+    )
+    steps = since_your_move(view, [line(1, 1, wild), flip, line(3, 1, wild)])
+    assert [step.side for step in steps] == ["light", "light", "dark"]
+
+
 @pytest.mark.parametrize("text", ["clock draw", "clock uno", "clock buzz"])
 def test_what_the_clock_did_for_the_reader_is_no_move_of_the_reader(text: str) -> None:
     lines = [

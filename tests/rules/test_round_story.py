@@ -75,6 +75,16 @@ ROUNDS: Final[dict[str, tuple[list[LoggedMove], dict[int, Blow], Blow | None]]] 
         {},
         Blow(10, "r1", 2),
     ),
+    "a wild card before a Flip": (
+        [
+            LoggedMove(1, "play rF", [played(0, "rF"), Event("flipped", 0, card="o5", reason="dark")]),
+            LoggedMove(2, "play WD", [played(1, "WD"), Event("owes_color", 2, color="o")]),
+            LoggedMove(3, "play oF", [played(0, "oF"), Event("flipped", 0, card="r5", reason="light")]),
+            LoggedMove(4, "take", [Event("turned_over", 2, color="o", cards=("r1",), amount=1), out(2)]),
+        ],
+        {2: Blow(4, "WD", 1, side="dark")},
+        None,
+    ),
     "a player who left": (
         [LoggedMove(7, "leave", [Event("left", 1), won(0, "last_one_in")])],
         {},
