@@ -27,8 +27,8 @@ setInterval(() => {
   if (version !== window.versions.at(-1)?.[0]) window.versions.push([version, performance.now()]);
 }, 20);
 """
-FIRST_STEP = re.compile(rf"since={OUT_AT - 1}&deal=1&revision=\d+$")
-NEXT_STEP = re.compile(rf"since={OUT_AT}&deal=1&revision=\d+$")
+FIRST_STEP = re.compile(rf"since={OUT_AT - 1}&deal=1&revision=\d+(&tip=\w+)?$")
+NEXT_STEP = re.compile(rf"since={OUT_AT}&deal=1&revision=\d+(&tip=\w+)?$")
 """The fetch after the move that knocks bob out, but not that of the link to the end."""
 
 
