@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from common.readers_language import say
 from common.say import N_
-from games import rules
 from games.queries import GameView
 from games.render.rulebook import table_rules_url
 from games.render.words import card_name, color_in_sentence
@@ -66,12 +65,6 @@ _ON_STACK: Final[dict[Effect, str]] = {
 }
 """What else a card does that is played while cards are owed. Draw cards have no such sentence."""
 
-_AIMS_AT_ITS_PLAYER: Final = {
-    False: N_("With two players left, you draw {n}."),
-    True: N_("With two players left, you draw {n} or stack."),
-}
-"""What it does with two players left (WR4-2), by whether it can be stacked on."""
-
 _DRAW_COLOR: Final = {
     False: N_("You pick a colour, and the next player draws until it shows."),
     True: N_("You pick a colour, and the next player draws until it shows or challenges you."),
@@ -90,18 +83,6 @@ def what_cards_do(options: Options) -> dict[str, tuple[str, str]]:
     stacks = options.stacking != "off"
     sides = options.rules.sides.values()
     return {card_name(face.text): _does(face, side, stacks=stacks) for side in sides for face in side.faces.values()}
-
-
-def what_wild_does(view: GameView, seen: rules.View, card: str) -> str:
-    """Return what a wild of the reader does besides its colour (WR4-2). Empty if that is all, or it is the last."""
-    side, options = view.options.rules.sides[seen.side], view.options
-    effects, stacks = side.effects[card], options.stacking != "off"
-    if not effects or len(seen.hand or ()) < 2:
-        return ""
-    face, owed = side.faces[card], seen.pending.total if seen.pending else 0
-    if "next_owes_after_reverse" in effects and len(seen.counts) - len(seen.out) == 2:
-        return say.text("card rule", _AIMS_AT_ITS_PLAYER[stacks], n=say.number(face.value + owed))
-    return _does(face, side, stacks=stacks)[0]
 
 
 def _does(face: Face, side: SideRules, *, stacks: bool) -> tuple[str, str]:

@@ -9,7 +9,6 @@ from common.readers_language import say
 from common.say import N_
 from games import rules
 from games.queries import GameView
-from games.render.card_rules import what_wild_does
 from games.render.mercy import mercy_of
 from games.render.straight import BETWEEN, chosen_plays
 from games.render.table import move_by_click
@@ -35,7 +34,7 @@ class MoveChoice(NamedTuple):
 class Chooser(NamedTuple):
     """The choice of a colour, a player or the next card of a straight.
 
-    `cancel_url` is empty if no other card can be played. `help` says how to choose, or what the card does besides.
+    `cancel_url` is empty if no other card can be played. `help` says how to choose, or who draws for the card.
     `card` is the card that is being played, empty for a roulette, and `side` the side in force, None if the deck has
     one side.
     """
@@ -81,6 +80,23 @@ class YourMove(NamedTuple):
 
 
 HOW_TO_SEND_A_STRAIGHT: Final = N_("All in one go: a straight can’t be continued later.")
+YOU_DRAW: Final = {
+    False: N_("With two players left, you draw {n}."),
+    True: N_("With two players left, you draw {n} or stack."),
+}
+"""What a Wild Reverse Draw Four does with two players left, by whether it can be stacked on."""
+NEXT_DRAWS: Final = {
+    (False, False): N_("{name} draws {n}."),
+    (True, False): N_("{name} draws {n} or stacks."),
+    (False, True): N_("{name} draws {n} or challenges you."),
+    (True, True): N_("{name} draws {n}, stacks or challenges you."),
+}
+"""What other wild draw cards do, by whether they can be stacked on and challenged."""
+NEXT_DRAWS_COLOR: Final = {
+    False: N_("{name} draws until it shows."),
+    True: N_("{name} draws until it shows or challenges you."),
+}
+"""What a wild does that draws until its colour shows, by whether it can be challenged."""
 DRAW_KEYS: Final = "space x"
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "f"
@@ -130,8 +146,23 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     rest = list(seen.hand or ())
     rest.remove(card)
     question = say.text("move", "Which colour for {card}?", card=name)
-    does = what_wild_does(view, seen, card)
-    return Chooser(question, _colors(ways, rest), cancel_url, does, card, seen.side)
+    return Chooser(question, _colors(ways, rest), cancel_url, _who_draws(view, seen, card), card, seen.side)
+
+
+def _who_draws(view: GameView, seen: rules.View, card: str) -> str:
+    """Return who draws for a wild of the reader, empty if nobody does or it is the last card (DRAW-1, WR4-2)."""
+    side, stacks = view.options.rules.sides[seen.side], view.options.stacking != "off"
+    effects, face = side.effects[card], side.faces[card]
+    if view.you is None or not effects or len(seen.hand or ()) < 2:
+        return ""
+    n = say.number(face.value + (seen.pending.total if seen.pending else 0))
+    turns = "next_owes_after_reverse" in effects
+    if turns and len(seen.counts) - len(seen.out) == 2:
+        return say.text("move", YOU_DRAW[stacks], n=n)
+    name = view.names[seen.previous_seat(view.you) if turns else seen.next_seat(view.you)]
+    challenged = "allow_challenge" in effects
+    message = NEXT_DRAWS[stacks, challenged] if face.value else NEXT_DRAWS_COLOR[challenged]
+    return say.text("move", message, name=name, n=n)
 
 
 def _next_card(view: GameView, seen: rules.View, straight: Sequence[rules.Move], here: str) -> Chooser:

@@ -63,6 +63,7 @@ class EndedRound(NamedTuple):
     - `card` is the card that knocked the reader out, or else won, and `card_name` its name. Both are empty if there was
       none. `side` is the side in force when it was played, None before any Flip.
     - `numbers` are empty for somebody who did not play, and if all of them are 0.
+    - `about_points` says where the points of the winner come from, empty where the fewest points win.
     - `bars`: scores are shown as bars. `unit` is what the points are called.
     - `go` is the label of the button that leads on.
     - `moment_url` leads to the moment that the story is about, and `share` is the text to share it with. Both are empty
@@ -80,6 +81,7 @@ class EndedRound(NamedTuple):
     side: str | None
     numbers: Sequence[EndNumber]
     rows: Sequence[EndRow]
+    about_points: str
     bars: bool
     unit: str
     go: str
@@ -109,6 +111,7 @@ def round_end(end: EndForReader, feats: rules.Feats | None, best: rules.Feats | 
         side=finisher.side if finisher else None,
         numbers=_numbers(feats, best) if feats is not None and any(feats) else [],
         rows=[_row(view, seat, ended, most, end.winner) for seat in order],
+        about_points="" if _is_penalty(view) else _about_points(view.options),
         bars=is_match,
         unit=say.text("points", "penalty points") if _is_penalty(view) else say.text("points", "points"),
         go=_go(view),
@@ -201,6 +204,18 @@ def _points(view: GameView, n: int) -> str:
     if _is_penalty(view):
         return say.plural("points", "{n} penalty point", "{n} penalty points", n)
     return say.plural("points", "{n} point", "{n} points", n)
+
+
+def _about_points(options: rules.Options) -> str:
+    """Return where the points of a winner come from (SCORE-1, SCORE-2)."""
+    if not options.mercy_limit:
+        return say.text("round end", "Points: the cards that others hold.")
+    return say.plural(
+        "round end",
+        "Points: the cards that others hold, and {n} for each player who is out.",
+        "Points: the cards that others hold, and {n} for each player who is out.",
+        options.mercy_points,
+    )
 
 
 def _lead(view: GameView, outcome: rules.Outcome) -> str:

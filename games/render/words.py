@@ -446,15 +446,15 @@ def detail(view: GameView) -> str:
     if view.you in seen.out and view.options.is_match:
         return say.plural(
             "detail",
-            "You reached {n} card: you’re out until the next deal.",
-            "You reached {n} cards: you’re out until the next deal.",
+            "You’re out: {n} card. Next deal soon.",
+            "You’re out: {n} cards. Next deal soon.",
             view.options.mercy_limit,
         )
     if view.you in seen.out:
         return say.plural(
             "detail",
-            "You reached {n} card: you’re out of this round.",
-            "You reached {n} cards: you’re out of this round.",
+            "You’re out: you reached {n} card.",
+            "You’re out: you reached {n} cards.",
             view.options.mercy_limit,
         )
     if seen.phase == "buzz":

@@ -203,8 +203,8 @@ ANSWERED_IN_A_HOUSE_PARTY = (
         (CHALLENGED, 2, {"preset": "classic"}, ""),
         (CHALLENGED, None, {"preset": "classic"}, "You are watching."),
         (PLAIN, None, {}, "You are watching."),
-        (KNOCKED_OUT, 1, {}, "You reached 25 cards: you’re out of this round."),
-        (KNOCKED_OUT, 1, {"target": 500}, "You reached 25 cards: you’re out until the next deal."),
+        (KNOCKED_OUT, 1, {}, "You’re out: you reached 25 cards."),
+        (KNOCKED_OUT, 1, {"target": 500}, "You’re out: 25 cards. Next deal soon."),
         (RUN, 1, LIVE, "You can continue your straight."),
         (RUN, 2, LIVE, "Jump in with Yellow 3!"),
         (RUN, 2, {"preset": "house-party", "pace": "standard"}, ""),
@@ -373,6 +373,7 @@ def test_points_of_which_the_fewest_win_are_called_penalty_points() -> None:
 def test_a_round_that_is_over_or_was_before_shows_its_result_and_all_hands() -> None:
     ended = there(page(seen(OVER, 1, target=5)).ended)
     assert ended.result == "Ann wins round 1"
+    assert ended.about_points == "Points: the cards that others hold, and 250 for each player who is out."
     assert [(row.name, [card.text for card in row.cards], row.none, row.note) for row in ended.rows] == [
         ("Ann", [], "no cards left", ""),
         ("Bob", ["r4", "g3"], "no cards left", "2 cards, 7 points"),
@@ -515,24 +516,20 @@ REVERSE = {**OWED, "hands": [["WR4", "b1"], ["r4", "g3"], ["y1", "y2"]]}
 @pytest.mark.parametrize(
     ("position", "card", "game", "told"),
     [
-        (OWED, "W6", {}, "You pick a colour and add 6 to the stack. The next player draws it or stacks."),
-        (
-            REVERSE,
-            "WR4",
-            {},
-            (
-                "The direction turns, you pick a colour and add 4 to the stack. The next player draws it or stacks."
-                " With two players left, that is you."
-            ),
-        ),
+        (OWED, "W6", {}, "Bob draws 12 or stacks."),
+        (REVERSE, "WR4", {}, "Chen draws 10 or stacks."),
         (
             {**REVERSE, "hands": [["WR4", "b1"], [], ["y1", "y2"]], "out": [1]}, "WR4", {},
             "With two players left, you draw 10 or stack.",
         ),
+        (
+            {**PLAIN, "hands": [["W4", "b1"], ["r4"], ["y1"]]}, "W4", {"preset": "classic"},
+            "Bob draws 4 or challenges you.",
+        ),
         ({**PLAIN, "hands": HANDS_WITH_A_WILD}, "W", {"preset": "classic"}, ""),
     ],
 )  # fmt: skip
-def test_the_choice_of_a_colour_says_what_the_wild_does(
+def test_the_choice_of_a_colour_says_who_draws(
     position: Mapping[str, Any], card: str, game: dict[str, Any], told: str
 ) -> None:
     assert chooser(seen(position, **game), choose=card).help == told
