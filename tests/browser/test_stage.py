@@ -18,6 +18,7 @@ from games.models import Game, Hand, Move, Seat
 from games.queries import Table
 from games.staff import tables
 from tests.browser.game_page import LEFT_EDGE, NewPage, after, first_choice, open_game, play, wait_for_me
+from tests.browser.pauses import pause
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
 from tests.browser.test_connection import DESK
 from tests.browser.test_layout import PHONE
@@ -249,11 +250,16 @@ def test_the_line_of_news_is_whole_on_small_screens(new_page: NewPage, cast: Cas
         game = table_after([cast.alice, cast.bob, cast.charlie], 7, seed=0).game
         Game.objects.filter(pk=game.pk).update(target=500)
         tables.void_round(game_id=game.pk, by=ann, reason="Asked for by all of them", now=timezone.now())
-    page = new_page(cast.alice)
+    page = new_page(cast.alice, script="localStorage.setItem('sounds', 'off')")
     page.goto(game.get_absolute_url())
     title = page.locator("#news > summary")
     said = "Staff cancelled round 1" if what == "a round cancelled" else "3 things"
     expect(title).to_contain_text(f"So far {said}", use_inner_text=True)
+    page.set_viewport_size(size(390, 844))
+    expect(title).to_be_hidden()  # a tip has its place
+    pause(page)
+    page.get_by_role("button", name="No tips").click()
+    expect(title).to_be_visible()
     for width, height in ((390, 844), (844, 390), (640, 400)):
         page.set_viewport_size(size(width, height))
         assert not page.locator("#news .brief").evaluate(CUT_OFF), width
