@@ -441,7 +441,7 @@ def test_out_of_turn_only_a_card_that_can_be_played_stands_out(
     page = shown(new_page, cast, {**MANY, "turn": 1})
     pale = """() => [...document.querySelectorAll("#hand-cards .face")].map((face) =>
         getComputedStyle(face).filter.startsWith("saturate"))"""
-    assert set(page.evaluate(pale)) == {True}
+    assert set(page.evaluate(pale)) == {False}
     table = at_live_table([bob, alice], [["y2", "y5", "b1"], ["g3", "r1", "W"]], {})
     page.goto(table.game.get_absolute_url())
     assert page.evaluate(pale) == [True, False, True]
