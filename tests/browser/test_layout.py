@@ -68,7 +68,7 @@ FAULTS: Final = """() => {
     found.push(...overlaps(".say h1, .due span, .tip, #table, #hand-cards, .tool:not(.tip *), #move > *, .you .disc"));
     found.push(...overlaps("#hand-cards, #move"));
     const players = ".player:not(.you) :is(.disc, .name, .state)";
-    found.push(...overlaps(`.tip, .drawpile, .top-card > .face, .stage dd, ${players}`));
+    found.push(...overlaps(`.tip, .drawpile, .top-card > .face, .stage :not(.pile-size) > dd, ${players}`));
     for (const e of all("#move :is(.button, input), .sort a, #hand-list, .who, .board summary")) {
         const {width, height, bottom} = e.getBoundingClientRect();
         if (width < 43.9 || height < 43.9 || bottom > innerHeight + .1) found.push(`${name(e)} small or cut`);
