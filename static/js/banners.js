@@ -40,9 +40,9 @@ function place() {
 
 function next() {
   if (shown || !waiting.length) return;
-  const { text, seconds, kept, hands } = waiting.shift();
+  const { text, seconds, kept, hands, sound } = waiting.shift();
   shown = document.createElement("div");
-  shown.className = "banner";
+  shown.className = `banner ${sound}`;
   shown.toggleAttribute("data-routine", !kept);
   shown.toggleAttribute("data-hands", hands);
   place();
@@ -69,10 +69,10 @@ function next() {
 
 // `kept`: nobody may miss it, so it does not wait for routine news, which may no longer be true when it is shown.
 // `hands`: it says that hands changed owners, so what older banners say of that is no longer true.
-export function show(text, { seconds = 0, kept = false, hands = false } = {}) {
+export function show(text, { seconds = 0, kept = false, hands = false, sound = "" } = {}) {
   const isOld = (banner) => (kept && !banner.kept) || (hands && banner.hands);
   if (!stays()) waiting.splice(0, waiting.length, ...waiting.filter((banner) => !isOld(banner)));
-  waiting.push({ text, seconds, kept, hands });
+  waiting.push({ text, seconds, kept, hands, sound });
   waiting.splice(0, waiting.length - MOST);
   const marks = shown?.dataset ?? {};
   const old = shown && !stays() && isOld({ kept: !("routine" in marks), hands: "hands" in marks });

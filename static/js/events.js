@@ -20,8 +20,9 @@ function tell(events, posted) {
     const routine = !("kept" in event.dataset);
     if ("atOnce" in event.dataset) interrupt(text);
     else if (text) say(text, { move: routine && !posted ? Number(event.dataset.move) : 0 }); // the reader's own move is said at once
-    const { banner, seconds = 0, motion } = event.dataset;
-    if (banner) show(banner, { seconds: Number(seconds), kept: !routine, hands: ["swap", "pass"].includes(motion) });
+    const { banner, seconds = 0, motion, sound } = event.dataset;
+    const hands = ["swap", "pass"].includes(motion);
+    if (banner) show(banner, { seconds: Number(seconds), kept: !routine, hands, sound });
   }
 }
 
