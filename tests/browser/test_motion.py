@@ -244,6 +244,13 @@ def test_a_banner_that_matters_does_not_wait_for_routine_news(open_table: TableF
     # At once: routine news would stay two and a half seconds first.
     assert page.locator(".banner").all_inner_texts() == ["+6 on you"]
     expect(page.locator(".banner")).to_have_text("alice has UNO")
+    page.evaluate("""import(performance.getEntriesByType("resource").find(({ name }) => name.includes("/banners")).name)
+    .then((module) => {
+        module.show('You hold alice’s hand now.', { kept: true, hands: true });
+        module.show('Hands move on.', { kept: true, hands: true });
+    })""")
+    # What the first said of hands is no longer true.
+    assert page.locator(".banner").all_inner_texts() == ["Hands move on."]
 
 
 def test_banners_stay_until_closed_if_the_player_wants(watched: Watched) -> None:
