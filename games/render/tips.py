@@ -121,8 +121,8 @@ TIPS: Final[dict[str, Tip]] = {
     "buzzer": Tip(N_("Press at once! Whoever presses last draws two cards."), _press),
     "catch": Tip(
         (
-            N_("Somebody forgot UNO. Press Catch, and that player draws {n} card."),
-            N_("Somebody forgot UNO. Press Catch, and that player draws {n} cards."),
+            N_("Catch! Whoever forgot UNO draws {n} card."),
+            N_("Catch! Whoever forgot UNO draws {n} cards."),
         ),
         _catch,
     ),
