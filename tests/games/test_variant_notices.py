@@ -175,7 +175,7 @@ def test_a_debt_that_a_standing_order_made_is_a_turn_of_its_debtor(three: list[U
     move(table, three[0], "play r+2")
     assert told() == [("alice", TURN, 2, "")]
     assert task_of(table, three[0]) == "Your turn. Take 4."
-    assert news_of(table, three[0]) == ["A standing order plays. charlie intercepts bob. charlie: Green Draw Two."]
+    assert news_of(table, three[0]) == ["charlie intercepts bob. charlie: Green Draw Two."]
 
 
 def test_who_is_out_of_a_round_reads_that_its_points_decided_the_match(alice: User, bob: User) -> None:
