@@ -198,13 +198,11 @@ def _actions(view: GameView, free: int, usual_bot: str) -> list[Action]:
     if view.you is None:
         return [action_at(view, "join", say.text("button", "Sit down"), "primary")] if free else []
     found, seated = [], len(view.seats)
-    if view.hosting and seated > 1:
-        label = say.plural("button", "Start with {n} player", "Start with {n} players", seated)
-        found.append(action_at(view, "start", label, "primary"))
-    elif view.hosting:
-        # It is there so that nothing moves when somebody sits down.
-        needs = action_at(view, "start", say.text("button", "Start: needs 2 players"), "quiet")
-        found.append(needs._replace(off=True))
+    if view.hosting:
+        # A host alone sees what it takes, in a button of the same size: nothing moves when somebody sits down.
+        label = say.plural("button", "Start with {n} player", "Start with {n} players", max(seated, 2))
+        start = action_at(view, "start", label, "primary" if seated > 1 else "quiet")
+        found.append(start._replace(off=seated < 2))
     if view.hosting and free:
         bot = next((seat.bot for seat in view.seats if seat.bot), usual_bot)
         found.append(action_at(view, "add-bot", say.text("button", "Add a bot"), "", ("bot", bot)))
