@@ -1,12 +1,10 @@
-// A control that sends a form shows at once that it was pressed. It keeps for motion.js what the
-// hand was before the newest change.
+// A control that sends a form shows at once that it was pressed. This keeps what the hand was before the newest change for
+// motion.js, which is loaded when something moves.
 const hand = () => [...document.querySelectorAll("#hand-cards .card")];
 
 export const nameOf = (card) => card.querySelector(".sr").textContent;
 export let held = hand().map(nameOf); // names of the cards
 export let pressed = null; // rectangle of the card that the player has pressed
-
-addEventListener("load", () => import("./motion.js")); // before the connection can be lost
 
 // The server's markup of the next page does not have the class.
 document.body.addEventListener("htmx:beforeRequest", (event) => {
