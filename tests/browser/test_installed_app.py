@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from accounts.models import User
 from games.web.installed_app import OF_OFFLINE_PAGE, _address
 from tests.browser.checks import TOO_WIDE
-from tests.browser.game_page import open_game, shows
+from tests.browser.game_page import LEFT_EDGE, open_game, shows
 from tests.browser.places import MANY, Cast
 from tests.browser.test_axe import violations
 from tests.browser.test_layout import PHONE
@@ -96,7 +96,7 @@ def test_only_the_offline_page_and_static_files_with_a_hash_are_stored(app: Brow
     table = cast.table(MANY)
     page = installed(app)
     open_game(page, table.game)
-    page.get_by_role("button", name="Red 3").click()
+    page.get_by_role("button", name="Red 3").click(position=LEFT_EDGE)
     shows(page, table.game.version + 1)
     for address in ("/accounts/me/", "/notices/settings/", "/notices/", f"/games/{table.game.code}/log/"):
         page.goto(address)
@@ -146,7 +146,7 @@ def test_the_icon_has_the_number_of_games_that_wait(app: BrowserContext, cast: C
     page.add_init_script(BADGES)
     open_game(page, first.game)
     assert page.evaluate("window.badges") == [2]
-    page.get_by_role("button", name="Red 3").click()
+    page.get_by_role("button", name="Red 3").click(position=LEFT_EDGE)
     shows(page, first.game.version + 1)
     page.wait_for_function("() => window.badges.at(-1) === 1")
     page.goto("/accounts/logout/")

@@ -129,7 +129,7 @@ def test_a_person_plays_a_whole_game_without_scripts(new_page: NewPage, alice: U
     while not over(page).count():
         assert time.monotonic() < until
         if my_turn(page).count():
-            first_choice(page).click()
+            press(page)
         else:
             page.reload()
     game.refresh_from_db()

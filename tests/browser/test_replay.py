@@ -11,6 +11,7 @@ from accounts.models import User
 from games.queries import Table
 from games.web.log import LINES
 from tests.browser.game_page import NewPage
+from tests.browser.pauses import pause
 from tests.support.tables import table_after
 
 
@@ -22,6 +23,9 @@ def table(site: str, alice: User, bob: User) -> Table:
 def test_arrow_keys_step_and_keep_the_focus(new_page: NewPage, alice: User, table: Table) -> None:
     page = new_page(alice)
     page.goto(f"/games/{table.game.code}/")
+    expect(page.locator("#ended-heading")).to_be_focused()
+    pause(page)
+    page.locator("#continue").click()
     page.locator("#replay").click()
     heading, last = page.locator("#headline"), table.game.version
     expect(heading).to_have_text("Round 1 is dealt")

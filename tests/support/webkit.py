@@ -98,7 +98,8 @@ def _display() -> Iterator[str]:
     path = program(DISPLAY_NAMES)
     assert path is not None
     read, write = os.pipe()
-    command = [path, "-displayfd", str(write), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
+    # The pointer is in the middle, beside the window: a card below it would come out over the next one.
+    command = [path, "-displayfd", str(write), "-screen", "0", "2700x1800x24", "-nolisten", "tcp"]
     process = subprocess.Popen(command, pass_fds=(write,))
     os.close(write)
     try:
