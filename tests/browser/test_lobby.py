@@ -119,6 +119,7 @@ def test_the_end_of_a_game_is_marked_as_seen(new_page: NewPage, alice: User, bob
         each.goto("/?finished=1")
         each.get_by_role("button", name="rematch").click()
         each.locator(shown).wait_for()
+    page.locator("#hand").wait_for()  # the rematch has started
 
 
 def test_a_host_with_a_phone_sees_how_to_invite_people(new_page: NewPage, alice: User) -> None:
