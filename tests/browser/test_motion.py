@@ -147,6 +147,7 @@ def test_without_motion_an_outline_shows_what_changed(watched: Watched, off: str
         page.wait_for_load_state("networkidle")
     play(table, 0, "play r5")
     shows(page, 1)
+    page.wait_for_function("() => window.flashed.length")  # the module is loaded when something moves
     assert page.evaluate("window.flashed") == ["table"]
     assert page.evaluate("window.flown") == []
 
