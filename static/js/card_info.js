@@ -2,13 +2,13 @@
 import { say } from "./announce.js";
 import { show } from "./banners.js";
 import { onPageShown } from "./page_shown.js";
+import { nameOf } from "./pressed.js";
 import { recall } from "./store.js";
 
 const LONG = 500; // ms of a long press
 const FLICK = 40; // px upwards
 const GAP = 8; // px
 
-const nameOf = (card) => card.querySelector(".sr").textContent;
 const hand = () => document.getElementById("hand-cards");
 const drawButton = () => document.querySelector('#draw:not([value="pass"])');
 const asList = () => recall("hand", "buttons") === "list";

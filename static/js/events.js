@@ -2,7 +2,7 @@
 // event is said, shown and moved once, also if two responses have it.
 import { interrupt, say, update } from "./announce.js";
 import { show } from "./banners.js";
-import { onPageShown } from "./page_shown.js";
+import { onPageShown, shownVersion } from "./page_shown.js";
 import "./pressed.js";
 import { isNew } from "./store.js";
 
@@ -58,8 +58,8 @@ async function offerNews(fresh = false) {
 
 const copies = (events) => events.map((event) => event.cloneNode(true));
 
-function tellNews(main, list, posted) {
-  const version = `${main.dataset.version}.${main.dataset.deal}`;
+function tellNews(list, posted) {
+  const version = shownVersion();
   update(version, list.dataset.lead);
   const events = [...list.children].filter(({ dataset }) => !told.has(dataset.key));
   events.forEach(({ dataset }) => told.add(dataset.key));
@@ -91,5 +91,5 @@ onPageShown(({ main, first, posted }) => {
   showEnd();
   if (end() === "game") import("./copy.js");
   if (first) showMissed(main, list);
-  else tellNews(main, list, posted);
+  else tellNews(list, posted);
 });

@@ -1,6 +1,7 @@
 // The hand: arrow keys and Tab, the rendering as a list, and the focus after a move.
 import { say } from "./announce.js";
-import { onPageShown } from "./page_shown.js";
+import { onPageShown, shownVersion } from "./page_shown.js";
+import { nameOf } from "./pressed.js";
 import { markNew, pressAgain } from "./presses.js";
 import { recall, remember } from "./store.js";
 
@@ -8,13 +9,8 @@ const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const hand = () => document.getElementById("hand-cards");
 const cards = () => [...(hand()?.querySelectorAll(".card") ?? [])];
 const asList = () => recall("hand", "buttons") === "list";
-const nameOf = (card) => card.querySelector(".sr").textContent;
 const fits = (card) => card.getAttribute("aria-disabled") !== "true";
 const inHand = () => hand()?.contains(document.activeElement);
-const shownVersion = () => {
-  const { version, deal } = document.getElementById("main").dataset;
-  return `${version}.${deal}`;
-};
 let slot = 0; // index of the card that the keyboard is on
 let chosen = null; // the name of that card and which of its kind it is, or null if the reader has not heard of it
 let placing = false; // the script moves the focus
