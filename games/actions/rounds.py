@@ -69,7 +69,7 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
     winner = match.winner(ended)
     if winner is not None:
         _set_feats(table)
-    Seat.objects.bulk_update(table.seats, ["score"] if winner is None else ["score", *_FEATS])
+    Seat.objects.bulk_update(table.seats, ["score"] if winner is None else ["score", *Seat.FEATS])
     round_.ended_at = now
     round_.save(update_fields=["ended_at"])
     if winner is None and round_.number >= MAX_ROUNDS:
@@ -83,9 +83,6 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
         return
     game.winner = winner
     end_game(game, status=Game.Status.OVER, now=now)
-
-
-_FEATS: Final = ("stack_sent", "stack_survived", "cards_drawn")
 
 
 def _set_feats(table: Table) -> None:

@@ -241,6 +241,9 @@ class Seat(models.Model):
     stack_survived = models.PositiveSmallIntegerField(null=True, blank=True)
     cards_drawn = models.PositiveIntegerField(null=True, blank=True)
 
+    FEATS: Final = ("stack_sent", "stack_survived", "cards_drawn")
+    """These three columns, in the order of `rules.Feats`."""
+
     time_off: TimeOff | None = None
     """Vacation and quiet hours of the person who sits here. Set when the seat is read together with its user."""
     username: str = ""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from games import queries, rules
-from games.models import Game
+from games.models import Game, Seat
 from games.queries import (
     DoneAct,
     GameView,
@@ -179,9 +179,8 @@ def _feats(table: Table, view: GameView, user: User | None, story: rules.RoundSt
         return None
     if not view.ended:
         return story.feats[seat.index]
-    if seat.stack_sent is None or seat.stack_survived is None or seat.cards_drawn is None:
-        return None
-    return rules.Feats(seat.stack_sent, seat.stack_survived, seat.cards_drawn)
+    stored = [getattr(seat, name) for name in Seat.FEATS]
+    return None if None in stored else rules.Feats(*stored)
 
 
 def _rematch(table: Table, view: GameView, user: User | None) -> RematchState | None:

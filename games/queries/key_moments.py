@@ -82,7 +82,7 @@ def feats_of(table: Table) -> Sequence[rules.Feats]:
 def best_in_other_games(table: Table, user: User) -> rules.Feats | None:
     """Return the best of what a person did in other games, None if nothing is stored of any. Runs one query."""
     others = Seat.objects.filter(user=user, stack_sent__isnull=False).exclude(game_id=table.game.pk)
-    best = others.aggregate(*(Max(name) for name in ("stack_sent", "stack_survived", "cards_drawn")))
+    best = others.aggregate(*(Max(name) for name in Seat.FEATS))
     return None if best["stack_sent__max"] is None else rules.Feats(*best.values())
 
 
