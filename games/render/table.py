@@ -274,11 +274,11 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
     shown = []
     for card in sorted_hand(seen.hand, sort):
         name, on, opens = card_name(card), card in in_play, card in opening
-        inert = view.cost_of_miss > 0 and card not in plays
+        playable = card in plays
+        inert = view.cost_of_miss > 0 and not playable
         ways = plays.get(card, ())
         move, asks = move_by_click(card, ways), opens or len(ways) > 1
-        race, label = _out_of_turn(seen, card) if card in plays and not view.my_turn else ("", "")
-        playable = card in plays
+        race, label = _out_of_turn(seen, card) if playable and not view.my_turn else ("", "")
         fit, focused = yes if playable else no, card == focus
         shown.append(HandCard(card, name, playable, on, focused, seen.side, move, opens, inert, race, label, asks, fit))
         if card == focus:
