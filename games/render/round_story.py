@@ -45,7 +45,7 @@ STORIES: Final = {
     "won/survived": N_("You took a stack of {n} and won anyway."),
     "won/sent": N_("You sent a stack of {n} on the way."),
     "won/card": N_("Your last card was {card}, on move {move}."),
-    # To everybody else, and to a winner of whom none of that is true
+    # To everybody else, and to a winner to whom no row above applies
     "took": N_("You took a stack of {n} on move {move}."),
     "out of others/stack": N_("{name} knocked out {names} with a stack of {n}."),
     "out of others/by": N_("{name} knocked out {names}."),

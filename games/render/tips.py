@@ -118,7 +118,7 @@ def _zero(view: GameView, seen: rules.View) -> bool:
 
 
 TIPS: Final[dict[str, Tip]] = {
-    "buzzer": Tip(N_("Press at once! Whoever presses last draws two cards."), _press),
+    "buzzer": Tip(N_("Press at once! The last to press draws two cards."), _press),
     "catch": Tip(
         (
             N_("Catch! Whoever forgot UNO draws {n} card."),
@@ -154,7 +154,7 @@ TIPS: Final[dict[str, Tip]] = {
     "mercy": Tip(N_("{n} cards and you’re out. Watch the counts."), _mercy),
     "dark": Tip(N_("The dark side is harsher: Draw Five, Skip Everyone, Wild Draw Colour."), _dark),
     "flip": Tip(N_("A Flip turns every card over: all hands and both piles."), _flip),
-    "seven": Tip(N_("A 7 swaps hands: whoever plays it chooses with whom."), _seven),
+    "seven": Tip(N_("A 7 swaps hands: its player chooses with whom."), _seven),
     "zero": Tip(N_("A 0 passes every hand on to the next player."), _zero),
 }
 """Every tip by its key, which `User.seen_tips` stores. If several are due, the first one is shown."""

@@ -51,7 +51,7 @@ ROUNDS: Final[dict[str, tuple[list[LoggedMove], dict[int, Blow], Blow | None]]] 
         {1: Blow(5)},
         None,
     ),
-    "a stack of one's own": (
+    "a stack that comes back to its sender": (
         [LoggedMove(5, "play WR4", [played(1, "WR4"), owes(1, 4)]), LoggedMove(6, "take", [drew(1, "stack"), out(1)])],
         {1: Blow(6, "WR4", None, 4)},
         None,
