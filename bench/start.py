@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import statistics
 import subprocess
@@ -170,8 +169,8 @@ def descendants(root: int) -> Iterator[int]:
 
 def delete_bytecode(checkout: Path) -> None:
     for source in SOURCES:
-        for folder in (checkout / source).rglob("__pycache__"):
-            shutil.rmtree(folder)
+        for compiled in (checkout / source).rglob("__pycache__/*.pyc"):
+            compiled.unlink(missing_ok=True)  # another process may write or replace it at the same time
 
 
 if __name__ == "__main__":
