@@ -59,6 +59,12 @@ class User(AbstractUser):
     quiet_since = models.DateTimeField(null=True, blank=True, editable=False)
     # The other players at a table may see that it is between these times, and about when they end.
     shows_sleep = models.BooleanField(default=False, db_default=False)
+    # At tables with days for a turn, the page asks before it plays a card or draws: "off" or "days".
+    confirm = models.CharField(max_length=4, default="off", db_default="off", editable=False)
+    # Whether anything can reach the person by push, and by their webhook. Kept by the writes of those rows, so that a
+    # move needs no query to know.
+    has_push = models.BooleanField(default=False, db_default=False, editable=False)
+    has_hook = models.BooleanField(default=False, db_default=False, editable=False)
     # The current vacation, or the last one.
     vacation_from = models.DateTimeField(null=True, blank=True)
     vacation_until = models.DateTimeField(null=True, blank=True)

@@ -154,8 +154,8 @@ def _account(person: User) -> dict[str, Any]:
         "username", "display_name", "neutral_name", "former_names", "avatar", "email", "is_guest", "is_staff",
         "is_superuser", "is_active", "date_joined", "last_login", "time_zone", "quiet_from", "quiet_to", "quiet_since",
         "shows_sleep", "vacation_from", "vacation_until", "vacation_year", "vacation_used", "auto_vacation",
-        "suspended_until",
-        "muted_until", "is_program", "deletes_at", "seen_tips", "no_tips",
+        "suspended_until", "muted_until", "is_program", "deletes_at", "seen_tips", "no_tips", "confirm", "has_push",
+        "has_hook",
     )  # fmt: skip
     account = {field: getattr(person, field) for field in fields}
     return {"number": person.pk, **account, "roles": list(person.groups.values_list("name", flat=True))}
