@@ -12,6 +12,8 @@ from django.db.models import Q
 from mail.addresses import LONGEST_ADDRESS
 
 EMAIL: Final = "email"
+HOOK: Final = "hook"
+PUSH: Final = "push"
 SITE: Final = "site"
 """The names of channels, as stored. `mail.channels` has their rows."""
 TEXT_LENGTH: Final = 600
@@ -135,9 +137,9 @@ class Delivery(models.Model):
 
 
 class Outbox(models.Model):
-    """The state of all mail, in a single row."""
+    """Whether anything may be sent, and the state of the mail server, in a single row."""
 
-    # Mail is held since then, for the reason `held_why`.
+    # Nothing is sent since then, for the reason `held_why`. Notices are still shown on the site.
     held_since = models.DateTimeField(null=True, blank=True)
     held_why = models.CharField(max_length=200, blank=True, default="")
     # When the mail server is tried again.

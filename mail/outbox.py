@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -23,30 +23,30 @@ from mail.verdicts import Reason, Verdict
 
 BATCH: Final = 100
 """The most rows of one claim. Few enough that their mails are sent or given back long before the claim is stale."""
-BUDGET: Final = timedelta(seconds=20)
-"""No further mail is started after this time, so that a slow mail server does not block the worker."""
 
 
 def deliver(*, clock: Callable[[], datetime], most: int = 1000) -> int:
     """Show and send what is due, oldest first; return the number of rows that were delivered, dropped or postponed.
 
-    Notices on the site come first, so that they do not wait for a server. Mails about accounts come next, because
-    people wait for them. Each source of a channel gets at most an equal share of the time, and what those before left.
+    Each channel has its turn and a time of its own (`Channel.budget`), so that no server delays the channels before it
+    at all, nor those after it for longer. Mails about accounts come before others, because people wait for them. Each
+    source of a channel gets at most an equal share of its time, and what those before left.
 
     :raises ExceptionGroup: after all, if one of them failed.
     """
-    begun, done = clock(), list[int]()
-    turns = [
-        (channel, source) for channel in CHANNELS.values() for source in sources() if channel.name in source.channels
-    ]
-    slow = sum(channel.deliver is not None for channel, _ in turns)
-    steps, served = dict[str, Callable[[], None]](), 0
-    for channel, source in turns:
-        served += channel.deliver is not None
-        until = begun + BUDGET * (served / slow if channel.deliver is not None else 1)
-        steps[f"{source.name}_{channel.name}"] = partial(_deliver, channel, source, clock, until, most, done)
-    run_all(**steps)
+    done = list[int]()
+    run_all(**{channel.name: partial(_serve, channel, clock, most, done) for channel in CHANNELS.values()})
     return sum(done)
+
+
+def _serve(channel: Channel, clock: Callable[[], datetime], most: int, total: list[int]) -> None:
+    begun, writers = clock(), [source for source in sources() if channel.name in source.channels]
+    ends = [begun + channel.budget * n / len(writers) for n in range(1, len(writers) + 1)]
+    steps = {
+        f"{source.name}_{channel.name}": partial(_deliver, channel, source, clock, until, most, total)
+        for source, until in zip(writers, ends, strict=True)
+    }
+    run_all(**steps)
 
 
 def _deliver(
@@ -67,7 +67,7 @@ def claim(channel: Channel, source: Source[Any], *, now: datetime) -> tuple[list
     """Check what is due; return the rows claimed for sending, and how many others were shown, dropped or postponed."""
     with transaction.atomic():
         claims.recover(now)
-        if not channel.is_open(now):
+        if (channel.deliver is not None and is_held()) or not channel.is_open(now):
             return [], 0
         claim_id = uuid.uuid4()
         rows = []
@@ -99,11 +99,15 @@ def _settle(row: Delivery, verdict: Verdict, now: datetime, claim_id: uuid.UUID 
         row.state, row.claim = Delivery.State.SENDING, claim_id
 
 
+def is_held() -> bool:
+    return Outbox.objects.filter(held_since__isnull=False).exists()
+
+
 def hold(*, why: str, now: datetime) -> None:
-    """Send no mail until `release`. Notices are still written, and shown on the site."""
+    """Send nothing until `release`. Notices are still written, and shown on the site."""
     Outbox.objects.update_or_create(pk=1, defaults={"held_since": now, "held_why": why})
 
 
 def release() -> bool:
-    """Send mail again, after checking that it is still needed; return False if it was not on hold."""
+    """Send again, after checking that it is still needed; return False if nothing was on hold."""
     return bool(Outbox.objects.filter(pk=1, held_since__isnull=False).update(held_since=None, held_why=""))

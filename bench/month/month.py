@@ -34,7 +34,7 @@ from games.notices.kinds import DEADLINE, DIGEST, TURN
 from games.queries import Table, Viewer, lists
 from games.refusals import Denied
 from mail import outbox
-from mail.channels import email
+from mail.channels.base import NEAR
 from tests.support.mail import MailServer, parsed
 
 START: Final = datetime(2027, 3, 1, 0, 0, tzinfo=UTC)
@@ -300,7 +300,7 @@ class Month:
     def _is_pressed(self, person: Person) -> bool:
         """Return True if a turn of this person ends so soon after the night that its mail cannot wait."""
         morning = person.user.time_off.quiet_end(self.now)
-        return lists.waiting_for(person.user).filter(deadline__lt=morning + email.NEAR).exists()
+        return lists.waiting_for(person.user).filter(deadline__lt=morning + NEAR).exists()
 
     def _look_into_the_night(self) -> None:
         """Note as faults the deadlines in their player's night.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from mail.models import Delivery
 from mail.sources import Kind, Source
-from mail.verdicts import SEND, Verdict
+from mail.verdicts import SEND, Reason, Verdict
+
+NEAR: Final = timedelta(hours=1)
+"""A message about a turn is sent in quiet hours if the turn ends before their end or this soon after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,9 @@ class Channel:
     deliver: Hand over these messages until a time, and store what came back. None for a channel in which a row has
         arrived with the transaction.
     to_guests: Guests can be reached.
+    only_if: The column of `User` that says whether the channel reaches somebody. Others get no rows for it. "" if it
+        reaches everybody.
+    budget: After this time in one turn of the channel, no further message is started.
     """
 
     name: str
@@ -38,3 +44,27 @@ class Channel:
     compose: Callable[[Source[Any], Sequence[Delivery], datetime], Sequence[Any]] = lambda source, rows, now: rows
     deliver: Callable[[Sequence[Any], Callable[[], datetime], datetime], None] | None = None
     to_guests: bool = False
+    only_if: str = ""
+    budget: timedelta = timedelta(seconds=20)
+
+
+def account_check(row: Any, kind: Kind, now: datetime) -> Verdict:
+    """Drop messages to people whose account is closed, and to suspended ones unless the kind is sent to them."""
+    suspended = row.user.suspended(now) and not kind.while_suspended
+    return Verdict(Reason.CLOSED) if suspended or not row.user.is_active else SEND
+
+
+def hour_check(row: Any, kind: Kind, now: datetime, turn_ends: datetime | None) -> Verdict:
+    """Hold messages back during vacation and quiet hours, unless their kind does not wait or the turn ends soon."""
+    time_off = row.user.time_off
+    back = time_off.resumes_at(now)
+    # Not all tables stop for vacations.
+    ends_before = kind.turn and turn_ends is not None and turn_ends < back
+    if not kind.on_vacation and back > now and not ends_before:
+        return Verdict(Reason.VACATION, back)
+    morning = time_off.quiet_end(now)
+    if kind.in_quiet_hours or morning <= now:
+        return SEND
+    if kind.turn and turn_ends is not None and turn_ends < morning + NEAR:
+        return SEND
+    return Verdict(Reason.NIGHT, morning)

@@ -28,7 +28,7 @@ from django.dispatch import Signal
 from common.say import N_
 from mail import claims
 from mail.addresses import is_sent_as_written
-from mail.channels.base import Channel
+from mail.channels.base import Channel, account_check, hour_check
 from mail.models import EMAIL as NAME
 from mail.models import Delivery, Outbox
 from mail.smtp_replies import is_permanent
@@ -46,8 +46,6 @@ TOO_BIG: Final = 552
 """The only refusal of the sender that is about a single mail: the mail is too big (RFC 1870)."""
 BOUNCE_WAIT: Final = timedelta(days=1)
 BOUNCE_PATIENCE: Final = timedelta(days=14)
-NEAR: Final = timedelta(hours=1)
-"""A mail about a turn is sent in quiet hours if the turn ends before their end or this soon after it."""
 
 bounced: Final = Signal()
 """Sent when the mail server says that an `address` does not accept mail, with the time (`now`)."""
@@ -77,9 +75,9 @@ def may_send(row: Any, kind: Kind, address: MailAddress | None, now: datetime, t
     """Return whether the person can get this mail now: their address, their account, then the hour."""
     if address is None:
         return Verdict(Reason.NO_ADDRESS)
-    suspended = row.user.suspended(now) and not kind.while_suspended
-    if not row.user.is_active or suspended:
-        return Verdict(Reason.CLOSED)
+    account = account_check(row, kind, now)
+    if account != SEND:
+        return account
     if settings.MAIL_NEEDS_VERIFIED and not address.verified:
         return Verdict(Reason.UNVERIFIED)
     known = getattr(row.user, "notice_settings", None)
@@ -88,24 +86,8 @@ def may_send(row: Any, kind: Kind, address: MailAddress | None, now: datetime, t
     return hour_check(row, kind, now, turn_ends)
 
 
-def hour_check(row: Any, kind: Kind, now: datetime, turn_ends: datetime | None) -> Verdict:
-    """Hold mail back until vacation and quiet hours are over, unless its kind is sent then or its turn ends soon."""
-    time_off = row.user.time_off
-    back = time_off.resumes_at(now)
-    # Not all tables stop for vacations.
-    ends_before = kind.turn and turn_ends is not None and turn_ends < back
-    if not kind.on_vacation and back > now and not ends_before:
-        return Verdict(Reason.VACATION, back)
-    morning = time_off.quiet_end(now)
-    if kind.in_quiet_hours or morning <= now:
-        return SEND
-    if kind.turn and turn_ends is not None and turn_ends < morning + NEAR:
-        return SEND
-    return Verdict(Reason.NIGHT, morning)
-
-
 def _is_open(now: datetime) -> bool:
-    """Return False if mail is on hold or the next try of a failed mail server is not due yet.
+    """Return False if the next try of a failed mail server is not due yet.
 
     After a failure of the server the outbox is locked, so that only one sender tries the server. Others get False.
     """
@@ -115,7 +97,7 @@ def _is_open(now: datetime) -> bool:
         if found is None:
             return False
         box = found
-    return box.held_since is None and (box.retry_at is None or box.retry_at <= now)
+    return box.retry_at is None or box.retry_at <= now
 
 
 def _claimed(rows: Sequence[Delivery], now: datetime) -> None:
