@@ -17,7 +17,7 @@ from django.urls import reverse
 from common.readers_language import say
 from common.say import N_
 from games.models import Game, Notice, NoticeSettings
-from mail.models import EMAIL, SITE
+from mail.models import EMAIL, PUSH, SITE
 from mail.sources import Kind
 from mail.verdicts import SEND, Reason, Verdict
 
@@ -138,6 +138,7 @@ class NoticeKind(Kind):
     sentences: What its notices say, by a name. A notice says one of these or several, one after another. Stored notices
         have the names, so a sentence that needs other facts gets another name. None names a card.
     wait: The time from the event until the notice is due.
+    waits: The channels in which it waits for another time, with that time.
     still_needed: A check that runs when the notice is due, before it is shown or sent.
     page: For kinds that are not about a table, the name of the URL that says more.
     page_of_row: The URL takes the notice's occasion, here the number of a row, as its argument.
@@ -161,6 +162,7 @@ class NoticeKind(Kind):
     channels: frozenset[str] = frozenset({EMAIL, SITE})
     sentences: Mapping[str, str] = field(default_factory=dict)
     wait: timedelta = timedelta(0)
+    waits: Mapping[str, timedelta] = field(default_factory=dict)
     still_needed: Check = _always
     page: str = ""
     page_of_row: bool = False
@@ -177,6 +179,10 @@ class NoticeKind(Kind):
     several: str = ""
     names_game: bool = False
     reminds: bool = False
+
+    def wait_in(self, channel: str) -> timedelta:
+        """Return the time from the event until the notice is due in this channel."""
+        return self.waits.get(channel, self.wait)
 
     def path(self, occasion: int) -> str:
         """Return the path of the page that says more about a notice with this occasion, or ""."""
@@ -199,6 +205,7 @@ _ROWS: Final = (
         N_("Your turn"),
         N_("Sent a few minutes after your turn starts, unless you have moved or are looking at the game."),
         wait=timedelta(minutes=5),
+        waits={PUSH: timedelta(minutes=2)},
         still_needed=_turn_is_not_over,
         turn=True,
         one_mail=True,

@@ -57,7 +57,7 @@ class NewNotice:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Inserts the new notices, drops the mover's waiting ones at this table, and marks those shown as read. Guests get rows
+# Inserts the new notices, drops the mover's waiting ones at this table, and marks those shown as read. People get rows
 # only for channels that reach them. What a person has switched off is stored as dropped, so that they can see
 # why nothing came. The game and the kind are not compared by `=` and `= ANY`: the planner, as long as it has no
 # statistics, would take the index `notice_once`, and a move of a long game would read all notices of its player there.
@@ -78,12 +78,14 @@ SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, i.said, i.f
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
 FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[],
-            %(to_guests)s::boolean[], %(said)s::text[], %(facts)s::jsonb[], %(dues)s::timestamptz[])
-    WITH ORDINALITY AS i (user_id, kind, channel, usual, to_guests, said, facts, due_at, n)
+            %(to_guests)s::boolean[], %(only_if)s::text[], %(said)s::text[], %(facts)s::jsonb[],
+            %(dues)s::timestamptz[])
+    WITH ORDINALITY AS i (user_id, kind, channel, usual, to_guests, only_if, said, facts, due_at, n)
 JOIN accounts_user u ON u.id = i.user_id
 LEFT JOIN games_noticesettings s ON s.user_id = u.id
 CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> (i.kind || '.' || i.channel))::boolean, i.usual) AS it) wants
-WHERE i.to_guests OR NOT u.is_guest
+WHERE (i.to_guests OR NOT u.is_guest)
+  AND CASE i.only_if WHEN 'has_push' THEN u.has_push WHEN 'has_hook' THEN u.has_hook ELSE true END
 ORDER BY i.n
 ON CONFLICT DO NOTHING
 """
@@ -99,9 +101,10 @@ def write(
     reason: Reason = Reason.MOVED,
     occasion: int = 0,
 ) -> None:
-    """Write these notices for every channel, in the caller's transaction. Runs one statement, or none.
+    """Write these notices for every channel that reaches their readers, in the caller's transaction.
 
-    Writing the same notice (person, game, version, kind, channel, `occasion`) again changes nothing.
+    Runs one statement, or none. Writing the same notice (person, game, version, kind, channel, `occasion`) again
+    changes nothing.
 
     :param game: the game that they are about, or None.
     :param mover: the id of a person whose earlier notices at this table are no longer needed.
@@ -124,9 +127,10 @@ def write(
         "channels": [channel.name for _, channel in rows],
         "usual": [channel.name in KINDS[notice.kind].channels for notice, channel in rows],
         "to_guests": [channel.to_guests for _, channel in rows],
+        "only_if": [channel.only_if for _, channel in rows],
         "said": [notice.said for notice, _ in rows],
         "facts": [Jsonb(notice.facts) for notice, _ in rows],
-        "dues": [now + KINDS[notice.kind].wait for notice, _ in rows],
+        "dues": [now + KINDS[notice.kind].wait_in(channel.name) for notice, channel in rows],
     }
     with prepared_cursor() as cursor:
         cursor.execute(_WRITE, parameters)
