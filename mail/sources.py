@@ -50,6 +50,38 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """What a notice says outside of mails: in a few words that others may see on a lock screen.
+
+    title, body: What happened. They have no card, no words that people wrote, and no address. The body may be "".
+    url: The page that shows more.
+    tag: The same in messages that replace each other.
+    deadline: When the turn ends that it is about.
+    game: The code of the game that it is about, or "".
+    version: That of the game.
+    person: The name of the reader.
+    waiting: In how many games it is the reader's turn.
+    language: The language of title and body.
+    """
+
+    title: str
+    body: str
+    url: str
+    tag: str
+    deadline: datetime | None
+    kind: str
+    game: str
+    version: int
+    person: str
+    waiting: int
+    language: str
+
+
+def _no_messages(rows: Sequence[Any], now: datetime) -> Sequence[tuple[Any, Message | None]]:
+    raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
 class Source(Generic[Row]):
     """A part of the site that writes notices.
 
@@ -59,6 +91,8 @@ class Source(Generic[Row]):
     judge_due: Lock the due rows of a channel (`SKIP LOCKED`), at most so many, and return each with a verdict. Called
         in a transaction.
     mails: Make the mails of claimed rows, after that transaction.
+    messages: Say claimed rows, for the other channels. A message that cannot be made is None. Not needed by a source
+        whose only channel is mail.
     """
 
     name: str
@@ -66,6 +100,7 @@ class Source(Generic[Row]):
     channels: Collection[str]
     judge_due: Callable[[str, datetime, int], Sequence[tuple[Row, Verdict]]]
     mails: Callable[[Sequence[Row], datetime], Sequence[ClaimedMail]]
+    messages: Callable[[Sequence[Row], datetime], Sequence[tuple[Row, Message | None]]] = _no_messages
 
 
 def sources() -> list[Source[Any]]:

@@ -9,7 +9,7 @@ from typing import Final
 from accounts.mails import MailKind
 from common.say import N_
 from games import announce
-from games.notices import notice_mails, preferences, recheck
+from games.notices import messages, notice_mails, preferences, recheck
 from games.notices.kinds import KINDS, WORKS
 from mail.channels import CHANNELS
 from mail.channels.email import bounced
@@ -23,7 +23,9 @@ _WORKS: Final = MailKind(
     has_content=notice_mails.works_for_somebody,
     build=notice_mails.works_mail,
 )
-SOURCE: Final = Source("games", {**KINDS, WORKS: _WORKS}, CHANNELS, recheck.judge_due, notice_mails.compose)
+SOURCE: Final = Source(
+    "games", {**KINDS, WORKS: _WORKS}, CHANNELS, recheck.judge_due, notice_mails.compose, messages.compose
+)
 
 
 def connect() -> None:

@@ -1,0 +1,92 @@
+"""Say due notices in a few words, for channels that are no mails: what happened, as a lock screen may show it.
+
+A message names no card. What staff or other people wrote is left out: it is on the page that the message opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import structlog
+from django.conf import settings
+from django.urls import reverse
+from django.utils.crypto import salted_hmac
+from django.utils.translation import get_language
+
+from accounts.models import User
+from common.readers_language import say
+from games.models import Notice
+from games.notices import inbox, sentences
+from games.notices.emails import game_name, one_line
+from games.notices.kinds import KINDS, title_of
+from games.queries import GameView, lists
+from games.render import words
+from mail.sources import Message
+
+log = structlog.get_logger(__name__)
+
+WRITTEN: Final = frozenset({"answer", "reason", "words"})
+"""The facts of notices that people wrote."""
+TAG_LENGTH: Final = 24
+
+
+def compose(rows: Sequence[Notice], now: datetime) -> list[tuple[Notice, Message | None]]:
+    """Return each notice with its message, or with None if that could not be made.
+
+    Runs four queries, and two more for each person.
+    """
+    names, tables = sentences.names_in(rows), inbox.tables_of(inbox.games_in(rows))
+    people = {row.user for row in rows}
+    waiting = {person.pk: lists.count_waiting_for(person) for person in people}
+    views = {person.pk: inbox.views_for(person, tables) for person in people}
+    made: list[tuple[Notice, Message | None]] = []
+    for row in rows:
+        try:
+            view = views[row.user.pk].get(row.game_id or 0)
+            made.append((row, _message(row, view, names, waiting[row.user.pk], now)))
+        except Exception as error:  # noqa: BLE001  # one message that cannot be made must not stop the others
+            # No traceback: its values can include cards.
+            log.error("message not made", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # see above
+            made.append((row, None))
+    return made
+
+
+def _message(row: Notice, view: GameView | None, names: Mapping[int, str], waiting: int, now: datetime) -> Message:
+    turn, person = KINDS[row.kind].turn, row.user
+    return Message(
+        title=title_of(row.kind),
+        body=_turn(view, now) if turn and view is not None else _what_happened(row, names, person),
+        url=settings.SITE_URL + _path(row, view),
+        tag=tag_of(f"{'' if view is None else view.id} {'turn' if turn else row.kind}"),
+        deadline=view.deadline if turn and view is not None else None,
+        kind=row.kind,
+        game="" if view is None else view.id,
+        version=row.version,
+        person=person.name,
+        waiting=waiting,
+        language=get_language() or settings.LANGUAGE_CODE,
+    )
+
+
+def _turn(view: GameView, now: datetime) -> str:
+    game = one_line(game_name(view))
+    if view.deadline is None:
+        return game
+    return say.text("notice", "{game} · {left}", game=game, left=words.time_left(view.deadline, now))
+
+
+def _what_happened(row: Notice, names: Mapping[int, str], person: User) -> str:
+    return "" if WRITTEN & row.facts.keys() else one_line(sentences.text_of(row, names, person.time_zone))
+
+
+def _path(row: Notice, view: GameView | None) -> str:
+    if view is not None:
+        return reverse("game", args=[view.id])
+    return KINDS[row.kind].path(row.occasion) or reverse("notices")
+
+
+def tag_of(about: str) -> str:
+    """Return a name that tells nothing about what it stands for. A message replaces an older one with the same tag."""
+    return salted_hmac("games.notices.messages", about).hexdigest()[:TAG_LENGTH]
