@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.errors import ObsoleteHeaderDefect
 from email.policy import default as mail_policy
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
@@ -104,6 +104,10 @@ def _hosts(value: str) -> list[str]:
 
 def _words(value: str) -> list[str]:
     return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def _networks(value: str) -> list[IPv4Network | IPv6Network]:
+    return [ip_network(word) for word in _words(value)]
 
 
 def _keys(value: str) -> list[str]:
@@ -213,6 +217,9 @@ SITE = SettingKind(
 )
 HOSTS = SettingKind[list[str]](
     _hosts, [], "be host names without scheme and port, separated by commas (other letters as xn--…)"
+)
+NETWORKS = SettingKind[list[IPv4Network | IPv6Network]](
+    _networks, [], "be addresses or networks, separated by commas, like 127.0.0.1,10.0.0.0/8"
 )
 KEY = SettingKind(_key, "", f"be at least {SHORTEST_SECRET_KEY} characters long")
 FALLBACKS = SettingKind[list[str]](

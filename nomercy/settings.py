@@ -185,6 +185,10 @@ SWEEP_SECONDS = environment.number("SWEEP_SECONDS", 2, lowest=1, highest=60)
 SWEEP_GRACE_SECONDS = environment.number("SWEEP_GRACE_SECONDS", 120, lowest=30, highest=86_400)
 VACATION_DAYS = environment.number("VACATION_DAYS", 28, highest=366)
 
+# Requests to URLs that people give (common/outgoing.py)
+OUTGOING = environment.flag("OUTGOING", default=True)
+OUTGOING_ALLOW = environment.get("OUTGOING_ALLOW", checks.NETWORKS)
+
 # Monitoring
 METRICS_TOKEN = environment.get("METRICS_TOKEN", checks.TOKEN)
 SENTRY_DSN = environment.get("SENTRY_DSN", checks.SENTRY)

@@ -75,6 +75,8 @@ VISITORS_WITH_GUESTS = (
         ("STATIC_ROOT", "static", "STATIC_ROOT must be an absolute path."),
         ("REGISTRATION", "members", "REGISTRATION must be one of open, invite, closed."),
         ("GUESTS", "some", "GUESTS must be 1 or 0."),
+        ("OUTGOING_ALLOW", "127.0.0.1/8", "OUTGOING_ALLOW must be addresses or networks, separated by commas"),
+        ("OUTGOING_ALLOW", "localhost", "OUTGOING_ALLOW must be addresses or networks, separated by commas"),
         (
             "SENTRY_DSN",
             "https://sentry.example.org/hidden",
