@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -34,25 +34,34 @@ def deliver(*, clock: Callable[[], datetime], most: int = 1000) -> int:
 
     :raises ExceptionGroup: after all, if one of them failed.
     """
-    done = list[int]()
-    run_all(**{channel.name: partial(_serve, channel, clock, most, done) for channel in CHANNELS.values()})
+    begun, done, steps = dict[str, datetime](), list[int](), dict[str, Callable[[], None]]()
+    for channel in CHANNELS.values():
+        writers = [source for source in sources() if channel.name in source.channels]
+        for n, source in enumerate(writers, 1):
+            share = channel.budget * n / len(writers)
+            steps[f"{source.name}_{channel.name}"] = partial(_deliver, channel, source, clock, begun, share, most, done)
+    run_all(**steps)
     return sum(done)
 
 
-def _serve(channel: Channel, clock: Callable[[], datetime], most: int, total: list[int]) -> None:
-    begun, writers = clock(), [source for source in sources() if channel.name in source.channels]
-    ends = [begun + channel.budget * n / len(writers) for n in range(1, len(writers) + 1)]
-    steps = {
-        f"{source.name}_{channel.name}": partial(_deliver, channel, source, clock, until, most, total)
-        for source, until in zip(writers, ends, strict=True)
-    }
-    run_all(**steps)
-
-
 def _deliver(
-    channel: Channel, source: Source[Any], clock: Callable[[], datetime], until: datetime, most: int, total: list[int]
+    channel: Channel,
+    source: Source[Any],
+    clock: Callable[[], datetime],
+    begun: dict[str, datetime],
+    share: timedelta,
+    most: int,
+    total: list[int],
 ) -> None:
-    done = 0
+    """Deliver the rows of one source in one channel.
+
+    :param begun: when the turn of each channel began, to which the first source adds.
+    :param share: how long after that the turn of this source ends.
+    :param total: the number of rows is added to it.
+    """
+    if channel.name not in begun:
+        begun[channel.name] = clock()
+    until, done = begun[channel.name] + share, 0
     while done < most and (now := clock()) < until:
         claimed, settled = claim(channel, source, now=now)
         if claimed and channel.deliver is not None:
