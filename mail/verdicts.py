@@ -25,7 +25,7 @@ class Reason(TextChoices):
     BACK = "back", N_("You already had your seat back.")
     STAFF = "staff", N_("Staff had changed your seat since.")
     ENDED = "ended", N_("The suspension had ended.")
-    NEWER = "newer", N_("A newer notice about the same report was sent instead.")
+    NEWER = "newer", N_("A newer notification about the same report was sent instead.")
     REMINDED = "reminded", N_("A reminder about the same turn was sent instead.")
     ASKED = "asked", N_("You get one invitation a day by email from the same person.")
     OFF = "off", N_("This is switched off in your notification settings.")

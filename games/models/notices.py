@@ -47,7 +47,9 @@ class NoticeSettings(models.Model):
     """Which notices a person wants, and how. A person without a row has the defaults of each kind."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_settings")
-    # `kind.channel` to true or false where that differs from the default of the kind.
+    # `group.channel` (`games.notices.kinds.GROUPS`) to true or false where that differs from the default of the group.
+    # Also `kind.channel` to false for kinds that always come, if the person has switched these off in release 0.2, and
+    # until they save the page of settings, which says that such notices always come.
     choices = models.JSONField(default=dict, blank=True)
     # In the time zone of the person.
     digest_hour = models.PositiveSmallIntegerField(null=True, blank=True, validators=[MaxValueValidator(23)])

@@ -24,7 +24,7 @@ from common.say import N_
 from games import rules
 from games.models import Game
 from games.notices import inbox, mail_links
-from games.notices.kinds import DIGEST, KINDS, NoticeKind
+from games.notices.kinds import DIGEST, KINDS, NoticeKind, row_title
 from games.queries import GameView, LogLine
 from games.render import words
 from games.render.direction import isolate
@@ -263,19 +263,18 @@ def _mail(
     now: datetime,
     unique: str,
 ) -> Mail:
-    """Return a mail of this kind, with headers that let the reader stop such mails with one click.
+    """Return a mail of this kind. If it does not always come, its headers let the reader stop such mails by one click.
 
     :param about: the one game that the mail is about, or None.
     """
-    stop = mail_links.link_url(mail_links.STOP, user_id=reader.user_id, target=kind.name, key=reader.key)
-    page = settings.SITE_URL + reverse("notice-settings")
-    more = {"stop": stop, "kind": say.text("mail", kind.title), "settings": page}
+    more = {"settings": settings.SITE_URL + reverse("notice-settings")}
+    headers_of_kind = {"List-Id": f"<{kind.name.replace('_', '-')}.{host()}>"}
+    if kind.group:
+        stop = mail_links.link_url(mail_links.STOP, user_id=reader.user_id, target=kind.name, key=reader.key)
+        more |= {"stop": stop, "row": row_title(kind.name)}
+        headers_of_kind |= {"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     message = _message(kind.template, subject, context | more, reader, now=now, unique=unique)
-    message.extra_headers |= {
-        "List-Unsubscribe": f"<{stop}>",
-        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-        "List-Id": f"<{kind.name.replace('_', '-')}.{host()}>",
-    }
+    message.extra_headers |= headers_of_kind
     if about is not None:
         # Mail programs show mails with a common reference as one conversation. Gmail wants the same subject, too, so
         # that of a turn says which game it is about but not what to do there. No mail has this Message-ID.

@@ -133,8 +133,8 @@ def _has_digest_content(notice: Notice, known: Known) -> Verdict:
 class NoticeKind(Kind):
     """One kind of notice. `Kind` has what all kinds have.
 
-    help: One sentence for the settings page.
-    channels: The default channels.
+    group: The name of its row among the settings (`GROUPS`). A kind without one always comes, on the site and by mail.
+    site_only: Show it on the site only.
     sentences: What its notices say, by a name. A notice says one of these or several, one after another. Stored notices
         have the names, so a sentence that needs other facts gets another name. None names a card.
     wait: The time from the event until the notice is due.
@@ -148,7 +148,6 @@ class NoticeKind(Kind):
     to_unseated: Its readers have no seat yet: the page of the table asks them to join.
     to_suspended: List it on the page of a suspended person while it is unread.
     to_staff: Show such notices in the staff's list.
-    for_staff: Only staff get it, so only they find it among their settings.
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
     template: The mail's templates, `emails/<template>.txt` and `emails/<template>.html`.
@@ -158,8 +157,8 @@ class NoticeKind(Kind):
     reminds: The mail is about time that runs out.
     """
 
-    help: str
-    channels: frozenset[str] = frozenset({EMAIL, SITE})
+    group: str = ""
+    site_only: bool = False
     sentences: Mapping[str, str] = field(default_factory=dict)
     wait: timedelta = timedelta(0)
     waits: Mapping[str, timedelta] = field(default_factory=dict)
@@ -171,7 +170,6 @@ class NoticeKind(Kind):
     to_unseated: bool = False
     to_suspended: bool = False
     to_staff: bool = True
-    for_staff: bool = False
     replaces: str = ""
     one_mail: bool = False
     template: str = "news"
@@ -184,6 +182,19 @@ class NoticeKind(Kind):
         """Return the time from the event until the notice is due in this channel."""
         return self.waits.get(channel, self.wait)
 
+    @property
+    def switch(self) -> str:
+        """The name under which `NoticeSettings.choices` has what a person chose of this kind."""
+        return self.group or self.name
+
+    def goes_by(self, channel: str) -> bool:
+        """Return True if such a notice goes by this channel, unless its reader has switched that off."""
+        return channel == SITE or (not self.site_only and (bool(self.group) or channel == EMAIL))
+
+    def usual(self, channel: str) -> bool:
+        """Return True if that is so for a person who has chosen nothing."""
+        return not self.group or GROUPS[self.group].usual(channel)
+
     def path(self, occasion: int) -> str:
         """Return the path of the page that says more about a notice with this occasion, or ""."""
         if not self.page:
@@ -191,7 +202,53 @@ class NoticeKind(Kind):
         return reverse(self.page, args=[occasion] if self.page_of_row else None) + self.query
 
 
-_SITE_ONLY: Final = frozenset({SITE})
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Kinds of notices that a person switches on and off together: a row of the settings page.
+
+    name: The stored value, which is that of its most important kind.
+    title: The name on the settings page.
+    help: What belongs to it, in a few words for a narrow column.
+    channels: The channels in which it is on for a person who has chosen nothing. None for all.
+    for_staff: Only staff get such notices.
+    """
+
+    name: str
+    title: str
+    help: str
+    channels: frozenset[str] | None = None
+    for_staff: bool = False
+
+    def usual(self, channel: str) -> bool:
+        """Return True if it is on in this channel for a person who has chosen nothing."""
+        return self.channels is None or channel in self.channels
+
+
+GROUPS: Final[dict[str, Group]] = {
+    group.name: group
+    for group in (
+        Group(TURN, N_("My turn"), N_("If you have not moved after a few minutes.")),
+        Group(DEADLINE, N_("Time runs short"), N_("A fifth of your time is left, or it ran out.")),
+        Group(INVITED, N_("Invitations"), N_("Somebody invites you, or your table starts.")),
+        Group(GAME_OVER, N_("Results"), N_("A game or a round ends. You’re caught or out.")),
+        Group(DIGEST, N_("Daily summary"), N_("If a game waits for you or something happened.")),
+        Group(
+            CASE_ARRIVED,
+            N_("Cases"),
+            N_("A case arrives, or is handed over to you."),
+            frozenset({SITE}),
+            for_staff=True,
+        ),
+        Group(
+            APPEAL_ARRIVED,
+            N_("Appeals"),
+            N_("An appeal waits for a decision."),
+            frozenset({SITE, EMAIL}),
+            for_staff=True,
+        ),
+    )
+}
+"""Every group by name, in the order of the settings page. The summary is mail only, and has an hour."""
 _OUTCOMES: Final = {
     "acted": N_("We agreed and acted on it."),
     "nothing": N_("We found nothing against the rules."),
@@ -203,7 +260,7 @@ _ROWS: Final = (
     NoticeKind(
         TURN,
         N_("Your turn"),
-        N_("Sent a few minutes after your turn starts, unless you have moved or are looking at the game."),
+        group=TURN,
         wait=timedelta(minutes=5),
         waits={PUSH: timedelta(minutes=2)},
         still_needed=_turn_is_not_over,
@@ -214,7 +271,7 @@ _ROWS: Final = (
     NoticeKind(
         DEADLINE,
         N_("Your time is running out"),
-        N_("Once, when a fifth of your time is left."),
+        group=DEADLINE,
         still_needed=_deadline_has_not_moved,
         turn=True,
         while_viewing=True,  # the clock plays soon, and a sign of a person is no move
@@ -225,7 +282,7 @@ _ROWS: Final = (
     NoticeKind(
         BOT_TOOK_OVER,
         N_("A bot plays for you"),
-        N_("You missed too many turns in a row, so a bot plays for you until you take your seat back."),
+        group=DEADLINE,
         sentences={"kept": N_("You missed too many turns, so a bot is keeping your seat warm. Take it back any time.")},
         still_needed=_bot_plays_the_seat,
         while_viewing=True,  # the player was away, even if a page was open
@@ -236,7 +293,7 @@ _ROWS: Final = (
     NoticeKind(
         TAKEN_OUT,
         N_("You missed too many turns"),
-        N_("You missed too many turns in a row at a table where no bot takes over, so you are out of the game."),
+        group=DEADLINE,
         sentences={"out": N_("You missed too many turns, so you are out of the game.")},
         while_viewing=True,  # the player was away, even if a page was open
         to_suspended=True,
@@ -245,7 +302,7 @@ _ROWS: Final = (
     NoticeKind(
         DAY_TAKEN,
         N_("A vacation day was used"),
-        N_("Your time ran out, and a vacation day was used instead of a missed turn."),
+        group=DEADLINE,
         sentences={
             "taken": N_("A vacation day saved your turn: clocks that stop for vacations stand until {until}."),
             "left": N_("Days left this year: {days}."),
@@ -257,29 +314,28 @@ _ROWS: Final = (
     NoticeKind(
         CAUGHT,
         N_("You were caught"),
-        N_("Someone caught you with one card before you called UNO."),
-        _SITE_ONLY,
+        group=GAME_OVER,
+        site_only=True,
         several=N_("You were caught {n} times"),
     ),
     NoticeKind(
         OUT,
         N_("You are out"),
-        N_("You reached the mercy limit."),
-        _SITE_ONLY,
+        group=GAME_OVER,
+        site_only=True,
         several=N_("You are out of {n} rounds"),
     ),
     NoticeKind(
         ROUND_OVER,
         N_("A round is over"),
-        N_("A round of a match has a winner."),
-        _SITE_ONLY,
-        {"over": N_("Round {number} is over.")},
+        group=GAME_OVER,
+        site_only=True,
+        sentences={"over": N_("Round {number} is over.")},
         several=N_("{n} rounds are over"),
     ),
     NoticeKind(
         ROUND_CANCELLED,
         N_("A round was cancelled"),
-        N_("Staff cancelled a round of your game, and it was dealt again."),
         sentences={"cancelled": N_("Staff cancelled round {number}; it was dealt again.")},
         while_viewing=True,  # an open page shows the new deal, even if the player looks away
         to_suspended=True,
@@ -288,7 +344,7 @@ _ROWS: Final = (
     NoticeKind(
         GAME_OVER,
         N_("A game is over"),
-        N_("A game or a match ended or was called off, or your table was closed before the game started."),
+        group=GAME_OVER,
         sentences={
             "game_won": N_("{player} wins the game."),
             "game_won_by_you": N_("You win the game."),
@@ -311,7 +367,7 @@ _ROWS: Final = (
     NoticeKind(
         INVITED,
         N_("You are invited"),
-        N_("Someone invited you to a rematch."),
+        group=INVITED,
         sentences={"rematch": N_("{player} invites you to a rematch.")},
         wait=timedelta(minutes=2),
         still_needed=_has_not_joined,
@@ -321,7 +377,7 @@ _ROWS: Final = (
     NoticeKind(
         TABLE_FULL,
         N_("Your table is full"),
-        N_("The last seat was taken and the game has started."),
+        group=INVITED,
         sentences={
             "started": N_("{rules} with {others} has started."),
             "first": N_("You’re first."),
@@ -336,7 +392,6 @@ _ROWS: Final = (
     NoticeKind(
         SEAT_MOVED,
         N_("Staff changed your seat"),
-        N_("Staff gave your seat to another player or a bot, or gave you someone else’s seat."),
         sentences={
             "given": N_("Staff gave your seat to {player}, at the table with {others}."),
             "given_alone": N_("Staff gave your seat to {player}."),
@@ -354,9 +409,8 @@ _ROWS: Final = (
     NoticeKind(
         STAFF_SAID,
         N_("Staff said something to your table"),
-        N_("Staff wrote to the players of your table, or gave you the reason of an act there."),
-        _SITE_ONLY,
-        {"said": N_("Staff say to your table: “{words}”")},
+        site_only=True,
+        sentences={"said": N_("Staff say to your table: “{words}”")},
         while_viewing=True,  # an open page shows it in the log, which may be closed
         to_suspended=True,
         several=N_("Staff said something to {n} of your tables"),
@@ -364,9 +418,8 @@ _ROWS: Final = (
     NoticeKind(
         LINK_CHANGED,
         N_("Your table has a new link"),
-        N_("Staff removed somebody from your private table, so the link that you sent no longer works."),
-        _SITE_ONLY,
-        {
+        site_only=True,
+        sentences={
             "new_link": N_(
                 "Staff removed {player} from your table. The old link no longer works: send the new one, on the page of"
                 " the table, to the people you invited."
@@ -378,16 +431,14 @@ _ROWS: Final = (
     NoticeKind(
         HOST_CHANGED,
         N_("You are the host now"),
-        N_("Staff removed the host of a table that waits for players, and you are its host now."),
-        _SITE_ONLY,
-        {"new_host": N_("Staff removed {player}, the host of your table. You are the host now.")},
+        site_only=True,
+        sentences={"new_host": N_("Staff removed {player}, the host of your table. You are the host now.")},
         while_viewing=True,  # an open page shows the buttons of a host, but not why
         several=N_("You are the host of {n} more tables now"),
     ),
     NoticeKind(
         REPORT_SETTLED,
         N_("Your report is settled"),
-        N_("Staff have reviewed your report and tell you the outcome."),
         sentences={"settled": N_("Staff have settled your report."), **_OUTCOMES},
         page="reports",
         to_staff=False,  # the list would show a staff member who reported them
@@ -396,7 +447,6 @@ _ROWS: Final = (
     NoticeKind(
         OUTCOME_CHANGED,
         N_("The outcome of your report changed"),
-        N_("Staff have changed the outcome of your report, or their answer to it."),
         sentences={
             "settled": N_("Staff have settled your report."),
             "changed": N_("Staff have changed the outcome of your report."),
@@ -411,9 +461,8 @@ _ROWS: Final = (
     NoticeKind(
         ROLE_CHANGED,
         N_("Your role has changed"),
-        N_("You became a moderator or an admin of this site, or lost that role."),
-        _SITE_ONLY,
-        {
+        site_only=True,
+        sentences={
             "moderator": N_("You are a moderator of this site now. The staff pages need a second factor."),
             "admin": N_("You are an admin of this site now. The staff pages need a second factor."),
             "none": N_("You have no role on this site any more: the staff pages are closed to you."),
@@ -424,7 +473,6 @@ _ROWS: Final = (
     NoticeKind(
         FACTOR_DROPPED,
         N_("Your second factor was removed"),
-        N_("Staff removed your authenticator app, passkeys and recovery codes because you had lost them."),
         sentences={
             "removed": N_(
                 "Staff removed your second factor, so you now log in with your password alone. If you did not ask for"
@@ -440,7 +488,6 @@ _ROWS: Final = (
     NoticeKind(
         APPEAL_DECIDED,
         N_("Your appeal is decided"),
-        N_("Staff have decided on your appeal against a suspension, with their answer."),
         sentences={
             "granted": N_("Staff granted your appeal: the suspension is lifted."),
             "upheld": N_("Staff upheld your suspension."),
@@ -459,10 +506,6 @@ _ROWS: Final = (
     NoticeKind(
         NAME_CHANGED,
         N_("Staff changed your name"),
-        N_(
-            "Staff corrected your name, replaced your username by a neutral name and say why, or show your username"
-            " again."
-        ),
         sentences={
             "neutral": N_("Staff show you as {name} instead of your username. You still log in with your username."),
             "choose": N_("You can choose another name at the table in your account."),
@@ -485,7 +528,6 @@ _ROWS: Final = (
     NoticeKind(
         WARNED,
         N_("Staff warned you"),
-        N_("Staff sent you a warning about your conduct, with their reason."),
         sentences={"warned": N_("Staff warned you about your conduct: {reason}")},
         page="warnings",
         on_vacation=True,  # it is not about a game
@@ -496,7 +538,6 @@ _ROWS: Final = (
     NoticeKind(
         MUTED,
         N_("Staff muted you"),
-        N_("Staff removed your name at the table, and you cannot choose another for some time."),
         sentences={
             "muted": N_(
                 "Staff muted you: you are shown as {name}, and can choose a name at the table again from {until}."
@@ -511,7 +552,6 @@ _ROWS: Final = (
     NoticeKind(
         UNMUTED,
         N_("Staff ended your mute"),
-        N_("Staff ended a mute early, so you can choose a name again."),
         sentences={"unmuted": N_("Staff ended your mute. You can choose a name again.")},
         page="me",
         on_vacation=True,  # it is not about a game
@@ -522,7 +562,6 @@ _ROWS: Final = (
     NoticeKind(
         SUSPENDED,
         N_("Staff suspended your account"),
-        N_("Until when, with their reason. You can log in to read it and appeal. Your clocks keep running."),
         sentences={
             "until": N_("Staff suspended you until {until}."),
             "for_good": N_("Staff suspended you for good."),
@@ -539,7 +578,6 @@ _ROWS: Final = (
     NoticeKind(
         LIFTED,
         N_("Staff lifted your suspension"),
-        N_("Staff lifted a suspension of your account before its end."),
         sentences={"lifted": N_("Staff lifted your suspension. You can use the site again.")},
         page="suspended",
         on_vacation=True,  # it is not about a game
@@ -548,48 +586,42 @@ _ROWS: Final = (
     NoticeKind(
         CASE_ARRIVED,
         N_("A case has arrived"),
-        N_("For staff: somebody was reported, and a new case waits."),
-        _SITE_ONLY,
-        {"arrived": N_("A new case waits: “{about}”.")},
+        group=CASE_ARRIVED,
+        sentences={"arrived": N_("A new case waits: “{about}”.")},
         still_needed=_is_staff,
         page="admin:games_case_change",
         page_of_row=True,
         to_staff=False,  # whom it leaves out is reported or has reported
-        for_staff=True,
         one_mail=True,
         several=N_("{n} cases have arrived"),
     ),
     NoticeKind(
         CASE_HANDED_OVER,
         N_("A case was handed over to you"),
-        N_("For staff: a colleague made a case yours."),
-        _SITE_ONLY,
-        {"handed_over": N_("A colleague handed a case over to you: “{about}”.")},
+        group=CASE_ARRIVED,
+        sentences={"handed_over": N_("A colleague handed a case over to you: “{about}”.")},
         still_needed=_is_staff,
         page="admin:games_case_changelist",
         query="?held=me",
         to_staff=False,
-        for_staff=True,
         several=N_("{n} cases were handed over to you"),
     ),
     NoticeKind(
         APPEAL_ARRIVED,
         N_("An appeal has arrived"),
-        N_("For admins: somebody appeals against a suspension, and you may decide."),
+        group=APPEAL_ARRIVED,
         sentences={"arrived": N_("An appeal waits for a decision.")},
         still_needed=_is_staff,
         page="admin:games_appeal_change",
         page_of_row=True,
         to_staff=False,
-        for_staff=True,
         one_mail=True,
         several=N_("{n} appeals have arrived"),
     ),
     NoticeKind(
         DIGEST,
         N_("Daily summary"),
-        "",
-        frozenset(),
+        group=DIGEST,
         still_needed=_has_digest_content,
         on_vacation=True,  # the person chose the hour
         in_quiet_hours=True,
@@ -598,16 +630,7 @@ _ROWS: Final = (
 )
 
 KINDS: Final[dict[str, NoticeKind]] = {kind.name: kind for kind in _ROWS}
-"""Every kind by name, in the order of the settings page."""
-SWITCHED: Final = tuple(kind for kind in _ROWS if kind.name != DIGEST)
-"""The kinds that people can switch on and off for each channel. The summary has an hour instead and is mail only."""
-
-
-def switched_for(*, staff: bool) -> list[NoticeKind]:
-    """Return the kinds that a person finds among their settings, who is of the staff or not."""
-    return [kind for kind in SWITCHED if staff or not kind.for_staff]
-
-
+"""Every kind by name."""
 TURN_KINDS: Final = tuple(kind.name for kind in _ROWS if kind.turn)
 """The names of the kinds that are dropped when the turn is over."""
 
@@ -617,6 +640,13 @@ def title_of(name: str) -> str:
     return say.text("notice", KINDS[name].title) if name in KINDS else name
 
 
+def row_title(kind: str) -> str:
+    """Return the title of the row of the settings that switches this kind, or of the kind if it always comes."""
+    group = KINDS[kind].group
+    return say.text("notice", GROUPS[group].title) if group else title_of(kind)
+
+
 def wants(settings: NoticeSettings, kind: str, channel: str) -> bool:
-    """Return True if these settings ask for notices of this kind in this channel."""
-    return bool(settings.choices.get(f"{kind}.{channel}", channel in KINDS[kind].channels))
+    """Return True if notices of this kind go by this channel with these settings."""
+    row = KINDS[kind]
+    return row.goes_by(channel) and bool(settings.choices.get(f"{row.switch}.{channel}", row.usual(channel)))

@@ -77,13 +77,13 @@ INSERT INTO mail_delivery
 SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, i.said, i.facts,
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
-FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(usual)s::boolean[],
+FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(switches)s::text[], %(usual)s::boolean[],
             %(to_guests)s::boolean[], %(only_if)s::text[], %(said)s::text[], %(facts)s::jsonb[],
             %(dues)s::timestamptz[])
-    WITH ORDINALITY AS i (user_id, kind, channel, usual, to_guests, only_if, said, facts, due_at, n)
+    WITH ORDINALITY AS i (user_id, kind, channel, switch, usual, to_guests, only_if, said, facts, due_at, n)
 JOIN accounts_user u ON u.id = i.user_id
 LEFT JOIN games_noticesettings s ON s.user_id = u.id
-CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> (i.kind || '.' || i.channel))::boolean, i.usual) AS it) wants
+CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> i.switch)::boolean, i.usual) AS it) wants
 WHERE (i.to_guests OR NOT u.is_guest)
   AND CASE i.only_if WHEN 'has_push' THEN u.has_push WHEN 'has_hook' THEN u.has_hook ELSE true END
 ORDER BY i.n
@@ -101,7 +101,7 @@ def write(
     reason: Reason = Reason.MOVED,
     occasion: int = 0,
 ) -> None:
-    """Write these notices for every channel that reaches their readers, in the caller's transaction.
+    """Write these notices in the caller's transaction, for each channel that they go by and that reaches their readers.
 
     Runs one statement, or none. Writing the same notice (person, game, version, kind, channel, `occasion`) again
     changes nothing.
@@ -111,7 +111,12 @@ def write(
     :param settled: the kinds of those. Waiting ones are dropped for this `reason`; those on the site are marked read.
     :param occasion: tells notices of the same kind and version apart.
     """
-    rows = [(notice, channel) for notice in notices for channel in CHANNELS.values()]
+    rows = [
+        (notice, channel)
+        for notice in notices
+        for channel in CHANNELS.values()
+        if KINDS[notice.kind].goes_by(channel.name)
+    ]
     if not rows and mover is None:
         return
     parameters: dict[str, Any] = {
@@ -125,7 +130,8 @@ def write(
         "users": [notice.user_id for notice, _ in rows],
         "kinds": [notice.kind for notice, _ in rows],
         "channels": [channel.name for _, channel in rows],
-        "usual": [channel.name in KINDS[notice.kind].channels for notice, channel in rows],
+        "switches": [f"{KINDS[notice.kind].switch}.{channel.name}" for notice, channel in rows],
+        "usual": [KINDS[notice.kind].usual(channel.name) for notice, channel in rows],
         "to_guests": [channel.to_guests for _, channel in rows],
         "only_if": [channel.only_if for _, channel in rows],
         "said": [notice.said for notice, _ in rows],

@@ -20,7 +20,7 @@ from common.say import N_
 from games.models import Game
 from games.models.notices import Notice, NoticeSettings, new_mail_key
 from games.notices import inbox, mail_links
-from games.notices.kinds import DIGEST, KINDS, SWITCHED, WORKS, wants
+from games.notices.kinds import DIGEST, GROUPS, KINDS, WORKS, wants
 from games.notices.mail_links import BadLink, MailLink
 from games.refusals import Denied
 from mail.channels import CHANNELS
@@ -45,19 +45,20 @@ def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, 
 
     If they switch a kind of mail on, links in earlier mails become invalid, so that an old one cannot switch it off.
 
-    :param choices: maps "kind.channel" to yes or no. Missing ones are set to the default.
+    :param choices: maps "group.channel" to yes or no. Missing ones stay as they are.
     :param digest_hour: the local hour of the daily summary, or None for no summary.
     """
     with transaction.atomic():
         chosen = _locked(user.pk)
         before = {kind: wants(chosen, kind, EMAIL) for kind in KINDS}
         had_digest = chosen.digest_hour is not None
-        chosen.choices = {
-            f"{kind.name}.{channel}": choices[f"{kind.name}.{channel}"]
-            for kind in SWITCHED
+        wanted = {
+            switch: (choices.get(switch, wants(chosen, group.name, channel)), group.usual(channel))
+            for group in GROUPS.values()
             for channel in CHANNELS
-            if choices.get(f"{kind.name}.{channel}", channel in kind.channels) != (channel in kind.channels)
+            for switch in (f"{group.name}.{channel}",)
         }
+        chosen.choices = {switch: want for switch, (want, usual) in wanted.items() if want != usual}
         chosen.digest_hour = digest_hour
         chosen.digest_at, chosen.digest_again_at = next_digest(user.time_zone, digest_hour, now), None
         switched_on = any(wants(chosen, kind, EMAIL) and not before[kind] for kind in KINDS)
@@ -68,18 +69,18 @@ def choose(*, user: User, choices: Mapping[str, bool], digest_hour: int | None, 
 
 
 def stop(*, token: str, everything: bool = False) -> MailLink:
-    """Switch off mails of the token's kind, or all kinds of mails, for its person. Safe to repeat.
+    """Switch off mails of the token's kind with those of its group, or of all groups. Safe to repeat.
 
     :raises BadLink: as `check_stop`.
     """
     with transaction.atomic():
         link = check_stop(token)
         chosen = _locked(link.user_id)
-        for kind in KINDS if everything else (link.target,):
-            if kind == DIGEST:
+        for switch in GROUPS if everything else (KINDS[link.target].switch,):
+            if switch == DIGEST:
                 chosen.digest_hour = chosen.digest_at = chosen.digest_again_at = None
             else:
-                chosen.choices[f"{kind}.{EMAIL}"] = False
+                chosen.choices[f"{switch}.{EMAIL}"] = False
         chosen.save(update_fields=["choices", "digest_hour", "digest_at", "digest_again_at"])
         return link
 

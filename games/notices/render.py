@@ -11,6 +11,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from accounts.models import User
+from accounts.zones import day_and_time
 from common.readers_language import say
 from common.say import N_
 from games.models.notices import Notice, NoticeSettings
@@ -76,6 +77,17 @@ def mail_state_of(user: User, address: MailAddress | None, chosen: NoticeSetting
     """Return the state of this person's mail for the settings page."""
     why_held = say.text("notice", HELD) if held else ""
     return MailState(address.email if address else "", _trouble(user, address, chosen), why_held)
+
+
+def why_away(user: User, now: datetime) -> str:
+    """Return that this person is on vacation or has quiet hours now, and until when, for the settings page, or ""."""
+    for until, said in (
+        (user.time_off.resumes_at(now), N_("You are on vacation until {until}.")),
+        (user.time_off.quiet_end(now), N_("These are your quiet hours, until {until}.")),
+    ):
+        if until > now:
+            return say.text("notice", said, until=day_and_time(until, user.time_zone))
+    return ""
 
 
 def _trouble(user: User, address: MailAddress | None, chosen: NoticeSettings) -> str:

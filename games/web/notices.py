@@ -18,9 +18,9 @@ from accounts.models import User
 from accounts.queries import name_of
 from common.readers_language import say
 from games.notices import inbox, mail_links, preferences
-from games.notices.kinds import KINDS, title_of
+from games.notices.kinds import KINDS, row_title
 from games.notices.mail_links import BadLink
-from games.notices.render import mail_state_of, notices_page
+from games.notices.render import mail_state_of, notices_page, why_away
 from games.refusals import Denied
 from games.web.http import SeeOther, form_status
 from games.web.notice_form import NoticeForm
@@ -71,16 +71,17 @@ def open_one(request: HttpRequest, number: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
     """Show and save the notice settings."""
-    user = cast("User", request.user)
+    user, now = cast("User", request.user), timezone.now()
     chosen = inbox.settings_of(user)
-    form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen, staff=user.is_staff)
+    form = NoticeForm(request.POST if request.method == "POST" else None, chosen=chosen, user=user)
     if form.is_valid():
-        preferences.choose(user=user, choices=form.choices(), digest_hour=form.digest_hour(), now=timezone.now())
+        preferences.choose(user=user, choices=form.choices(), digest_hour=form.digest_hour(), now=now)
         messages.success(request, say.text("message", "Saved."))
         return SeeOther.to("notice-settings")
     address = mail_addresses([user.pk]).get(user.pk)
     mail = mail_state_of(user, address, chosen, held=inbox.mail_is_held() is not None)
-    return render(request, "games/notice_settings.html", {"form": form, "mail": mail}, status=form_status(form))
+    context = {"form": form, "mail": mail, "away": why_away(user, now)}
+    return render(request, "games/notice_settings.html", context, status=form_status(form))
 
 
 @login_required
@@ -122,13 +123,14 @@ def mail_stop(request: HttpRequest, token: str) -> HttpResponse:
             everything = request.POST.get("what") == "everything"
             link = preferences.stop(token=token, everything=everything)
             if everything:
-                stopped = say.text("mail", "You will no longer get emails about games.")
+                stopped = say.text(
+                    "mail", "You will no longer get emails about games. What staff decide about you still comes."
+                )
             else:
-                kind = title_of(link.target)
-                stopped = say.text("mail", "You will no longer get the “{kind}” emails.", kind=kind)
+                stopped = say.text("mail", "“{row}” is off by email now.", row=row_title(link.target))
             context = {"stopped": stopped}
         else:
-            context = {"kind": title_of(preferences.check_stop(token).target)}
+            context = {"row": row_title(preferences.check_stop(token).target)}
     except BadLink as bad:
         return _bad_link(request, bad)
     return render(request, "games/mail_stop.html", context)

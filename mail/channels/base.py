@@ -47,6 +47,10 @@ class Channel:
     only_if: str = ""
     budget: timedelta = timedelta(seconds=20)
 
+    def reaches(self, user: Any) -> bool:
+        """Return True if the channel reaches this user: others get no rows for it, and no column among the settings."""
+        return (self.to_guests or not user.is_guest) and (not self.only_if or getattr(user, self.only_if))
+
 
 def account_check(row: Any, kind: Kind, now: datetime) -> Verdict:
     """Drop messages to people whose account is closed, and to suspended ones unless the kind is sent to them."""

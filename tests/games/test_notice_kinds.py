@@ -8,7 +8,7 @@ from django.template.loader import get_template
 from accounts.models import User
 from games.models import Notice
 from games.notices import kinds
-from games.notices.kinds import KINDS, SWITCHED, NoticeKind
+from games.notices.kinds import GROUPS, KINDS, NoticeKind
 from mail.channels import CHANNELS
 from mail.sources import sources
 from mail.verdicts import Reason, sentence_of
@@ -40,14 +40,17 @@ def test_every_kind_is_complete(kind: NoticeKind) -> None:
     assert longest is not None
     assert 0 < len(kind.name) <= longest
     assert kind.title[0].isupper()
-    assert kind.help.endswith(".") == (kind in SWITCHED)
-    assert set(kind.channels) <= set(CHANNELS)
+    assert kind.group in {"", *GROUPS}
     assert kind.replaces in {"", *KINDS}
     for part in ("txt", "html"):
         get_template(f"emails/{kind.template}.{part}")
     assert ("{n}" in kind.several) == (kind.template == "news")
     if kind.page:
         kind.path(occasion=1)
+
+
+def test_every_group_has_the_name_of_one_of_its_kinds() -> None:
+    assert [KINDS[name].group for name in GROUPS] == list(GROUPS)
 
 
 def test_every_reason_fits_its_column_and_has_a_sentence() -> None:
@@ -59,7 +62,7 @@ def test_every_reason_fits_its_column_and_has_a_sentence() -> None:
 
 
 def test_the_texts_of_kinds_reasons_and_channels_are_marked() -> None:
-    every = [kind for source in sources() for kind in source.kinds.values()]
+    every = [*GROUPS.values(), *(kind for source in sources() for kind in source.kinds.values())]
     said = {getattr(kind, part, "") for kind in every for part in ("title", "help", "link", "several", "sentence")}
     said |= {text for kind in every for text in getattr(kind, "sentences", {}).values()}
     said |= {*Reason.labels, *(channel.title for channel in CHANNELS.values())}

@@ -6,7 +6,7 @@ import io
 import re
 import time
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -20,10 +20,10 @@ from accounts.models import User
 from games import presence, rules
 from games.models import Invitation, Notice, NoticeSettings
 from games.notices import inbox, player_notices, preferences, sentences
-from games.notices.kinds import KINDS, switched_for
+from games.notices.kinds import GROUPS
 from games.queries import Table
 from mail import outbox
-from mail.channels import CHANNELS
+from mail.channels import CHANNELS, Channel
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
 from tests.support.notices import won
@@ -65,7 +65,9 @@ def over(table: Table, user: User) -> None:
 
 def fields(**changes: str) -> dict[str, str]:
     """Return the data of the settings form with the defaults and these changes. An empty value clears a box."""
-    usual = {f"{kind.name}.{channel}": "on" for kind in KINDS.values() for channel in kind.channels}
+    usual = {
+        f"{name}.{channel}": "on" for name, group in GROUPS.items() for channel in CHANNELS if group.usual(channel)
+    }
     sent = {**usual, "digest_hour": "", **changes}
     return {name: value for name, value in sent.items() if value or name == "digest_hour"}
 
@@ -79,10 +81,14 @@ def test_the_page_lists_every_notice_that_the_bell_counts(
 
     monkeypatch.setattr(inbox, "LISTED", 6)
     monkeypatch.setattr(inbox, "UNREAD_LISTED", 3)
-    NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
-    for _ in range(2):
-        news(table, alice)
-    assert Notice.objects.filter(user=alice, channel="email").count() == 2
+
+    def mailed(count: int) -> None:
+        for _ in range(count):
+            table.game.version += 1
+            over(table, alice)
+            outbox.deliver(clock=timezone.now)
+
+    mailed(2)
     now = timezone.now()
     Notice.objects.bulk_create(
         Notice(
@@ -95,8 +101,7 @@ def test_the_page_lists_every_notice_that_the_bell_counts(
     assert (bell(page.response).endswith("2 new"), new(page)) == (True, 2)
     assert page.text.count("By email: sent") == 2  # the mails of the same events
     assert "Only the newest" not in page.text
-    for _ in range(8):
-        news(table, alice)
+    mailed(8)
     page = Page(as_alice.get("/notices/"))
     assert (bell(page.response).endswith("10 new"), new(page)) == (
         True,
@@ -130,19 +135,26 @@ def test_a_visitor_has_no_bell(client: Client, table: Table) -> None:
 
 
 def test_the_page_says_what_was_sent_and_what_was_not_and_why(table: Table, alice: User, as_alice: Client) -> None:
-    news(table, alice)
-    page = text_of(as_alice.get("/notices/"))
+    NoticeSettings.objects.create(user=alice, choices={"game_over.email": False})
+    over(table, alice)
+    outbox.deliver(clock=timezone.now)
+    page = Page(as_alice.get("/notices/"))
 
-    assert f"{NEWS} new Your table, with bob" in page
-    assert "On this site: shown" in page
-    assert re.search(r"By email: not sent \d\d:\d\d . This is switched off in your notification settings\.", page)
+    assert "Bob wins the round. new Your table, with bob" in page.text
+    (fold,) = page.all("details")
+    told = re.sub(r"\d\d:\d\d", "12:00", words_of(fold))
+    assert told == (
+        "Where it went : Bob wins the round. On this site: shown 12:00"
+        " By email: not sent 12:00 . This is switched off in your notification settings."
+    )
 
 
 def test_unneeded_notices_are_shown_on_request(table: Table, as_alice: Client) -> None:
     player_notices.deal(table, now=timezone.now())
     Notice.objects.update(state="dropped", reason="looking")
-    more = "1 was not needed, for example because you were looking at the game"
-    assert more in text_of(as_alice.get("/notices/"))
+    page = text_of(as_alice.get("/notices/"))
+    assert "1 was not needed, for example because you were looking at the game" in page
+    assert "You have no notifications yet" not in page
     assert "You were looking at the game." in text_of(as_alice.get("/notices/?all=1"))
 
 
@@ -285,19 +297,74 @@ def test_the_end_of_a_game_is_marked_as_seen_only_by_a_page_that_somebody_looks_
 
 
 def test_the_settings_page_shows_and_saves_choices(alice: User, as_alice: Client) -> None:
-    page = Page(as_alice.get("/notices/settings/"))
-    switches = {box.get("name", "") for box in page.all("input", type="checkbox")}
-    kinds = [kind.name for kind in switched_for(staff=False)]
-    assert not any(KINDS[kind].for_staff for kind in kinds)
-    assert {f"{kind}.{channel}" for kind in kinds for channel in CHANNELS} == {one for one in switches if "." in one}
-    answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "caught.email": "on", "digest_hour": "7"}))
+    answer = as_alice.post("/notices/settings/", fields(**{"turn.email": "", "digest_hour": "7"}))
     assert answer.status_code == 303
     chosen = NoticeSettings.objects.get(user=alice)
-    assert chosen.choices == {"turn.email": False, "caught.email": True}
+    assert chosen.choices == {"turn.email": False}
     assert (chosen.digest_hour, chosen.digest_at is not None) == (7, True)
     again = Page(as_alice.get("/notices/settings/"))
-    checked = [bool(again.chosen(name)) for name in ("caught.email", "turn.email")]
+    checked = [bool(again.chosen(name)) for name in ("turn.site", "turn.email")]
     assert (checked, again.chosen("digest_hour")) == ([True, False], ["7"])
+
+
+PLAYERS: Final = ["My turn", "Time runs short", "Invitations", "Results"]
+
+
+def cells(client: Client) -> tuple[list[str], list[str]]:
+    """Return the rows of the settings page, and the labels of their boxes, row by row."""
+    page = Page(client.get("/notices/settings/"))
+    rows = [head.text or "" for head in page.all("th", scope="row")]
+    return rows, [words_of(label) for label in page.all("label") if label.find("input") is not None]
+
+
+def test_players_have_a_row_for_each_group_and_staff_two_more(as_alice: Client, mo: User) -> None:
+    rows, labels = cells(as_alice)
+    assert rows == [*PLAYERS, "Daily summary"]
+    assert labels == [f"{row}: {channel}" for row in PLAYERS for channel in ("On this site", "By email")]
+    assert cells(logged_in(mo))[0] == [*rows, "Cases", "Appeals"]
+
+
+def test_a_channel_has_a_column_for_those_it_reaches(
+    table: Table, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    NoticeSettings.objects.create(user=alice, choices={"game_over.pigeon": False, "invited.email": False})
+    monkeypatch.setitem(
+        CHANNELS,
+        "pigeon",
+        Channel("pigeon", "By pigeon", claimed=lambda rows, now: None, to_guests=True, only_if="has_push"),
+    )
+    User.objects.filter(pk=alice.pk).update(is_guest=True, has_push=True)
+    rows, labels = cells(as_alice)
+    assert rows == PLAYERS  # the summary goes by mail
+    assert labels == [f"{row}: {channel}" for row in PLAYERS for channel in ("On this site", "By pigeon")]
+    as_alice.post("/notices/settings/", fields(**{"turn.pigeon": "", "digest_hour": ""}))
+    # What has no column stays as it was.
+    assert NoticeSettings.objects.get(user=alice).choices == {"turn.pigeon": False, "invited.email": False}
+    player_notices.write(
+        table.game,
+        [player_notices.NewNotice(alice.pk, kind) for kind in ("turn", "invited", "out")],
+        now=timezone.now(),
+    )
+    rows_of = Notice.objects.filter(channel="pigeon").order_by("pk")
+    assert list(rows_of.values_list("kind", "reason")) == [("turn", "off"), ("invited", "")]
+
+
+def test_what_always_comes_is_mailed_until_an_earlier_choice_and_cannot_be_switched_off(
+    alice: User, as_alice: Client
+) -> None:
+    def mailed() -> list[Any]:
+        warning = player_notices.NewNotice(alice.pk, "warned", "warned", {"reason": "Be kind."})
+        player_notices.write(None, [warning], now=timezone.now(), occasion=Notice.objects.count())
+        before = len(mail.outbox)
+        outbox.deliver(clock=timezone.now)
+        return mail.outbox[before:]
+
+    NoticeSettings.objects.create(user=alice, choices={"warned.email": False})  # as release 0.2 stored it
+    assert mailed() == []
+    as_alice.post("/notices/settings/", {"digest_hour": ""})
+    (message,) = mailed()
+    assert "such emails always come" in message.body
+    assert "List-Unsubscribe" not in message.extra_headers
 
 
 @pytest.mark.parametrize("hour", ["24", "-1", "x", "7.5"])
@@ -322,6 +389,20 @@ def test_the_settings_page_says_why_no_mail_arrives(
     User.objects.filter(pk=alice.pk).update(**change)
     with override_settings(MAIL_NEEDS_VERIFIED=True):
         assert says in text_of(as_alice.get("/notices/settings/"))
+
+
+def test_the_settings_page_says_what_holds_notices_back(alice: User, as_alice: Client) -> None:
+    def says(what: str) -> bool:
+        page = Page(as_alice.get("/notices/settings/"))
+        assert page.has("a", href="/accounts/me/rest/") == (what in page.text)
+        return what in page.text
+
+    hour, now = timedelta(hours=1), timezone.now()
+    assert not says("Until then, only what is urgent leaves this site.")
+    User.objects.filter(pk=alice.pk).update(quiet_from=(now - hour).time(), quiet_to=(now + hour).time())
+    assert says("These are your quiet hours, until")
+    User.objects.filter(pk=alice.pk).update(vacation_until=now + hour)
+    assert says("You are on vacation until")
 
 
 def test_both_pages_say_that_mail_is_on_hold_and_no_test_mail_is_sent(

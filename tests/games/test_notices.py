@@ -16,6 +16,7 @@ from games.actions.play import play_move
 from games.actions.rematch import ask_rematch
 from games.models import Game, Notice, NoticeSettings, Seat
 from games.notices import player_notices, staff_notices
+from games.notices.kinds import GROUPS
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.rules import Move
@@ -114,13 +115,25 @@ def test_a_kind_that_is_switched_off_is_stored_as_not_sent(table: Table, alice: 
     assert by_channel() == {"site": ("waiting", "", None), "email": ("dropped", "off", None)}
 
 
-def test_a_kind_that_is_switched_on_waits(alice: User, bob: User) -> None:
-    NoticeSettings.objects.create(user=alice, choices={"caught.email": True})
+def test_a_kind_that_is_switched_on_waits(mo: User) -> None:
+    NoticeSettings.objects.create(user=mo, choices={"case_arrived.email": True})
+    player_notices.write(None, [player_notices.NewNotice(mo.pk, "case_handed_over")], now=NOON)
+    assert by_channel() == dict.fromkeys(("site", "email"), ("waiting", "", None))
+
+
+def test_being_caught_is_told_on_the_site_only(alice: User, bob: User) -> None:
     table = table_at({**TWO_HANDS, "hands": [["r5"], ["r4", "g3", "W6"]], "turn": 1, "exposed": [0]}, [alice, bob])
     move(table, bob, "catch 0")
-    assert stored_notices() == [("alice", "caught", "site"), ("alice", "caught", "email")]
-    assert by_channel() == dict.fromkeys(("site", "email"), ("waiting", "", None))
-    assert set(texts_of(Notice.objects.all())) == {"bob catches you not calling UNO."}
+    assert by_channel() == {"site": ("waiting", "", None)}
+    assert texts_of(Notice.objects.all()) == ["bob catches you not calling UNO."]
+
+
+def test_a_group_switches_all_its_kinds_and_nothing_else(table: Table, alice: User) -> None:
+    NoticeSettings.objects.create(user=alice, choices={f"{group}.email": False for group in GROUPS})
+    kinds = ("turn", "bot_took_over", "table_full", "game_over", "warned")
+    player_notices.write(table.game, [player_notices.NewNotice(alice.pk, kind) for kind in kinds], now=NOON)
+    mails = Notice.objects.filter(channel="email").order_by("pk")
+    assert [row.reason for row in mails] == ["off", "off", "off", "off", ""]
 
 
 def test_a_move_drops_waiting_notices_and_marks_shown_ones_read(table: Table, alice: User, bob: User) -> None:
@@ -201,7 +214,7 @@ def test_a_move_writes_its_notices_in_one_statement(
         player_notices.write(table.game, intents, now=NOON, mover=alice.pk, settled=("turn",))
     with django_assert_num_queries(0):
         player_notices.write(table.game, [], now=NOON)
-    assert Notice.objects.count() == 8
+    assert Notice.objects.count() == 6
 
 
 def test_players_are_notified_when_staff_call_off_a_game(table: Table) -> None:
