@@ -1,5 +1,6 @@
 # Kinds of notices are switched in groups now. What a person chose for the most important kind of a group, whose name the
-# group has, is what they chose for the group. What they chose for its other kinds is forgotten.
+# group has, is what they chose for the group. What they chose for its other kinds is forgotten. Some kinds are shown on
+# the site only now: mails of theirs that wait are not sent.
 
 from django.db import migrations
 
@@ -11,9 +12,18 @@ FORGET = """
         )
     ) WHERE choices <> '{}'
 """
+DROP_MAILS = """
+    UPDATE mail_delivery SET state = 'dropped', reason = 'off', since = now()
+    WHERE channel = 'email' AND state = 'waiting' AND mailbox = '' AND kind IN (
+        'caught', 'out', 'round_over', 'staff_said', 'link_changed', 'host_changed', 'role_changed'
+    )
+"""
 
 
 class Migration(migrations.Migration):
     dependencies = [("games", "0074_tables_without_vacations")]
 
-    operations = [migrations.RunSQL(FORGET, migrations.RunSQL.noop)]
+    operations = [
+        migrations.RunSQL(FORGET, migrations.RunSQL.noop),
+        migrations.RunSQL(DROP_MAILS, migrations.RunSQL.noop),
+    ]

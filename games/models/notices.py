@@ -48,7 +48,7 @@ class NoticeSettings(models.Model):
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notice_settings")
     # `group.channel` (`games.notices.kinds.GROUPS`) to true or false where that differs from the default of the group.
-    # Also `kind.channel` to false for kinds that always come, if the person has switched these off in release 0.2, and
+    # Also `kind.channel` to false for kinds that always come, if the person has switched these off in release 0.1, and
     # until they save the page of settings, which says that such notices always come.
     choices = models.JSONField(default=dict, blank=True)
     # In the time zone of the person.

@@ -152,7 +152,8 @@ class NoticeKind(Kind):
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
     template: The mail's templates, `emails/<template>.txt` and `emails/<template>.html`.
     link: The text of the mail's link to a table while the game is running.
-    several: What a mail says of `n` such events, in place of the title. Kinds with a layout of their own have none.
+    several: What a mail says of `n` such events, in place of the title. Kinds with a layout of their own have none, nor
+        have those without mails.
     names_game: Its sentence names the game, so the mail's subject does not name it again.
     reminds: The mail is about time that runs out.
     """
@@ -227,15 +228,15 @@ class Group:
 GROUPS: Final[dict[str, Group]] = {
     group.name: group
     for group in (
-        Group(TURN, N_("My turn"), N_("If you have not moved after a few minutes.")),
-        Group(DEADLINE, N_("Time runs short"), N_("A fifth of your time is left, or it ran out.")),
-        Group(INVITED, N_("Invitations"), N_("Somebody invites you, or your table starts.")),
-        Group(GAME_OVER, N_("Results"), N_("A game or a round ends. You’re caught or out.")),
-        Group(DIGEST, N_("Daily summary"), N_("If a game waits for you or something happened.")),
+        Group(TURN, N_("My turn"), N_("A few minutes after it began.")),
+        Group(DEADLINE, N_("Time runs short"), N_("A fifth is left, or it ran out.")),
+        Group(INVITED, N_("Invitations"), N_("To a table, or your table starts.")),
+        Group(GAME_OVER, N_("Results"), N_("A game ends. Rounds and catches only here.")),
+        Group(DIGEST, N_("Daily summary"), N_("By email, if there is news.")),
         Group(
             CASE_ARRIVED,
             N_("Cases"),
-            N_("A case arrives, or is handed over to you."),
+            N_("One arrives, or is handed over to you."),
             frozenset({SITE}),
             for_staff=True,
         ),
@@ -316,14 +317,12 @@ _ROWS: Final = (
         N_("You were caught"),
         group=GAME_OVER,
         site_only=True,
-        several=N_("You were caught {n} times"),
     ),
     NoticeKind(
         OUT,
         N_("You are out"),
         group=GAME_OVER,
         site_only=True,
-        several=N_("You are out of {n} rounds"),
     ),
     NoticeKind(
         ROUND_OVER,
@@ -331,7 +330,6 @@ _ROWS: Final = (
         group=GAME_OVER,
         site_only=True,
         sentences={"over": N_("Round {number} is over.")},
-        several=N_("{n} rounds are over"),
     ),
     NoticeKind(
         ROUND_CANCELLED,
@@ -413,7 +411,6 @@ _ROWS: Final = (
         sentences={"said": N_("Staff say to your table: “{words}”")},
         while_viewing=True,  # an open page shows it in the log, which may be closed
         to_suspended=True,
-        several=N_("Staff said something to {n} of your tables"),
     ),
     NoticeKind(
         LINK_CHANGED,
@@ -426,7 +423,6 @@ _ROWS: Final = (
             ),
         },
         while_viewing=True,  # an open page shows the new link, but not that the old one is dead
-        several=N_("{n} of your tables have a new link"),
     ),
     NoticeKind(
         HOST_CHANGED,
@@ -434,7 +430,6 @@ _ROWS: Final = (
         site_only=True,
         sentences={"new_host": N_("Staff removed {player}, the host of your table. You are the host now.")},
         while_viewing=True,  # an open page shows the buttons of a host, but not why
-        several=N_("You are the host of {n} more tables now"),
     ),
     NoticeKind(
         REPORT_SETTLED,
@@ -468,7 +463,6 @@ _ROWS: Final = (
             "none": N_("You have no role on this site any more: the staff pages are closed to you."),
         },
         page="mfa_index",  # the staff pages need a second factor
-        several=N_("Your role has changed {n} times"),
     ),
     NoticeKind(
         FACTOR_DROPPED,

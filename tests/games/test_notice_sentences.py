@@ -68,7 +68,7 @@ def test_an_event_names_people_as_today_and_calls_the_reader_you(table: Table, a
     caught = table_at(position, [alice, bob])
     move(caught, bob, "catch 0")
     rename(bob, "Robert")
-    assert texts_of(Notice.objects.filter(kind="caught")) == ["Robert catches you not calling UNO."] * 2
+    assert texts_of(Notice.objects.filter(kind="caught")) == ["Robert catches you not calling UNO."]
 
 
 def test_somebody_whose_account_is_deleted_has_no_name(table: Table, alice: User, bob: User, as_alice: Client) -> None:
