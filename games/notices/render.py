@@ -80,10 +80,13 @@ def mail_state_of(user: User, address: MailAddress | None, chosen: NoticeSetting
 
 
 def why_away(user: User, now: datetime) -> str:
-    """Return that this person is on vacation or has quiet hours now, and until when, for the settings page, or ""."""
+    """Return what the settings page says while this person is on vacation or has quiet hours, else ""."""
     for until, said in (
-        (user.time_off.resumes_at(now), N_("You are on vacation until {until}.")),
-        (user.time_off.quiet_end(now), N_("These are your quiet hours, until {until}.")),
+        (user.time_off.resumes_at(now), N_("You are on vacation until {until}: only what is urgent leaves this site.")),
+        (
+            user.time_off.quiet_end(now),
+            N_("Your quiet hours last until {until}: only what is urgent leaves this site."),
+        ),
     ):
         if until > now:
             return say.text("notice", said, until=day_and_time(until, user.time_zone))

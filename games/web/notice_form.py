@@ -46,7 +46,7 @@ class NoticeForm(forms.Form):
         if by_mail:
             self.fields[HOUR] = forms.ChoiceField(
                 label="Daily summary by email at",
-                choices=[("", "No summary"), *((str(hour), f"{hour:02}:00") for hour in range(24))],
+                choices=[("", "Off"), *((str(hour), f"{hour:02}:00") for hour in range(24))],
                 required=False,
                 initial="" if chosen.digest_hour is None else str(chosen.digest_hour),
             )

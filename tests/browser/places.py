@@ -18,7 +18,7 @@ from accounts.models import User
 from games import queries
 from games.actions import lobby, pauses, seating
 from games.locks import lock_game
-from games.models import Appeal, Case, Game, Invitation, Suspension, Warned
+from games.models import Appeal, Case, Game, Invitation, NoticeSettings, Suspension, Warned
 from games.notices import mail_links, notice_mails, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
@@ -296,6 +296,12 @@ def _notices(page: Page, cast: Cast) -> None:
     page.goto("/notices/")
 
 
+def _notice_settings(page: Page, cast: Cast) -> None:
+    bounced = {"bounced": cast.alice.email, "bounced_at": timezone.now()}
+    NoticeSettings.objects.update_or_create(user=cast.alice, defaults=bounced)
+    page.goto("/notices/settings/")
+
+
 def _stop_mails(page: Page, cast: Cast) -> None:
     key = notice_mails.readers_of({cast.alice})[cast.alice.pk].key
     page.goto(urlsplit(mail_links.link_url(mail_links.STOP, user_id=cast.alice.pk, target="turn", key=key)).path)
@@ -415,7 +421,7 @@ ACCOUNT: Final[Mapping[str, Open]] = {
     "change-password": at("/accounts/password/change/"),
     "no-notices": at("/notices/"),
     "notices": _notices,
-    "notice-settings": at("/notices/settings/"),
+    "notice-settings": _notice_settings,
     "report": _report,
     "profile": _profile(""),
     "report-person": _profile("report/"),

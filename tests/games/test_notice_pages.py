@@ -6,6 +6,7 @@ import io
 import re
 import time
 from datetime import timedelta
+from importlib import import_module
 from typing import Any, Final
 
 import pytest
@@ -13,6 +14,7 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -144,7 +146,7 @@ def test_the_page_says_what_was_sent_and_what_was_not_and_why(table: Table, alic
     (fold,) = page.all("details")
     told = re.sub(r"\d\d:\d\d", "12:00", words_of(fold))
     assert told == (
-        "Where it went : Bob wins the round. On this site: shown 12:00"
+        "Where it went On this site: shown 12:00"
         " By email: not sent 12:00 . This is switched off in your notification settings."
     )
 
@@ -359,12 +361,27 @@ def test_what_always_comes_is_mailed_until_an_earlier_choice_and_cannot_be_switc
         outbox.deliver(clock=timezone.now)
         return mail.outbox[before:]
 
-    NoticeSettings.objects.create(user=alice, choices={"warned.email": False})  # as release 0.2 stored it
+    NoticeSettings.objects.create(user=alice, choices={"warned.email": False})  # as release 0.1 stored it
     assert mailed() == []
     as_alice.post("/notices/settings/", {"digest_hour": ""})
     (message,) = mailed()
     assert "such emails always come" in message.body
     assert "List-Unsubscribe" not in message.extra_headers
+
+
+def test_the_upgrade_keeps_what_was_chosen_for_the_most_important_kind_of_a_group(table: Table, alice: User) -> None:
+    chosen = {"game_over.email": False, "round_over.site": False, "deadline.site": False, "warned.email": False}
+    NoticeSettings.objects.create(user=alice, choices={**chosen, "caught.email": True, "table_full.email": False})
+    NoticeSettings.objects.create(user=User.objects.get(username="bob"), choices={"out.email": True})
+    over(table, alice)
+    Notice.objects.update(kind="caught", state="waiting")
+    upgrade = import_module("games.migrations.0076_groups_of_notices")
+    with connection.cursor() as cursor:
+        for statement in (upgrade.FORGET, upgrade.DROP_MAILS):
+            cursor.execute(statement)
+    del chosen["round_over.site"]
+    assert list(NoticeSettings.objects.order_by("pk").values_list("choices", flat=True)) == [chosen, {}]
+    assert dict(Notice.objects.values_list("channel", "state")) == {"site": "waiting", "email": "dropped"}
 
 
 @pytest.mark.parametrize("hour", ["24", "-1", "x", "7.5"])
@@ -398,9 +415,9 @@ def test_the_settings_page_says_what_holds_notices_back(alice: User, as_alice: C
         return what in page.text
 
     hour, now = timedelta(hours=1), timezone.now()
-    assert not says("Until then, only what is urgent leaves this site.")
+    assert not says("only what is urgent leaves this site")
     User.objects.filter(pk=alice.pk).update(quiet_from=(now - hour).time(), quiet_to=(now + hour).time())
-    assert says("These are your quiet hours, until")
+    assert says("Your quiet hours last until")
     User.objects.filter(pk=alice.pk).update(vacation_until=now + hour)
     assert says("You are on vacation until")
 
