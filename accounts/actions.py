@@ -274,11 +274,18 @@ def keep_capitals(*, user: User, typed: str) -> None:
 
 
 def update_profile(
-    *, user: User, display_name: str, time_zone: str, now: datetime, avatar: str = "", no_tips: bool = False
+    *,
+    user: User,
+    display_name: str,
+    time_zone: str,
+    now: datetime,
+    avatar: str = "",
+    confirm: str = "",
+    no_tips: bool = False,
 ) -> bool:
-    """Change the name at the table, the picture, the time zone and `no_tips`. Return True if the zone has changed.
+    """Change what the profile form has. Return True if the time zone has changed.
 
-    Without an `avatar` the picture stays.
+    Without an `avatar` the picture stays, without `confirm` that setting.
 
     :raises ValidationError: the name, the picture or the zone is not allowed.
     :raises NameTaken: somebody else has the name or one that looks like it.
@@ -297,12 +304,13 @@ def update_profile(
         if new_zone:
             count_time_off_change(user_id=user.pk, now=now)
         user.no_tips = no_tips
+        user.confirm = confirm or user.confirm
         _save_profile(user=user, name=name, avatar=avatar)
         return new_zone
 
 
 def _save_profile(*, user: User, name: str, avatar: str) -> None:
-    changed = {"time_zone", "quiet_since", "no_tips"}
+    changed = {"time_zone", "quiet_since", "no_tips", "confirm"}
     if avatar:
         user.avatar = avatar
         changed.add("avatar")

@@ -38,10 +38,17 @@ class ProfileForm(forms.Form):
         widget=ZoneSelect({"data-zone": "offer"}),
         help_text="Times on pages and in emails are in this time zone, and so are your quiet hours.",
     )
+    confirm = forms.ChoiceField(
+        label="Ask before a card is played",
+        required=False,  # as above
+        choices=User.Confirm.choices,
+        help_text="The first tap or click lifts a card; a key brings a question. Where turns last an hour at most, keys"
+        " and clicks play at once.",
+    )
     no_tips = forms.BooleanField(label="No tips during a game", required=False)
 
     def __init__(self, data: Any = None, *, user: User) -> None:
-        initial = {name: getattr(user, name) for name in ("display_name", "time_zone", "no_tips")}
+        initial = {name: getattr(user, name) for name in ("display_name", "time_zone", "confirm", "no_tips")}
         super().__init__(data, initial={**initial, "avatar": user.avatar_shown})
         self.fields["display_name"].help_text = format_html_join(" ", "{}", ([line] for line in _about_name(user)))
         _choose_from(self, user.time_zone)

@@ -43,6 +43,13 @@ def name_sql(user: str) -> str:
 class User(AbstractUser):
     """A person or a guest. A guest has no password, and keeps all games when signing up makes them a person."""
 
+    class Confirm(models.TextChoices):
+        """What a game page asks about before it makes a move. At live tables `ALWAYS` is only about taps."""
+
+        TAPS = "taps", "If I tap, where turns are long"
+        ALWAYS = "all", "For every tap, click and key"
+        NEVER = "off", "Never"
+
     first_name = None  # type: ignore[assignment]  # not needed: people have one name
     last_name = None  # type: ignore[assignment]
     display_name = models.CharField(
@@ -59,8 +66,9 @@ class User(AbstractUser):
     quiet_since = models.DateTimeField(null=True, blank=True, editable=False)
     # The other players at a table may see that it is between these times, and about when they end.
     shows_sleep = models.BooleanField(default=False, db_default=False)
-    # At tables with days for a turn, the page asks before it plays a card or draws: "off" or "days".
-    confirm = models.CharField(max_length=4, default="off", db_default="off", editable=False)
+    confirm = models.CharField(
+        max_length=4, choices=Confirm, default=Confirm.TAPS, db_default=Confirm.TAPS.value, editable=False
+    )
     # Whether anything can reach the person by push, and by their webhook. Kept by the writes of those rows, so that a
     # move needs no query to know.
     has_push = models.BooleanField(default=False, db_default=False, editable=False)

@@ -8,7 +8,19 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            "user", "confirm", models.CharField(db_default="off", default="off", editable=False, max_length=4)
+            "user",
+            "confirm",
+            models.CharField(
+                choices=[
+                    ("taps", "If I tap, where turns are long"),
+                    ("all", "For every tap, click and key"),
+                    ("off", "Never"),
+                ],
+                db_default="taps",
+                default="taps",
+                editable=False,
+                max_length=4,
+            ),
         ),
         migrations.AddField("user", "has_push", models.BooleanField(db_default=False, default=False, editable=False)),
         migrations.AddField("user", "has_hook", models.BooleanField(db_default=False, default=False, editable=False)),

@@ -77,6 +77,7 @@ class PageContents:
     - `unseated` is the act by which staff took the viewer's seat, or empty.
     - `can_sign_up`: the viewer is a guest who plays here, and may sign up.
     - `seen_tips` are the keys of the tips that the viewer has seen, None for somebody who gets none.
+    - `confirm` is what the viewer is asked about before a move (`User.Confirm`), empty for a visitor.
     - `is_past`: this is an earlier moment, which a viewer who is out watches. `turn_waits`: by now they are on turn in
       the next round.
     """
@@ -95,6 +96,7 @@ class PageContents:
     unseated: str = ""
     can_sign_up: bool = False
     seen_tips: Collection[str] | None = None
+    confirm: str = ""
     is_past: bool = False
     turn_waits: bool = False
 
@@ -131,6 +133,7 @@ def contents_of(table: Table, user: User | None, shown: ShownPage | None, *, now
         unseated=conduct.unseated_by(table.game, user) if user is not None and view.you is None else "",
         can_sign_up=user is not None and user.is_guest and not user.no_sign_up_until and view.you is not None,
         seen_tips=user.seen_tips if user is not None and not (user.no_tips or user.is_program or past) else None,
+        confirm=user.confirm if user is not None else "",
         is_past=past is not None,
         turn_waits=past is not None and past.my_turn,
     )

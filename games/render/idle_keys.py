@@ -26,9 +26,9 @@ def idle_keys(move: YourMove | None, *, headline: str, colors: Sequence[str], ra
     side in force. `races`: the table has buzzers that all players press.
     """
     chooser = move.chooser if move else None
-    no_draw = say.text("idle key", "Nothing to draw now.")
+    no_draw = "" if chooser and chooser.sure else say.text("idle key", "Nothing to draw now.")
     rows = [
-        IdleKey(DRAW_KEYS, " ".join((no_draw, chooser.question if chooser else headline))),
+        IdleKey(DRAW_KEYS, " ".join(filter(None, (no_draw, chooser.question if chooser else headline)))),
         IdleKey(UNO_KEY, say.text("idle key", "No UNO to call and nobody to catch now.")),
         IdleKey(CHALLENGE_KEY, say.text("idle key", "Nothing to challenge now.")),
         IdleKey("h shift+c shift+n", say.text("idle key", NO_HAND)),

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from common.readers_language import say
-from common.say import N_
+from common.say import N_, Message
 from games import rules
 from games.queries import GameView
+from games.render.confirm import move_in
 from games.render.mercy import mercy_of
 from games.render.straight import BETWEEN, chosen_plays
 from games.render.table import move_by_click
-from games.render.words import card_name, cards, color, listed
+from games.render.words import card_name, cards, color, color_in_sentence, listed
 
 
 class MoveChoice(NamedTuple):
@@ -32,11 +33,11 @@ class MoveChoice(NamedTuple):
 
 
 class Chooser(NamedTuple):
-    """The choice of a colour, a player or the next card of a straight.
+    """The choice of a colour, a player or the next card of a straight, or the question before a move.
 
     `cancel_url` is empty if no other card can be played. `help` says how to choose, or who draws for the card.
-    `card` is the card that is being played, empty for a roulette, and `side` the side in force, None if the deck has
-    one side.
+    `card` is the card that is being played, empty if it is none, and `side` the side in force, None if the deck has
+    one side. `sure` is the move that the reader is asked about, else empty.
     """
 
     question: str
@@ -45,6 +46,7 @@ class Chooser(NamedTuple):
     help: str = ""
     card: str = ""
     side: str | None = None
+    sure: str = ""
 
 
 class Button(NamedTuple):
@@ -97,6 +99,31 @@ NEXT_DRAWS_COLOR: Final = {
     True: N_("{name} draws until it shows or challenges you."),
 }
 """What a wild does that draws until its colour shows, by whether it can be challenged."""
+PLAY_QUESTIONS: Final = {
+    ("", False): N_("Play {card}?"),
+    ("", True): N_("Play {card} and call UNO?"),
+    ("color", False): N_("Play {card} and choose {color}?"),
+    ("color", True): N_("Play {card}, choose {color} and call UNO?"),
+    ("target", False): N_("Play {card} and swap hands with {name}?"),
+    ("target", True): N_("Play {card}, swap hands with {name} and call UNO?"),
+}
+"""The question before a play, by what is chosen with it and whether it calls UNO."""
+QUESTIONS: Final[dict[tuple[str, bool], Message]] = {
+    ("draw", True): N_("Draw a card?"),
+    ("draw", False): N_("Draw until one fits?"),
+    ("take", True): (N_("Take {n} card?"), N_("Take {n} cards?")),
+    ("take", False): N_("Take the cards?"),
+    ("pass", True): N_("Keep the card and pass?"),
+    ("challenge", True): N_("Challenge {name}?"),
+}
+"""The question before another move, by its kind and whether it is known how many cards it costs."""
+YES: Final = {
+    "play": N_("Yes, play it"),
+    "draw": N_("Yes, draw"),
+    "take": N_("Yes, take them"),
+    "pass": N_("Yes, keep it"),
+    "challenge": N_("Yes, challenge"),
+}
 DRAW_KEYS: Final = "space x"
 UNO_KEY: Final = "u"
 CHALLENGE_KEY: Final = "f"
@@ -109,20 +136,24 @@ def move_of(view: GameView, *, choose: str, uno: bool, here: str) -> YourMove | 
     """Return the section "Your move", or None if the reader has no legal move.
 
     `choose` is the card that the reader is playing and whose colour or swap target is still open, or the cards of a
-    straight, or empty. `here` is the page's address.
+    straight, or a move that the page asks about, or empty. `here` is the page's address.
     """
     seen = view.view
     if seen is None or not view.legal:
         return None
-    straight = chosen_plays(view, choose)
-    chooser = _next_card(view, seen, straight, here) if straight else _chooser(view, seen, choose, here)
+    asked = move_in(view, choose)
+    straight = chosen_plays(view, choose) if asked is None else []
+    if asked is not None:
+        chooser: Chooser | None = _question(view, seen, asked, here)
+    else:
+        chooser = _next_card(view, seen, straight, here) if straight else _chooser(view, seen, choose, here)
     colors = [choice.color for choice in chooser.choices] if chooser else ()
     uno_key = UNO_KEY_BESIDE_PURPLE if UNO_KEY in colors else UNO_KEY
     return YourMove(
         title=say.text("move", "Your move") if view.my_turn else say.text("move", "Out of turn"),
         chooser=chooser,
-        buttons=[*_turn_buttons(view, seen, chooser), *_calls(view, uno_key)],
-        uno=UnoToggle(uno, uno_key) if straight or _may_leave_one(view, seen) else None,
+        buttons=[*(_turn_buttons(view, seen, chooser) if asked is None else ()), *_calls(view, uno_key)],
+        uno=UnoToggle(uno, uno_key) if asked is None and (straight or _may_leave_one(view, seen)) else None,
         hint=_hint(view, seen),
         catches=_catches(view, uno_key),
     )
@@ -147,6 +178,32 @@ def _chooser(view: GameView, seen: rules.View, choose: str, here: str) -> Choose
     rest.remove(card)
     question = say.text("move", "Which colour for {card}?", card=name)
     return Chooser(question, _colors(ways, rest), cancel_url, _who_draws(view, seen, card), card, seen.side)
+
+
+def _question(view: GameView, seen: rules.View, move: rules.Move, here: str) -> Chooser:
+    """Return the question before a move of the turn, with what that costs."""
+    owed, costs, name = seen.pending.total if seen.pending else 1, "", ""
+    if move.kind == "play":
+        chosen = "color" if move.color else "target" if move.target is not None else ""
+        question: Message = PLAY_QUESTIONS[chosen, move.uno]
+        name = view.names[move.target] if move.target is not None else ""
+    elif move.kind == "challenge" and seen.challenge is not None:
+        question, name = QUESTIONS["challenge", True], view.names[seen.challenge]  # the hint says what it costs
+    else:
+        is_known = owed > 0 and not (move.kind == "draw" and view.options.draw_until_playable)
+        question = QUESTIONS[move.kind, is_known]
+        if move.kind != "pass" and _reaches_limit(view, seen, owed):
+            costs = say.text("question", "That puts you out.")
+    card, color_word = card_name(move.card) if move.card else "", color_in_sentence(move.color) if move.color else ""
+    return Chooser(
+        say.form("question", question, owed, card=card, color=color_word, name=name),
+        [MoveChoice("yes", say.text("question", YES[move.kind]), "", "1", field="sure")],
+        f"{here}?uno=1" if move.uno else here,
+        costs,
+        move.card or "",
+        seen.side,
+        str(move),
+    )
 
 
 def _who_draws(view: GameView, seen: rules.View, card: str) -> str:

@@ -20,6 +20,7 @@ from games.queries.game_page import LOG_LINES, LastRound, PageContents, ShownPag
 from games.refusals import Denied
 from games.render import words
 from games.render.clock import Clock, clock_of
+from games.render.confirm import move_in
 from games.render.idle_keys import IdleKey, idle_keys
 from games.render.key_moments import MomentList, moments_of
 from games.render.log_notes import notes_of
@@ -63,10 +64,10 @@ UNSEATED: Final = {
 class PageRequest:
     """What the request asks the page to show.
 
-    `choose` is a card whose chooser is open, or empty. `uno` turns the UNO switch on. `sort` is an order of the hand
-    (a key of `SORTS`). `refusal` is why the last move was refused. `refresh`: without scripts, the page may reload
-    itself while others move. `shown` is what the reader's open page shows, None if the page is loaded as a whole.
-    `looks`: the reader looks at the page.
+    `choose` is a card whose chooser is open, or a move that its reader is asked about, or empty. `uno` turns the UNO
+    switch on. `sort` is an order of the hand (a key of `SORTS`). `refusal` is why the last move was refused. `refresh`:
+    without scripts, the page may reload itself while others move. `shown` is what the reader's open page shows, None if
+    the page is loaded as a whole. `looks`: the reader looks at the page.
     """
 
     choose: str = ""
@@ -122,7 +123,7 @@ class GamePage:
     - `revision` is raised by each change that the page of any viewer shows. Open pages compare it.
     - `token` is the idempotency token of the next move.
     - `turn_call` says to a screen reader that it is the reader's turn, if the headline only says what to do.
-    - `tip` is a tip, None for none. `choosing` is the card whose chooser is open, or empty.
+    - `tip` is a tip, None for none. `choosing` is what `PageRequest.choose` asks for, if the page shows it.
     - `fragment_url` is where the page fetches its next state.
     - `about_points` says how the scores count if they are penalty points.
     - `resign_url` is empty if the reader cannot leave the game.
@@ -197,7 +198,9 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
     presses_buzzers = view.options.buzzers == "race"
     move = move_of(view, choose=asked.choose, uno=asked.uno, here=here)
     choosing = asked.choose if move and move.chooser else ""
-    hand = hand_of(view, sort=sort, chosen=asked.choose, here=here)
+    asked_about = move_in(view, asked.choose)
+    chosen = asked_about.card or "" if asked_about else asked.choose
+    hand = hand_of(view, sort=sort, chosen=chosen, here=here, confirm=contents.confirm)
     others_move = view.status == "playing" and not view.my_turn
     notes = notes_of(contents.between)[-LOG_LINES:]
     news = news_of(view, lines, notes)

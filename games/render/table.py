@@ -73,7 +73,7 @@ class OwnHand(NamedTuple):
 
     `on_turn`: the reader is on turn. `tens` and `ones` are the digits of the number of cards, for the style sheet.
     `races`: cards can be played out of turn at this table. `locked` says why a click on some cards does nothing.
-    `lifts`: turns are so long that the first tap on a card only lifts it.
+    `slow`: turns can last over an hour. `confirm` is what the reader is asked about before a move (`User.Confirm`).
     """
 
     note: str
@@ -84,7 +84,8 @@ class OwnHand(NamedTuple):
     ones: int
     races: bool
     locked: str
-    lifts: bool
+    slow: bool
+    confirm: str
 
 
 class DueTime(NamedTuple):
@@ -258,11 +259,11 @@ def _by_number(card: str) -> tuple[int, int]:
     return face.rank, _COLOR_ORDER[face.color]
 
 
-def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | None:
+def hand_of(view: GameView, *, sort: str, chosen: str, here: str, confirm: str) -> OwnHand | None:
     """Return the reader's hand; None for a spectator, a player who is out, and after the game.
 
     `sort` is a key of `SORTS`, `chosen` the card or the straight that is being played, or empty, `here` the page's
-    address.
+    address, `confirm` what the reader is asked about.
     """
     seen = view.view
     if seen is None or seen.hand is None or not seen.hand or view.status != "playing":
@@ -291,8 +292,8 @@ def hand_of(view: GameView, *, sort: str, chosen: str, here: str) -> OwnHand | N
         for way, label in SORTS.items()
     )
     tens, ones = divmod(len(shown), 10)
-    lifts = not view.terms.live
-    return OwnHand(note, shown, sorts, view.my_turn, tens, ones, view.races, locked(view), lifts)
+    slow = not view.terms.live
+    return OwnHand(note, shown, sorts, view.my_turn, tens, ones, view.races, locked(view), slow, confirm)
 
 
 def _why_not(view: GameView, seen: rules.View) -> str:

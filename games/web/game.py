@@ -33,6 +33,7 @@ from games.queries.game_page import ShownPage, contents_of
 from games.refusals import Denied
 from games.render import BETWEEN, PageRequest
 from games.render.card_rules import card_rules
+from games.render.confirm import asks_first
 from games.staff.browser_marks import mark_browser
 from games.web import table as table_views
 from games.web.guests import left_guest
@@ -118,12 +119,16 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
     if user is None:
         return login_redirect(f"/games/{code}/", htmx=bool(request.htmx))
     if "choose" in request.POST:
-        return _choosing(request, code, request.POST["choose"])
+        return _choosing(request, table_for(request, code), request.POST["choose"])
+    if user.confirm == User.Confirm.ALWAYS and "sure" not in request.POST:
+        table, text = table_for(request, code), _move_in(request)
+        if _is_current(request, table) and asks_first(queries.view_of(table, user), text, timezone.now()):
+            return _choosing(request, table, text, at="choose-yes")
     try:
         table = _play(request, code, user)
     except Denied as denied:
         if denied.code in ("color_missing", "swap_missing"):  # the play lacks only its colour or target
-            return _choosing(request, code, request.POST["move"].removeprefix("play "))
+            return _choosing(request, table_for(request, code), request.POST["move"].removeprefix("play "))
         return refused(request, code, denied)
     end_seen.mark_end_seen(table, user)
     tips.mark_tip_seen(user, request.POST.get("tip", ""))
@@ -134,13 +139,22 @@ def move(request: HtmxRequest, code: str) -> HttpResponse:
     return response
 
 
-def _play(request: HtmxRequest, code: str, user: User) -> Table:
+def _is_current(request: HtmxRequest, table: Table) -> bool:
+    """Return True if the form was made for the current version and deal of its table."""
+    version, deal = (number(request.POST.get(name)) for name in ("version", "deal"))
+    return table.playing is not None and version == table.game.version and deal in (None, table.playing.round.number)
+
+
+def _move_in(request: HtmxRequest) -> str:
+    """Return the move of a form, or the plays of a straight; the last play calls UNO if its player does."""
     text = request.POST.get("move", "")
-    called = request.POST.get("uno") == "1" and text.startswith("play ")
-    moves = text.split(BETWEEN)
-    if called:
-        moves[-1] += " uno"
-    first, *then = moves
+    if request.POST.get("uno") == "1" and text.startswith("play "):
+        text += " uno"
+    return text
+
+
+def _play(request: HtmxRequest, code: str, user: User) -> Table:
+    first, *then = _move_in(request).split(BETWEEN)
     return play_move(
         code=code,
         viewer=viewer_as(request, user),
@@ -162,12 +176,15 @@ def refused(request: HtmxRequest, code: str, denied: Denied) -> HttpResponse:
     return _show(request, table_for(request, code), asked, status=denied.status)
 
 
-def _choosing(request: HtmxRequest, code: str, choose: str) -> HttpResponse:
-    """Show the current page with the chooser for a card, or for the cards of a straight."""
-    table, uno = table_for(request, code), request.POST.get("uno") == "1"
+def _choosing(request: HtmxRequest, table: Table, choose: str, *, at: str = "move") -> HttpResponse:
+    """Show the current page with the chooser for a card or a straight, or with the question before a move.
+
+    Without scripts the focus goes to the element `at`.
+    """
+    uno = request.POST.get("uno") == "1"
     if not request.htmx:
         query = urlencode({"choose": choose, "uno": "1"} if uno else {"choose": choose})
-        return SeeOther(f"{table.game.get_absolute_url()}?{query}#move")
+        return SeeOther(f"{table.game.get_absolute_url()}?{query}#{at}")
     return _show(request, table, _asked(request, choose=choose, uno=uno))
 
 

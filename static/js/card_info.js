@@ -87,14 +87,14 @@ function putBack() {
   asked = null;
 }
 
-// By touch where turns are long, and from the list out of turn. The setting says list (both of this), always, or never.
-function takesTwo(control, touched) {
-  const { dataset } = hand();
-  const setting = recall("second-press", "list");
+// Asks the reader's setting (User.Confirm), and whether turns are long (`slow`). After a key the server asks.
+function takesTwo(control, isPressed) {
+  const { confirm, ...marks } = hand().dataset;
+  const isSlow = "slow" in marks;
   if (control.getAttribute("aria-disabled") === "true") return false; // the server says why
-  if ("outOfTurn" in dataset) return setting === "always" || (asList() && (setting === "list" || "unheard" in dataset));
-  if (!touched || "asks" in control.dataset) return false;
-  return setting === "always" || (setting === "list" && "lifts" in dataset);
+  if ("outOfTurn" in marks) return confirm === "all" || (asList() && (confirm !== "off" || "unheard" in marks));
+  if (!isPressed || "asks" in control.dataset) return false;
+  return confirm === "all" ? isSlow || byTouch : confirm === "taps" && isSlow && byTouch;
 }
 
 function answerOutOfTurn(card) {
@@ -135,7 +135,8 @@ document.addEventListener("pointerup", ({ clientY }) => {
 document.addEventListener(
   "click",
   (event) => {
-    const control = event.target.closest("#hand-cards .card, .drawpile");
+    const pile = asked?.matches(".drawpile") && event.target.closest("#draw") ? asked : null; // its button does the same
+    const control = pile ?? event.target.closest("#hand-cards .card, .drawpile");
     if (control !== asked && !event.target.closest(".toggle")) putBack();
     if (!control || (control.matches(".drawpile") && !drawButton())) return;
     const isPressed = event.detail > 0; // not by a key
@@ -145,7 +146,7 @@ document.addEventListener(
     }
     const isOut = "outOfTurn" in hand().dataset;
     const isLocked = control.type === "button";
-    if (control === asked || !(isLocked || takesTwo(control, byTouch && isPressed))) return;
+    if (control === asked || !(isLocked || takesTwo(control, isPressed))) return;
     event.preventDefault();
     asked = isLocked ? null : control;
     if (isOut) answerOutOfTurn(control);
@@ -153,6 +154,10 @@ document.addEventListener(
   },
   { capture: true },
 );
+// Then the server does not ask as well.
+document.body.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (asked && detail.verb === "post" && detail.elt.id === "play") detail.parameters.sure = "1";
+});
 onPageShown(putBack);
 document.addEventListener("scroll", place, { capture: true, passive: true });
 window.addEventListener("resize", place);

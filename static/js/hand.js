@@ -197,7 +197,7 @@ document.body.addEventListener("htmx:beforeSwap", () => {
   before = document.activeElement;
 });
 onPageShown(({ first, posted }) => {
-  if (byTouch || document.querySelector("[data-out-of-turn]")) prepare();
+  if (byTouch || document.querySelector("[data-out-of-turn], [data-confirm=all]")) prepare();
   enhance();
   const lost = !first && before !== document.body && document.activeElement === document.body;
   const another = follow(posted || lost ? document.querySelector("#hand-cards [data-focus]") : null);

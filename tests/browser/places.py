@@ -394,6 +394,7 @@ TABLES: Final[Mapping[str, Open]] = {
     "color-chooser": game(MANY, "?choose=W6"),
     "swap-chooser": game(MANY, "?choose=r7"),
     "straight-chooser": game(FOUR_HANDS_AND_A_STRAIGHT, "?choose=r4,r5", preset="house-party"),
+    "question": game(MANY, "?choose=draw"),
     "dark-side": game(DARK_SIDE, preset="flip"),
     "dark-chooser": game(DARK_SIDE, "?choose=W", preset="flip"),
     "no-color": game({**DARK_SIDE, "discard_pile": ["y4/W"]}, preset="flip"),

@@ -144,7 +144,8 @@ def stays_at(page: Page, number: int) -> None:
 def test_a_double_press_plays_one_card(
     new_page: NewPage, open_hand: OpenHand, alice: User, subtests: pytest.Subtests
 ) -> None:
-    page = new_page(alice, has_touch=True, script="localStorage.setItem('second-press', 'never')")
+    User.objects.filter(pk=alice.pk).update(confirm=User.Confirm.NEVER)
+    page = new_page(alice, has_touch=True)
 
     @in_time
     def attempt(by: str, apart: int) -> None:

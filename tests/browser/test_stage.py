@@ -340,6 +340,15 @@ def test_a_chooser_without_scripts_leaves_the_table_in_view(new_page: NewPage, c
         page.wait_for_url("**#move")
         assert Box(page.locator(".top-card > .face")).top >= 0, width
         assert Box(page.locator("#choose-b")).bottom <= height, width
+    User.objects.filter(pk=cast.alice.pk).update(confirm=User.Confirm.ALWAYS)
+    for width, height in ((1280, 800), (390, 844), (844, 390)):
+        page.set_viewport_size(size(width, height))
+        page.goto(cast.table(MANY).game.get_absolute_url())
+        page.get_by_role("button", name="Draw until one fits").click()
+        page.wait_for_url("**#choose-yes")
+        assert Box(page.locator(".top-card > .face")).top >= 0, width
+        assert Box(page.locator("#choose-yes")).bottom <= height, width
+        expect(page.locator("#choose-yes")).to_be_focused()
 
 
 BOTTOMS: Final = """() => [...document.querySelectorAll("#hand-cards .card")]

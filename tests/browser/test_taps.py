@@ -68,11 +68,11 @@ def test_a_tap_lifts_a_card_where_turns_are_long(open_table: TableForTwo) -> Non
     line = page.locator("#lifted")
     tap(card(page, "Red Draw Two"))
     expect(line).to_have_text(
-        "Red Draw Two. Adds 2 to the stack. The next player draws it or stacks. Tap again to play it."
+        "Red Draw Two. Adds 2 to the stack. The next player draws it or stacks. Press again to play it."
     )
     assert line.bounding_box()["x"] >= 0  # type: ignore[index]  # it is visible
     tap(card(page, "Red 5"))  # puts the other back
-    expect(line).to_have_text("Red 5. It goes on red or on another 5. Tap again to play it.")
+    expect(line).to_have_text("Red 5. It goes on red or on another 5. Press again to play it.")
     expect(page.locator(".lifted")).to_have_count(1)
     tap(page.locator("#headline"))
     expect(page.locator(".lifted, #lifted")).to_have_count(0)
@@ -119,7 +119,7 @@ def test_a_tap_waits_for_the_module_that_lifts_and_plays_without_it(new_page: Ne
         plays(page, 0)
         if is_there:
             held.pop().continue_()
-            expect(page.locator("#lifted")).to_have_text("Red 5. It goes on red or on another 5. Tap again to play it.")
+            expect(page.locator("#lifted")).to_contain_text("Red 5. It goes on red or on another 5.")
         else:
             held.pop().fulfill(status=404)
             plays(page, 1)
@@ -131,7 +131,7 @@ def test_the_draw_pile_is_a_button(open_table: TableForTwo) -> None:
     pile = page.locator(".drawpile")
     expect(page.get_by_role("button", name="Draw until one fits")).to_have_count(1)
     tap(pile)
-    expect(page.locator("#lifted")).to_have_text("Draw until one fits. Tap again to draw.")
+    expect(page.locator("#lifted")).to_have_text("Draw until one fits. Press again to draw.")
     plays(page, 0)
     tap(pile)
     expect(page.locator("#play-drawn, #chooser, .due").first).to_be_visible()
@@ -139,14 +139,43 @@ def test_the_draw_pile_is_a_button(open_table: TableForTwo) -> None:
     assert log_of(table)[0] == "0 draw"
 
 
-def test_a_reader_chooses_how_many_taps_a_card_takes(open_table: TableForTwo) -> None:
-    for pace, chosen, taps in (("live", "list", 1), ("live", "always", 2), ("standard", "never", 1)):
-        script = f"localStorage.setItem('second-press', '{chosen}')"
-        page, table = open_table(hands=[HAND, ["r4", "g3"]], rules={"pace": pace}, browser=TOUCH, script=script)
+def test_a_reader_chooses_how_many_taps_a_card_takes(open_table: TableForTwo, alice: User) -> None:
+    for pace, chosen, taps in (("live", "taps", 1), ("live", "all", 2), ("standard", "off", 1)):
+        User.objects.filter(pk=alice.pk).update(confirm=chosen)
+        page, table = open_table(hands=[HAND, ["r4", "g3"]], rules={"pace": pace}, browser=TOUCH)
         for _ in range(taps):
             assert log_of(table) == []
             tap(card(page, "Red 5"))
         shows(page, 1)
+
+
+def test_clicks_lift_and_keys_are_asked_about_where_the_reader_wants_that(open_table: TableForTwo, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(confirm=User.Confirm.ALWAYS)
+    page, table = open_table(hands=[["rS", "rS", "r5", "g8", "g9"], ["r4", "g3", "W6"]])
+    for _ in range(2):
+        assert log_of(table) == []
+        pause(page)
+        page.locator("#card-2").click(position={"x": 10, "y": 40})
+    shows(page, 1)  # whoever has clicked twice is not asked as well
+    page.locator("#card-1").focus()
+    pause(page)
+    page.keyboard.press("Enter")
+    yes = page.get_by_role("button", name="Yes, play it")
+    expect(yes).to_be_focused()
+    expect(page.get_by_role("group", name="Play Red Skip?")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(yes).to_have_count(0)
+    expect(page.locator("#card-1")).to_be_focused()
+    pause(page)
+    page.keyboard.press("Enter")
+    expect(yes).to_be_focused()
+    pause(page)
+    page.keyboard.press("Enter")
+    shows(page, 2)
+    pause(page)
+    page.keyboard.press("x")
+    expect(page.get_by_role("button", name="Yes, draw")).to_be_focused()
+    assert log_of(table) == ["0 play rS", "0 play rS"]
 
 
 def test_what_a_card_does_is_shown(open_table: TableForTwo) -> None:
