@@ -201,8 +201,10 @@ onPageShown(({ first, posted }) => {
   enhance();
   const lost = !first && before !== document.body && document.activeElement === document.body;
   const another = follow(posted || lost ? document.querySelector("#hand-cards [data-focus]") : null);
-  if (posted || lost) focusAfterMove();
   const onTurn = Boolean(hand()?.classList.contains("on-turn"));
+  // A roulette: the hand can do nothing before a colour is chosen.
+  const asked = !first && onTurn && !wasOnTurn && inHand() && document.querySelector("#chooser [data-focus]");
+  if (posted || lost || asked) focusAfterMove();
   const unnamed = onTurn && !wasOnTurn && chosen && cards().find(fits) !== cards()[slot]; // the turn's sentence begins with the first that fits
   wasOnTurn = onTurn;
   if (first || !(another || unnamed)) return;

@@ -28,6 +28,7 @@ from tests.browser.game_page import (
     my_turn,
     open_game,
     over,
+    play,
     press,
     shows,
     version,
@@ -182,6 +183,17 @@ def test_focus_goes_to_the_chooser_then_back_to_the_same_slot(open_table: TableF
     page.keyboard.press("g")
     expect(page.locator("#card-2")).to_be_focused()
     expect(page.locator("#table dd").first).to_contain_text("Green")
+
+
+def test_focus_goes_from_the_hand_to_the_colours_of_a_roulette(open_table: TableForTwo) -> None:
+    page, table = open_table(turn=1, hands=[["r5", "b1", "b2"], ["WC", "r4"]])
+    page.locator("#card-1").focus()
+    play(table, 1, "play WC")
+    expect(page.locator("#choose-r")).to_be_focused()
+    page.locator("#card-1").focus()
+    play(table, 1, "uno")
+    shows(page, 2)
+    expect(page.locator("#card-1")).to_be_focused()
 
 
 @pytest.mark.smoke
