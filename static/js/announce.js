@@ -14,6 +14,7 @@ const AT_ONCE = "live-assertive";
 const queue = [];
 const fading = {};
 let speaking = false;
+let endPause = () => {}; // of the time in which an announcement is read
 let lead = ""; // said after "8 more moves."
 
 const words = (text) => text.split(/\s+/);
@@ -58,7 +59,7 @@ async function speak() {
     await pause(GAP);
     const text = next();
     write(ONE_AFTER_THE_OTHER, text);
-    await pause(Math.min(600 + text.length * 25, 4000));
+    await Promise.race([pause(Math.min(600 + text.length * 25, 4000)), new Promise((end) => { endPause = end; })]);
   }
   speaking = false;
 }
@@ -73,6 +74,7 @@ export function say(text, { move = 0, version = "", first = false, early = false
   }
   const place = early ? -1 : queue.length;
   queue.splice(first ? 0 : place, 0, ...parts);
+  if (first) endPause();
   speak();
 }
 
