@@ -104,9 +104,9 @@ TELLINGS: Final[dict[str, Telling]] = {
     "missed": Telling(
         "involved", seat=(N_("It did not fit: {n} penalty point"), N_("It did not fit: {n} penalty points"))
     ),
-    "slowest": Telling("involved", seat=N_("You were slowest: +2"), others=N_("{seat} was slowest: +2")),
+    "slowest": Telling("involved", seat=N_("You were slowest: +{n}"), others=N_("{seat} was slowest: +{n}")),
     "slowest/lottery": Telling(
-        "involved", seat=N_("The lot falls on you: +2"), others=N_("The lot falls on {seat}: +2")
+        "involved", seat=N_("The lot falls on you: +{n}"), others=N_("The lot falls on {seat}: +{n}")
     ),
     "won": Telling("all", seat=N_("You win the round"), others=N_("{seat} wins the round"), sound="won"),
 }
@@ -224,6 +224,7 @@ def _news(key: str, text: str, banner: str = "") -> PageEvent:
 def said_of(view: GameView, line: LogLine) -> list[str]:
     """Return what the reader is told of each event of a line of the log in short sentences, "" for nothing."""
     _, reader = told_to(view, line)
+    line = _with_cost(line)
     said = zip(line.events, sentences(view, line, short=True), strict=True)
     return [text if _telling(event).said in _concerned(event, reader) else "" for event, text in said]
 
@@ -236,6 +237,7 @@ def _concerned(event: rules.Event, reader: int | None) -> tuple[str, ...]:
 def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: datetime) -> list[PageEvent]:
     """Return the events of a line of the log. `newer` are the lines after it."""
     names, reader = told_to(view, line)
+    line = _with_cost(line)
     newest, found = not newer, []
     for number, (event, said) in enumerate(zip(line.events, said_of(view, line), strict=True)):
         telling, concerned = _telling(event), _concerned(event, reader)
@@ -259,6 +261,13 @@ def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: 
             )
         )
     return found
+
+
+def _with_cost(line: LogLine) -> LogLine:
+    """Return a line whose event that somebody was slowest has the number of cards that they drew (BUZZ-4, TURN-6)."""
+    drew = sum(event.amount or 0 for event in line.events if event.kind == "drew" and event.reason == "buzzer")
+    events = [replace(one, amount=drew) if one.kind == "slowest" and one.amount is None else one for one in line.events]
+    return replace(line, events=tuple(events))
 
 
 def _telling(event: rules.Event) -> Telling:

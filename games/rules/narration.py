@@ -192,13 +192,13 @@ ROWS: Final[dict[str, Row]] = {
     "slowest": Row(
         N_("{seat} is the slowest to press."),
         N_("You are the slowest to press."),
-        short=Row(N_("{seat} was slowest: +2."), N_("You were slowest: +2.")),
+        short=Row(N_("{seat} was slowest: +{n}."), N_("You were slowest: +{n}.")),
     ),
     # In a lottery nobody presses.
     "slowest/lottery": Row(
         N_("The lot falls on {seat}."),
         N_("The lot falls on you."),
-        short=Row(N_("The lot falls on {seat}: +2."), N_("The lot falls on you: +2.")),
+        short=Row(N_("The lot falls on {seat}: +{n}."), N_("The lot falls on you: +{n}.")),
     ),
     "shuffled_in": Row(
         (

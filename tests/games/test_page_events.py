@@ -88,9 +88,9 @@ BANNERS: list[tuple[Event, str, str, str]] = [
     (Event("challenged", 0, target=1, reason="wrong"), "It was no bluff", "Ann was wrong: no bluff", ""),
     (Event("missed", 1, card="r5", amount=3), "", "It did not fit: 3 penalty points", ""),
     (Event("missed", 1, card="r5", amount=1), "", "It did not fit: 1 penalty point", ""),
-    (Event("slowest", 1), "Bob was slowest: +2", "You were slowest: +2", "Bob was slowest: +2"),
+    (Event("slowest", 1, amount=2), "Bob was slowest: +2", "You were slowest: +2", "Bob was slowest: +2"),
     (
-        Event("slowest", 1, reason="lottery"),
+        Event("slowest", 1, reason="lottery", amount=2),
         "The lot falls on Bob: +2",
         "The lot falls on you: +2",
         "The lot falls on Bob: +2",
@@ -115,7 +115,7 @@ SENTENCES: list[tuple[Event, str, str, str]] = [
         "Ann swaps with Bob.",
     ),
     (Event("drew", 1, amount=6, reason="stack"), "Bob draws 6.", "You draw 6.", "Bob draws 6."),
-    (Event("slowest", 1), "Bob was slowest: +2.", "You were slowest: +2.", "Bob was slowest: +2."),
+    (Event("slowest", 1, amount=2), "Bob was slowest: +2.", "You were slowest: +2.", "Bob was slowest: +2."),
     (Event("drew", 1, amount=2, reason="buzzer"), "", "You draw 2.", ""),
     (Event("played", 1, "W6", color="g"), f"Bob: {SIX}", f"You play {SIX}", f"Bob: {SIX}"),
     (Event("knocked_out", 1), "No mercy: Bob is out.", "No mercy: you are out.", "No mercy: Bob is out."),
@@ -128,6 +128,13 @@ def test_banners_and_short_sentences_speak_to_their_reader() -> None:
         assert [told(view, event).events[0].banner for view in views] == banners, event
     for event, *sentences in SENTENCES:
         assert [told(view, event).events[0].text for view in views] == sentences, event
+
+
+@pytest.mark.parametrize("drawn", [0, 1, 2])
+def test_the_slowest_at_a_buzzer_draws_what_the_piles_have(drawn: int) -> None:
+    drew = [Event("drew", 1, amount=drawn, reason="buzzer")] if drawn else []
+    slowest = told(seen(PLAIN), Event("slowest", 1), *drew).events[0]
+    assert (slowest.text, slowest.banner) == (f"Bob was slowest: +{drawn}.", f"Bob was slowest: +{drawn}")
 
 
 def test_the_hand_that_a_player_holds_now_is_named_once_and_comes_from_who_had_it_then() -> None:
