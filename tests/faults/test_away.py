@@ -1,10 +1,14 @@
-"""Test that the site recovers when parts of the production processes fail. `bench/sockets.py` is a long form."""
+"""Test that the site recovers when parts of the production processes fail. `bench/sockets.py` is a long form.
+
+The benchmark `load` is run here too, on the same processes.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Awaitable, Iterator
@@ -22,7 +26,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin
 
 from accounts.models import User
-from bench.load import seat_people
+from bench import load
 from bench.sockets import FAULTS, measure
 from games import queries
 from games.actions import lobby
@@ -86,7 +90,7 @@ until = partial(waiting.until, patience=PATIENCE)
 def test_pages_recover_and_are_current_after_redis_or_the_socket_server_is_killed(
     running: RunningStack, figure: Figure
 ) -> None:
-    seated = seat_people(5)
+    seated = load.seat_people(5)
     some = [fault for fault in FAULTS if fault.name in ("Redis killed", "sockets killed")]
 
     found = asyncio.run(measure(running.url, seated, moves=5, kill=running.kill, faults=some))
@@ -94,6 +98,13 @@ def test_pages_recover_and_are_current_after_redis_or_the_socket_server_is_kille
     for one in found:
         figure(one.line())
     assert [one.name for one in found if not one.good] == []
+
+
+def test_the_benchmark_of_load_says_its_figures(running: RunningStack) -> None:
+    found = asyncio.run(load.measure(running.url, load.seat_people(2), games=2, seconds=2))
+    assert re.fullmatch(r"2 games: \d+ moves/s; .* 0 errors; CPU: .*", found.line()), (found.line(), found.errors)
+    assert found.moves
+    assert found.messages
 
 
 def a_table_with_a_bot(person: User) -> Game:
