@@ -31,9 +31,11 @@ from accounts.names import (
 )
 from accounts.time_off import LONGEST_QUIET, quiet_length
 from accounts.tokens import digest_of, new_token
+from common.encryption import Undecryptable, decrypt, encrypt
 from common.limits import TIME_OFF_CHANGES
 from common.readers_language import say
 from mail.addresses import canonical, validate_address
+from mail.models import ENCRYPTED
 
 GUEST_NAME_TRIES = 20
 TOKENS_A_USER = 20
@@ -572,7 +574,7 @@ def drop_recovery_codes(*, user: User) -> None:
 
 
 class Reencrypted(NamedTuple):
-    """The number of second factors encrypted with the newest key, and the owners of those that no key decrypts."""
+    """The number of secrets encrypted with the newest key, and what or whose those are that no key decrypts."""
 
     done: int
     unreadable: list[str]
@@ -605,6 +607,30 @@ def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
             factor.save(update_fields=["data"])
             done += 1
     return Reencrypted(done, sorted(unreadable))
+
+
+def reencrypt_columns(*, drop_unreadable: bool = False) -> Reencrypted:
+    """Encrypt every other secret (`mail.models.ENCRYPTED`) with the newest key. Safe to repeat.
+
+    `drop_unreadable` deletes the rows of what no key decrypts.
+    """
+    done, unreadable = 0, list[str]()
+    for model, column in ENCRYPTED:
+        for number in list(model.objects.order_by("pk").values_list("pk", flat=True)):
+            with transaction.atomic():
+                row = model.objects.select_for_update().filter(pk=number).first()
+                if row is None:
+                    continue
+                try:
+                    setattr(row, column, encrypt(decrypt(getattr(row, column))))
+                except Undecryptable:
+                    unreadable.append(str(row))
+                    if drop_unreadable:
+                        row.delete()
+                    continue
+                row.save(update_fields=[column])
+                done += 1
+    return Reencrypted(done, unreadable)
 
 
 def clear_expired_sessions(*, now: datetime, batch: int = 5000) -> None:

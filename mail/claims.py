@@ -19,8 +19,8 @@ from mail.verdicts import Reason
 STALE: Final = timedelta(minutes=5)
 """A claim older than this belongs to a sender that died."""
 MOST_TRIES: Final = 6
-FIRST_WAIT: Final = timedelta(minutes=1)
-"""The wait before the second try of a mail. It grows fourfold each time, so the last try is 6 hours after the first."""
+WAITS: Final = tuple(timedelta(minutes=4**n) for n in range(MOST_TRIES - 1))
+"""The waits before further tries of a mail. The last try is 6 hours after the first."""
 
 
 def recover(now: datetime) -> None:
@@ -46,11 +46,20 @@ def settle(rows: Sequence[Delivery], state: str, now: datetime, reason: Reason |
     _stored(rows).update(state=state, reason=reason, since=now)
 
 
-def try_later(rows: Sequence[Delivery], now: datetime) -> None:
-    """Postpone rows, longer each time, or give them up after `MOST_TRIES`."""
+def try_later(
+    rows: Sequence[Delivery],
+    now: datetime,
+    *,
+    waits: Sequence[timedelta] = WAITS,
+    at_least: timedelta = timedelta(0),
+) -> None:
+    """Postpone rows by the next of these waits, or give them up after the last.
+
+    :param at_least: the shortest wait that the server asks for.
+    """
     for tries, same in groupby(sorted(rows, key=lambda row: row.tries), key=lambda row: row.tries + 1):
         found = list(same)
-        if tries >= MOST_TRIES:
+        if tries > len(waits):
             settle(found, Delivery.State.FAILED, now, Reason.GAVE_UP)
             continue
         _stored(found).update(
@@ -59,7 +68,7 @@ def try_later(rows: Sequence[Delivery], now: datetime) -> None:
             since=now,
             claim=None,
             tries=tries,
-            due_at=now + FIRST_WAIT * 4 ** (tries - 1),
+            due_at=now + max(waits[tries - 1], at_least),
         )
 
 

@@ -153,3 +153,58 @@ class Outbox(models.Model):
 
     def __str__(self) -> str:
         return "held" if self.held_since else "open"
+
+
+class SiteKey(models.Model):
+    """The key by which push services know the site, in a single row.
+
+    Browsers subscribe with its public half. A new key would silence them all, so it is not derived from `SECRET_KEY`,
+    and is part of every backup.
+    """
+
+    # Encrypted (`common.encryption`).
+    private = models.TextField()
+    # The point of the curve, in base64url.
+    public = models.CharField(max_length=88)
+
+    class Meta:
+        constraints = (models.CheckConstraint(condition=Q(id=1), name="one_site_key"),)
+
+    def __str__(self) -> str:
+        return "the key for push services"
+
+
+class PushSubscription(models.Model):
+    """A browser that shows a person's notices (RFC 8030). It ends with the session that it was made in."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="push_subscriptions")
+    # The database deletes the subscription with the session (migration 0003), however that ends, so that nothing
+    # here depends on who ends it, and none can be stored for a session that ends meanwhile.
+    session = models.ForeignKey(
+        "accounts.Session", on_delete=models.DO_NOTHING, db_constraint=False, related_name="push_subscriptions"
+    )
+    # A secret: who has it can post to the browser, though nothing that it can decrypt.
+    endpoint = models.TextField()
+    # SHA-256 of the endpoint.
+    digest = models.CharField(max_length=64, unique=True)
+    # The key and the secret of the browser, as in RFC 8291.
+    public = models.BinaryField(max_length=65)
+    auth = models.BinaryField(max_length=16)
+    # The browser in words of ours.
+    label = models.CharField(max_length=60)
+    # Others may look at this device: it shows no names.
+    hides_names = models.BooleanField(default=False, db_default=False)
+    # The mail about a turn does not wait after this device was notified.
+    mail_too = models.BooleanField(default=False, db_default=False)
+    created_at = models.DateTimeField()
+    # When its push service last accepted a message.
+    ok_at = models.DateTimeField(null=True, blank=True)
+    # How many messages in a row its push service refused for good.
+    refusals = models.PositiveSmallIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"push to {self.label}"
+
+
+ENCRYPTED: Final = ((SiteKey, "private"),)
+"""The encrypted columns of these tables, for `accounts.actions.reencrypt_columns`."""

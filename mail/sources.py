@@ -60,6 +60,7 @@ class Message:
     game: The code of the game that it is about, or "".
     version: That of the game.
     person: The name of the reader.
+    urgent: Time runs out.
     waiting: In how many games it is the reader's turn.
     language: The language of title and body.
     """
@@ -73,6 +74,7 @@ class Message:
     game: str
     version: int
     person: str
+    urgent: bool
     waiting: int
     language: str
 

@@ -47,6 +47,7 @@ _WRITE: Final[tuple[tuple[RequestLimits, tuple[str, ...]], ...]] = (
     )),
     (limits.SESSIONS, ("sessions",)),
     (limits.ADDRESSES, ("account_email",)),
+    (limits.STORES, ("device-add", "device-choose", "device-decline", "device-remove", "device-test")),
 )  # fmt: skip
 WRITE_LIMITS: Final[Mapping[str, RequestLimits]] = {name: limit for limit, names in _WRITE for name in names}
 """The limits on a POST or PUT by the name of its URL pattern. Those of others are `OTHERS`, or in the API none."""

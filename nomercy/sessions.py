@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Session
 from common.fixed_sql import Columns, prepared_cursor
+from mail.models import PushSubscription
 
 KEY: Final = re.compile(r"[a-z0-9]{8,40}")
 SEEN_INTERVAL: Final = timedelta(minutes=10)
@@ -98,10 +99,22 @@ class SessionStore(DatabaseStore):
 
         No request that uses the old key makes it last longer.
         """
+        old = self.session_key
+        self._continue()
+        Session.objects.filter(session_key=old).update(expire_date=timezone.now() + KEY_GRACE, ending=True)
+
+    def cycle_key(self) -> None:
+        """Continue under a new key, and end the old one. Django's own would end push to this browser with it."""
+        old = self.session_key
+        self._continue()
+        if old:
+            self.delete(old)
+
+    def _continue(self) -> None:
         old, data = self.session_key, dict(self.items())
         self.create()
         self._session_cache = data
-        Session.objects.filter(session_key=old).update(expire_date=timezone.now() + KEY_GRACE, ending=True)
+        PushSubscription.objects.filter(session=old).update(session=self.session_key)
 
     def _validate_session_key(self, key: object) -> bool:
         return isinstance(key, str) and KEY.fullmatch(key) is not None  # PostgreSQL refuses text with a NUL

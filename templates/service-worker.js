@@ -1,7 +1,9 @@
 // Shows the offline page if a page cannot be fetched, and keeps static files with the hash of their contents in their
-// address. It stores nothing else, so no page of a person, and leaves all other requests to the browser.
+// address. It stores nothing else, so no page of a person, and leaves all other requests to the browser. It also shows
+// what is pushed to this browser.
 const { cache: CACHE, offline: OFFLINE, files: FILES } = {{ worker }};
 const STATIC = "{% load static %}{% get_static_prefix %}";
+const ICON = "{% static 'img/icon-192.png' %}";
 const HASHED = /\.[0-9a-f]{12}\.\w+$/;
 
 const open = () => caches.open(CACHE);
@@ -45,6 +47,23 @@ async function file(request) {
   }
 }
 
+// What is pushed is declarative web push. Browsers that know it show it without this script.
+async function show({ notification: { title, ...options }, app_badge: badge }) {
+  await self.registration.showNotification(title, { ...options, data: options.navigate, icon: ICON });
+  if (badge) await self.navigator.setAppBadge?.(badge);
+}
+
+async function openPage(address) {
+  const pages = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const page = pages.find(({ url }) => url.split("#")[0] === address);
+  await (page ? page.focus() : self.clients.openWindow(address));
+}
+
+self.addEventListener("push", (event) => event.waitUntil(show(event.data.json())));
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(openPage(event.notification.data));
+});
 self.addEventListener("install", (event) => event.waitUntil(install()));
 self.addEventListener("activate", (event) => event.waitUntil(activate()));
 self.addEventListener("fetch", (event) => {

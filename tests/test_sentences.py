@@ -31,8 +31,8 @@ CUTS: Final = {
 """What a text must not go through after it was said."""
 PROSE: Final = re.compile(r"[A-Za-z’]{2,}[ .:,]+[A-Za-z{(]|[a-z] $|^ [a-z]| [a-z]+\.$|^, |, $")
 """Words with a space or a full stop, which are part of a sentence and no key, URL or selector."""
-CODE: Final = re.compile(r"\s*(<|data:|Bearer |SELECT\b|COALESCE\()")
-"""How HTML, an address of data, a header and SQL begin."""
+CODE: Final = re.compile(r"\s*(<|data:|Bearer |vapid |SELECT\b|COALESCE\()")
+"""How HTML, an address of data, headers and SQL begin."""
 BARE: Final = re.compile(r"[^\w“”]*\{(?!(card|color)\})\w*\}[^\w“”]*")
 """A message that says nothing beside its fact, which is then a whole text. The name of a card or a colour may be."""
 QUIET: Final = {

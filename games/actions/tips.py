@@ -1,4 +1,4 @@
-"""Note which tips a person has seen, and whether they want any."""
+"""Note which tips a person has seen, whether they want any, and what they want to be offered no more."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, F, Func, Value
 
 from accounts.models import User
+from games.queries.front_page import PUSH_OFFER
 from games.render.tips import TIPS
 
 
 def mark_tip_seen(user: User, key: str) -> None:
     """Store that this person has seen the tip with this key. Any other text is ignored. Writes once a tip."""
-    if key not in TIPS or key in user.seen_tips:
+    if key in TIPS:
+        _note(user, key)
+
+
+def decline_push(user: User) -> None:
+    """Offer this person notifications on their devices no more. Writes once."""
+    _note(user, PUSH_OFFER)
+
+
+def _note(user: User, key: str) -> None:
+    if key in user.seen_tips:
         return
     # The user was read earlier: another page may have stored a tip since.
     unseen = User.objects.filter(pk=user.pk).exclude(seen_tips__contains=[key])

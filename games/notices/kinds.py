@@ -54,6 +54,7 @@ STAFF_SAID: Final = "staff_said"
 CASE_ARRIVED: Final = "case_arrived"
 CASE_HANDED_OVER: Final = "case_handed_over"
 APPEAL_ARRIVED: Final = "appeal_arrived"
+DEVICE_TEST: Final = "device_test"
 DIGEST: Final = "digest"
 WORKS: Final = "works"
 """The name of each kind, as stored in notices, settings and links in mails. A name never changes."""
@@ -611,6 +612,14 @@ _ROWS: Final = (
         to_staff=False,
         one_mail=True,
         several=N_("{n} appeals have arrived"),
+    ),
+    NoticeKind(
+        DEVICE_TEST,
+        N_("Notifications reach this device"),
+        page="notice-settings",
+        on_vacation=True,  # the person waits for it
+        in_quiet_hours=True,
+        several=N_("{n} tests of your devices"),
     ),
     NoticeKind(
         DIGEST,

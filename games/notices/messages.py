@@ -1,6 +1,6 @@
 """Say due notices in a few words, for channels that are no mails: what happened, as a lock screen may show it.
 
-A message names no card. What staff or other people wrote is left out: it is on the page that the message opens.
+A message names no card. What staff write to people goes by mail and on the site only (`NoticeKind.goes_by`).
 """
 
 from __future__ import annotations
@@ -15,20 +15,17 @@ from django.urls import reverse
 from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language
 
-from accounts.models import User
 from common.readers_language import say
 from games.models import Notice
 from games.notices import inbox, sentences
 from games.notices.emails import game_name, one_line
-from games.notices.kinds import KINDS, title_of
+from games.notices.kinds import KINDS, TURN, title_of
 from games.queries import GameView, lists
 from games.render import words
 from mail.sources import Message
 
 log = structlog.get_logger(__name__)
 
-WRITTEN: Final = frozenset({"answer", "reason", "words"})
-"""The facts of notices that people wrote."""
 TAG_LENGTH: Final = 24
 
 
@@ -54,17 +51,19 @@ def compose(rows: Sequence[Notice], now: datetime) -> list[tuple[Notice, Message
 
 
 def _message(row: Notice, view: GameView | None, names: Mapping[int, str], waiting: int, now: datetime) -> Message:
-    turn, person = KINDS[row.kind].turn, row.user
+    kind, person = KINDS[row.kind], row.user
+    said = one_line(sentences.text_of(row, names, person.time_zone))
     return Message(
         title=title_of(row.kind),
-        body=_turn(view, now) if turn and view is not None else _what_happened(row, names, person),
+        body=_turn(view, now) if kind.turn and view is not None else said,
         url=settings.SITE_URL + _path(row, view),
-        tag=tag_of(f"{'' if view is None else view.id} {'turn' if turn else row.kind}"),
-        deadline=view.deadline if turn and view is not None else None,
+        tag=tag_of(f"{row.game_id} {TURN if kind.turn else row.kind}"),
+        deadline=view.deadline if kind.turn and view is not None else None,
         kind=row.kind,
         game="" if view is None else view.id,
         version=row.version,
         person=person.name,
+        urgent=kind.reminds,
         waiting=waiting,
         language=get_language() or settings.LANGUAGE_CODE,
     )
@@ -75,10 +74,6 @@ def _turn(view: GameView, now: datetime) -> str:
     if view.deadline is None:
         return game
     return say.text("notice", "{game} · {left}", game=game, left=words.time_left(view.deadline, now))
-
-
-def _what_happened(row: Notice, names: Mapping[int, str], person: User) -> str:
-    return "" if WRITTEN & row.facts.keys() else one_line(sentences.text_of(row, names, person.time_zone))
 
 
 def _path(row: Notice, view: GameView | None) -> str:

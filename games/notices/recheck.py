@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -13,14 +13,21 @@ from django.db.models import QuerySet
 from games import presence
 from games.models import Notice
 from games.notices import inbox
-from games.notices.kinds import KINDS
+from games.notices.kinds import KINDS, TURN
 from games.queries import Table
 from mail.channels import CHANNELS, Channel
-from mail.models import EMAIL, SITE
+from mail.models import EMAIL, PUSH, SITE
 from mail.sources import judge_or_postpone
 from mail.verdicts import SEND, Reason, Verdict
 
 IN_ONE_MAIL: Final = [kind.name for kind in KINDS.values() if kind.one_mail]
+PUSH_HEADSTART: Final = timedelta(hours=2)
+"""How long the mail about a turn waits after a device was notified of the turn."""
+ENDS_SOON: Final = timedelta(minutes=30)
+"""It does not wait if the turn ends so soon after that wait that the reminder would come before it."""
+
+_Turn = tuple[int | None, int | None, int, int]
+"""What the notices of one turn have in common: user, game, version and occasion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,7 @@ class _Known:
     tables: Mapping[int, Table]
     looking: set[tuple[int, int]]  # game and user ids of people who are looking at the game
     addresses: Mapping[int, Any]  # of people in that channel
+    pushed: Mapping[_Turn, datetime]  # when devices were notified of turns
     replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of notices to drop
 
     def table_of(self, notice: Notice) -> Table:
@@ -76,7 +84,9 @@ def _companions(rows: Sequence[Notice]) -> list[Notice]:
 
 
 def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[int, Verdict]:
-    """Return the verdicts on these notices of one channel, by id. Runs six queries, and two more for each summary.
+    """Return the verdicts on these notices of one channel, by id.
+
+    Runs six queries, two more for each summary, and one more for mails about turns to people with devices.
 
     A notice that cannot be checked, for example because its game cannot be read, is logged and postponed.
 
@@ -88,6 +98,7 @@ def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[in
         tables=inbox.tables_of(inbox.games_in(rows)),
         looking=presence.viewing((row.game_id, row.user.pk) for row in rows if row.game_id is not None),
         addresses=channel.addresses({row.user.pk for row in rows}) if rows else {},
+        pushed=_pushed(rows, now) if channel.name == EMAIL else {},
     )
     verdicts = {}
     for row in sorted(rows, key=_replaces_nothing):
@@ -147,4 +158,27 @@ def _channel_check(row: Notice, known: _Known) -> Verdict:
     kind = KINDS[row.kind]
     turn_ends = known.table_of(row).game.deadline if kind.turn else None
     address = known.addresses.get(row.user.pk)
-    return known.channel.may_send(row, kind, address, known.now, turn_ends)
+    verdict = known.channel.may_send(row, kind, address, known.now, turn_ends)
+    return _after_push(row, known, turn_ends) if verdict == SEND else verdict
+
+
+def _turn_of(row: Notice) -> _Turn:
+    return row.user_id, row.game_id, row.version, row.occasion
+
+
+def _pushed(rows: Sequence[Notice], now: datetime) -> dict[_Turn, datetime]:
+    """Return which of these turns devices were notified of lately, and when. Leaves out people who want both."""
+    turns = [row for row in rows if row.kind == TURN and row.user.has_push]
+    if not turns:
+        return {}
+    sent = Notice.objects.filter(channel=PUSH, kind=TURN, state=Notice.State.SENT, since__gt=now - PUSH_HEADSTART)
+    sent = sent.filter(user__in={row.user_id for row in turns}, game__in={row.game_id for row in turns})
+    return {_turn_of(row): row.since for row in sent.exclude(user__push_subscriptions__mail_too=True)}
+
+
+def _after_push(row: Notice, known: _Known, turn_ends: datetime | None) -> Verdict:
+    """Hold back the mail about a turn that a device was notified of."""
+    pushed_at = known.pushed.get(_turn_of(row)) if row.kind == TURN else None
+    if pushed_at is None or (turn_ends is not None and turn_ends < pushed_at + PUSH_HEADSTART + ENDS_SOON):
+        return SEND
+    return Verdict(Reason.PUSHED, pushed_at + PUSH_HEADSTART)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from django.conf import settings
 from django.core.cache import cache
 
-from games.models import Game
+from games.models import Game, Seat
 from games.models.rows import MY_TURN, read_tables
 from games.queries.tables import Table, readable
 
@@ -24,6 +25,9 @@ OPEN_LISTED: Final = 12
 
 COUNTED_SECONDS: Final = 10
 """For how many seconds a count of the games in progress is shown, because counting reads a row of each."""
+
+PUSH_OFFER: Final = "push"
+"""The key in `User.seen_tips` of people who want to be offered notifications on their devices no more."""
 
 NEW_ACCOUNTS_FIRST: Final = 6
 """How many open tables of new accounts are listed by age among the others. The rest comes last."""
@@ -89,6 +93,16 @@ def finished_games(user: User, *, before: int = 0) -> tuple[list[Table], bool]:
     The last one is first. The page starts after `before` games. Runs one query.
     """
     return _page(_FINISHED, user, before)
+
+
+def offers_push(user: User, listed: int) -> bool:
+    """Return True if this person is offered notifications on their devices, from their second game on.
+
+    :param listed: how many of their games the page lists. Runs one query if that is one.
+    """
+    if user.has_push or PUSH_OFFER in user.seen_tips or not listed or not settings.HTTPS or not settings.OUTGOING:
+        return False
+    return listed > 1 or Seat.objects.filter(user=user, game__status=Game.Status.OVER)[:2].count() > 1
 
 
 def _page(listed: str, user: User, before: int) -> tuple[list[Table], bool]:

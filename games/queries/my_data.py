@@ -36,6 +36,7 @@ from games.models import (
 from games.models.moderation import MOVE_SEAT, NOTE_PERSON, REMOVE
 from games.models.owner_changes import read_owner_changes
 from games.queries import conduct, profiles
+from mail.models import PushSubscription
 
 MOST_MOVES: Final = 50_000
 """How many moves a copy has, those of the newest games. The records of finished games have all."""
@@ -74,6 +75,9 @@ def data_of(person: User) -> dict[str, Any]:
         "notice_settings": _rows(
             NoticeSettings.objects.filter(user=person), "choices", "digest_hour", "digest_at", "bounced", "bounced_at"
         ),
+        "devices": _rows(
+            PushSubscription.objects.filter(user=person), "label", "created_at", "ok_at", "hides_names", "mail_too"
+        ),
         "table_invitations": _rows(
             Invitation.objects.filter(user=person), "game__code", "at", "state", "answered_at"
         ),
@@ -105,8 +109,8 @@ def left_out() -> list[str]:
     return [
         say.text(
             "copy of data",
-            "Your password, and the secrets of your second factors, log-ins and API tokens: only hashes of most are"
-            " stored.",
+            "Your password, and the secrets of your second factors, log-ins, API tokens and devices: only hashes of"
+            " most are stored.",
         ),
         say.text(
             "copy of data",

@@ -89,7 +89,7 @@ class HomePage:
     games. `shown` says which of the reader's games are on the page, empty if all are. `previous_url` and `next_url`
     lead to the pages beside it, empty where there is none. `left_guest` is the name of the guest that this browser was
     before it logged in, empty if that guest has no games. `away_until` is the end of the reader's vacation, if they are
-    away.
+    away. `offers_push`: it offers notifications on the reader's devices.
     """
 
     url: str
@@ -104,6 +104,7 @@ class HomePage:
     next_url: str
     left_guest: str
     away_until: datetime | None
+    offers_push: bool
 
     @property
     def empty(self) -> bool:
@@ -140,6 +141,7 @@ def home_page(
     finished: bool,
     left_guest: str,
     away_until: datetime | None,
+    offers_push: bool,
     now: datetime,
 ) -> HomePage:
     """Return the front page that shows this part of the reader's games, and where they can sit down."""
@@ -160,6 +162,7 @@ def home_page(
         next_url=_page_url(last + 1, finished=finished) if part.more else "",
         left_guest=left_guest,
         away_until=away_until,
+        offers_push=offers_push,
     )
 
 

@@ -76,6 +76,7 @@ def _front_page(request: HtmxRequest, status: int = 200, *, bot_tables: BotTable
         finished=finished,
         left_guest=guest.name if guest and not guest.suspended_now else "",
         away_until=user.vacation_until if user.time_off.on_vacation(now) else None,
+        offers_push=not finished and not before and front_page.offers_push(user, len(tables)),
         now=now,
     )
     if request.htmx:

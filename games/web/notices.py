@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.models import User
 from accounts.queries import name_of
 from common.readers_language import say
-from games.notices import inbox, mail_links, preferences
+from games.notices import devices, inbox, mail_links, preferences
 from games.notices.kinds import KINDS, row_title
 from games.notices.mail_links import BadLink
 from games.notices.render import mail_state_of, notices_page, why_away
@@ -80,7 +80,12 @@ def settings(request: HttpRequest) -> HttpResponse:
         return SeeOther.to("notice-settings")
     address = mail_addresses([user.pk]).get(user.pk)
     mail = mail_state_of(user, address, chosen, held=inbox.mail_is_held() is not None)
-    context = {"form": form, "mail": mail, "away": why_away(user, now)}
+    context = {
+        "form": form,
+        "mail": mail,
+        "away": why_away(user, now),
+        "devices": devices.page_for(user, here=request.session.session_key),
+    }
     return render(request, "games/notice_settings.html", context, status=form_status(form))
 
 

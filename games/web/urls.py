@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path, re_path
 
+from games.web import devices as device_views
 from games.web import game as game_views
 from games.web import guests as guest_views
 from games.web import home as home_views
@@ -55,6 +56,11 @@ urlpatterns: list[URLPattern] = [
     path("notices/read/", notice_views.read_all, name="notices-read"),
     path("notices/<int:number>/open/", notice_views.open_one, name="notice-open"),
     path("notices/settings/", notice_views.settings, name="notice-settings"),
+    path("notices/devices/", device_views.add, name="device-add"),
+    path("notices/devices/decline/", device_views.decline, name="device-decline"),
+    path("notices/devices/<int:number>/", device_views.choose, name="device-choose"),
+    path("notices/devices/<int:number>/remove/", device_views.remove, name="device-remove"),
+    path("notices/devices/<int:number>/test/", device_views.test, name="device-test"),
     path("notices/settings/works/", notice_views.ask_whether_it_works, name="notice-ask-works"),
     path("mail/open/<str:token>/", notice_views.mail_open, name="mail-open"),
     path("mail/stop/<str:token>/", notice_views.mail_stop, name="mail-stop"),

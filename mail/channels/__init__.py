@@ -4,9 +4,10 @@ from typing import Final
 
 from mail.channels.base import Channel
 from mail.channels.email import EMAIL
+from mail.channels.push import PUSH
 from mail.channels.site import SITE
 
-__all__ = ["CHANNELS", "EMAIL", "SITE", "Channel"]
+__all__ = ["CHANNELS", "EMAIL", "PUSH", "SITE", "Channel"]
 
-CHANNELS: Final[dict[str, Channel]] = {channel.name: channel for channel in (SITE, EMAIL)}
-"""Every channel by name, in the order in which they are served and shown: none waits for a server before the site."""
+CHANNELS: Final[dict[str, Channel]] = {channel.name: channel for channel in (SITE, EMAIL, PUSH)}
+"""Every channel by name, in the order in which they are served and shown."""

@@ -24,6 +24,7 @@ from games.queries import Table, Viewer
 from games.staff import cases
 from mail import outbox
 from tests.support.notices import won
+from tests.support.push import set_up
 from tests.support.races import RACE, RACING, STRAIGHT
 from tests.support.tables import table_after, table_at
 
@@ -282,6 +283,13 @@ def _orders_before_the_start(page: Page, cast: Cast) -> None:
     page.locator("#orders > summary").click()
 
 
+def _devices(page: Page, cast: Cast) -> None:
+    """Two devices, on the page of settings in a browser that refuses to be the third."""
+    set_up(cast.alice, "https://push.example/1", ok_at=timezone.now())
+    set_up(cast.alice, "https://push.example/2", label="Chrome, Windows", hides_names=True)
+    page.goto("/notices/settings/")
+
+
 def _notices(page: Page, cast: Cast) -> None:
     """A new notice, one that was read, one of a mail that went out, and one of a mail that did not."""
     now, early = timezone.now(), timezone.now() - timedelta(hours=3)
@@ -423,6 +431,7 @@ ACCOUNT: Final[Mapping[str, Open]] = {
     "no-notices": at("/notices/"),
     "notices": _notices,
     "notice-settings": _notice_settings,
+    "devices": _devices,
     "report": _report,
     "profile": _profile(""),
     "report-person": _profile("report/"),

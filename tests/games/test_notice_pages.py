@@ -25,7 +25,7 @@ from games.notices import inbox, player_notices, preferences, sentences
 from games.notices.kinds import GROUPS
 from games.queries import Table
 from mail import outbox
-from mail.channels import CHANNELS, Channel
+from mail.channels import CHANNELS
 from tests.conftest import logged_in
 from tests.support.mail import deliver_now, links_in, parsed
 from tests.support.notices import won
@@ -326,28 +326,21 @@ def test_players_have_a_row_for_each_group_and_staff_two_more(as_alice: Client, 
     assert cells(logged_in(mo))[0] == [*rows, "Cases", "Appeals"]
 
 
-def test_a_channel_has_a_column_for_those_it_reaches(
-    table: Table, alice: User, as_alice: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    NoticeSettings.objects.create(user=alice, choices={"game_over.pigeon": False, "invited.email": False})
-    monkeypatch.setitem(
-        CHANNELS,
-        "pigeon",
-        Channel("pigeon", "By pigeon", claimed=lambda rows, now: None, to_guests=True, only_if="has_push"),
-    )
+def test_a_channel_has_a_column_for_those_it_reaches(table: Table, alice: User, as_alice: Client) -> None:
+    NoticeSettings.objects.create(user=alice, choices={"game_over.push": False, "invited.email": False})
     User.objects.filter(pk=alice.pk).update(is_guest=True, has_push=True)
     rows, labels = cells(as_alice)
     assert rows == PLAYERS  # the summary goes by mail
-    assert labels == [f"{row}: {channel}" for row in PLAYERS for channel in ("On this site", "By pigeon")]
-    as_alice.post("/notices/settings/", fields(**{"turn.pigeon": "", "digest_hour": ""}))
+    assert labels == [f"{row}: {channel}" for row in PLAYERS for channel in ("On this site", "On your devices")]
+    as_alice.post("/notices/settings/", fields(**{"turn.push": "", "digest_hour": ""}))
     # What has no column stays as it was.
-    assert NoticeSettings.objects.get(user=alice).choices == {"turn.pigeon": False, "invited.email": False}
+    assert NoticeSettings.objects.get(user=alice).choices == {"turn.push": False, "invited.email": False}
     player_notices.write(
         table.game,
         [player_notices.NewNotice(alice.pk, kind) for kind in ("turn", "invited", "out")],
         now=timezone.now(),
     )
-    rows_of = Notice.objects.filter(channel="pigeon").order_by("pk")
+    rows_of = Notice.objects.filter(channel="push").order_by("pk")
     assert list(rows_of.values_list("kind", "reason")) == [("turn", "off"), ("invited", "")]
 
 

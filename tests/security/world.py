@@ -22,6 +22,7 @@ from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
 from tests.support.codes import staff_browser
 from tests.support.passkeys import Device, store_passkey
+from tests.support.push import set_up
 from tests.support.tables import TWO_HANDS, table_at
 
 ROLES: Final = (
@@ -60,6 +61,7 @@ class World:
         shown = Notice.objects.get(user=bob, kind="staff_said", channel=SITE)
         Notice.objects.filter(pk=shown.pk).update(state=Notice.State.SENT)
         Invitation.objects.create(pk=shown.pk, game=waiting, user=bob, at=now)  # the number in addresses is one
+        set_up(bob, pk=shown.pk)
         api_token(alice)
         invitations.invite(user=bob, note=WHY, days=7, now=now)
         token = alice.api_tokens.get()

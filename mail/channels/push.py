@@ -1,0 +1,306 @@
+"""Notices on people's devices, by the push services of their browsers.
+
+A notice to several devices is one row. It is sent if one of them accepted it, so none gets it twice: only a row that no
+device accepted is tried again. It is marked as handed over before the first request, so a sender that dies sends it at
+most once (docs/decisions/0040-one-mail-per-notice.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import structlog
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+from django.db.models.functions import Now
+
+from common import outgoing
+from common.encryption import Undecryptable
+from common.outgoing import Answer, OutgoingError
+from common.readers_language import say
+from common.say import N_
+from mail import claims, site_keys, web_push
+from mail.channels.base import Channel, account_check, hour_check
+from mail.channels.threads import answers_of
+from mail.models import PUSH as NAME
+from mail.models import Delivery, PushSubscription
+from mail.sources import Kind, Message, Source
+from mail.verdicts import SEND, Reason, Verdict
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE: Final = 4
+BUDGET: Final = timedelta(seconds=8)
+WAITS: Final = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
+"""The waits before further tries of a notice that no push service took for now."""
+DAY: Final = timedelta(days=1)
+LONGEST_WAIT: Final = DAY
+"""The longest wait that a push service may ask for."""
+LONGEST_LIFE: Final = DAY
+SHORTEST_LIFE: Final = timedelta(minutes=1)
+"""How long a push service keeps a message for a device that it cannot reach: until the turn ends, within these."""
+MOST_REFUSALS: Final = 5
+"""After so many refusals in a row a subscription is deleted. One may be a fault of the push service."""
+GONE: Final = frozenset({404, 410})
+LONGEST_TITLE: Final = 60
+LONGEST_BODY: Final = 150
+DEVICE: Final = "device"
+"""The fact of a notice that only one device gets: its number."""
+
+
+@dataclass(slots=True)
+class _Push:
+    """A notice under way: its message, the devices that have not answered yet, and what the others answered."""
+
+    row: Delivery
+    message: Message | None
+    devices: list[PushSubscription]
+    left: int = 0
+    taken: bool = False
+    again: bool = False
+    refused: bool = False
+    at_least: timedelta = field(default=timedelta(0))
+
+
+def devices_of(people: Collection[int]) -> dict[int, list[PushSubscription]]:
+    """Return the devices of each of these people (ids) who has some. Runs one query.
+
+    Of the others it is noted, after the transaction, that push does not reach them any more: the database deletes a
+    subscription with its session, and nobody is told.
+    """
+    if not settings.OUTGOING:
+        return {}
+    found = defaultdict(list)
+    for device in PushSubscription.objects.filter(user__in=people, session__expire_date__gt=Now()).order_by("pk"):
+        found[device.user_id].append(device)
+    if lost := set(people) - found.keys():
+        transaction.on_commit(partial(note_reached, lost))
+    return found
+
+
+@transaction.atomic
+def note_reached(people: Iterable[int]) -> None:
+    """Store which of these people have a device (`User.has_push`). Locks them."""
+    users, theirs = get_user_model().objects.filter(pk__in=people), PushSubscription.objects.filter(user=OuterRef("pk"))
+    list(users.select_for_update(no_key=True).order_by("pk").values("pk"))
+    users.update(has_push=Exists(theirs))
+
+
+def may_send(
+    row: Any, kind: Kind, devices: Sequence[PushSubscription] | None, now: datetime, turn_ends: datetime | None
+) -> Verdict:
+    """Return whether the person can be notified now: their devices, their account, then the hour."""
+    if not devices:
+        return Verdict(Reason.NO_DEVICE)
+    account = account_check(row, kind, now)
+    return hour_check(row, kind, now, turn_ends) if account == SEND else account
+
+
+def _is_open(now: datetime) -> bool:
+    """Return False if the site's key cannot be read, for example after a restore with another `SECRET_KEY`."""
+    try:
+        site_keys.private()
+    except Undecryptable:
+        log.error("push is off: SECRET_KEY_FALLBACKS lacks the key that encrypted the site's key")  # noqa: TRY400
+        return False
+    return True
+
+
+def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> list[_Push]:
+    devices = devices_of({row.user_id for row in rows if row.user_id is not None})
+    pushes = []
+    for row, message in source.messages(rows, now):
+        only = row.facts.get(DEVICE)
+        theirs = devices.get(row.user_id or 0, [])
+        pushes.append(_Push(row, message, [one for one in theirs if only in (None, one.pk)]))
+    return pushes
+
+
+def _send(pushes: Sequence[_Push], clock: Callable[[], datetime], until: datetime) -> None:
+    """Send these notices. After `until` no further one is started, except the first. They are given back to the queue.
+
+    A host that does not answer is asked no more this time, so that it does not hold up the devices of others.
+    """
+    silent = set[str]()
+    for (push, device), answer in answers_of(_requests(pushes, clock, until, silent), at_once=AT_ONCE):
+        if isinstance(answer, OutgoingError) and _is_away(answer):
+            silent.add(_host(device))
+        _note(push, device, answer, clock())
+        push.left -= 1
+        if not push.left:
+            _settle(push, clock())
+
+
+_Request = tuple[tuple[_Push, PushSubscription], Callable[[], Answer | OutgoingError]]
+
+
+def _requests(
+    pushes: Sequence[_Push], clock: Callable[[], datetime], until: datetime, silent: Collection[str]
+) -> Iterator[_Request]:
+    """Yield the requests of these notices, each handed over before its first one."""
+    sign = _Signer(clock())
+    for n, push in enumerate(pushes):
+        now, left = clock(), [other.row for other in pushes[n:]]
+        if n and now >= until:
+            claims.give_back(left, now)
+            return
+        asked = [device for device in push.devices if _host(device) not in silent]
+        if push.message is None or (push.devices and not asked):
+            claims.try_later([push.row], now, waits=WAITS)
+        elif not asked:
+            claims.settle([push.row], Delivery.State.DROPPED, now, Reason.NO_DEVICE)
+        elif claims.hand_over([push.row], now):
+            push.left = len(asked)
+            for device in asked:
+                yield (push, device), partial(_post, device.endpoint, *sign.request(push.message, device, now))
+
+
+class _Signer:
+    """Makes requests. The signature is the same for all devices of a push service."""
+
+    def __init__(self, now: datetime) -> None:
+        self._key, self._now, self._known = site_keys.private(), now, dict[str, str]()
+
+    def request(self, message: Message, device: PushSubscription, now: datetime) -> tuple[bytes, Mapping[str, str]]:
+        """Return body and headers."""
+        browser = web_push.Browser(device.endpoint, bytes(device.public), bytes(device.auth))
+        body = web_push.encrypted(
+            payload(message, hides_names=device.hides_names),
+            browser,
+            sender=web_push.new_key(),
+            salt=os.urandom(web_push.SALT_LENGTH),
+        )
+        life = LONGEST_LIFE if message.deadline is None else message.deadline - now
+        life = min(LONGEST_LIFE, max(SHORTEST_LIFE, life))
+        signature = self._signature(web_push.origin_of(device.endpoint))
+        return body, web_push.headers(authorization=signature, life=life, urgent=message.urgent, topic=message.tag)
+
+    def _signature(self, origin: str) -> str:
+        if origin not in self._known:
+            contact = settings.SITE_URL
+            self._known[origin] = web_push.authorization(origin, key=self._key, contact=contact, now=self._now)
+        return self._known[origin]
+
+
+def payload(message: Message, *, hides_names: bool) -> bytes:
+    """Return what a device gets: declarative web push, which `templates/service-worker.js` shows elsewhere."""
+    title, body = message.title, message.body
+    if hides_names:
+        body = ""
+        title = say.text("notice", N_("A game waits for you") if message.game else N_("There is news for you"))
+    shown = {
+        "title": _shortened(title, LONGEST_TITLE),
+        "body": _shortened(body, LONGEST_BODY),
+        "navigate": message.url,
+        "tag": message.tag,
+        "lang": message.language,
+    }
+    # 8030 marks the format, and the badge is a number beside the notification (w3c/push-api).
+    content = {"web_push": 8030, "notification": shown, "app_badge": message.waiting}
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _post(endpoint: str, body: bytes, headers: Mapping[str, str]) -> Answer | OutgoingError:
+    try:
+        return outgoing.post(endpoint, body, headers)
+    except OutgoingError as error:
+        return error
+
+
+def _note(push: _Push, device: PushSubscription, answer: Answer | OutgoingError, now: datetime) -> None:
+    """Store what a push service answered about a device."""
+    if isinstance(answer, OutgoingError):
+        if _is_away(answer) or answer.kind == "certificate":  # which may be too old for a while
+            push.again = True
+        else:
+            _refused(push, device, answer.kind)
+    elif answer.status < 300:
+        push.taken = True
+        PushSubscription.objects.filter(pk=device.pk).update(ok_at=now, refusals=0)
+    elif answer.status in GONE:
+        _delete(device)
+    elif answer.status == 429 or answer.status >= 500:
+        push.again = True
+        push.at_least = max(push.at_least, wait_asked(answer.retry_after, now))
+    else:
+        _refused(push, device, answer.status)
+
+
+def _is_away(error: OutgoingError) -> bool:
+    return error.kind == "silent" or error.rule == "host"
+
+
+def _refused(push: _Push, device: PushSubscription, why: int | str) -> None:
+    """Count a refusal that no other try would change."""
+    push.refused = True
+    PushSubscription.objects.filter(pk=device.pk).update(refusals=F("refusals") + 1)
+    if device.refusals + 1 >= MOST_REFUSALS:
+        log.warning("push refused", host=_host(device), why=why)  # the path would be a secret
+        _delete(device)
+
+
+def _delete(device: PushSubscription) -> None:
+    PushSubscription.objects.filter(pk=device.pk).delete()
+    note_reached([device.user_id])
+
+
+def wait_asked(retry_after: str | None, now: datetime) -> timedelta:
+    """Return the wait of a header `Retry-After` (seconds or a date), at most `LONGEST_WAIT`; none if it has neither."""
+    text = (retry_after or "").strip()
+    if text.isascii() and text.isdecimal():
+        return min(LONGEST_WAIT, timedelta(seconds=int(text[:9])))
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return timedelta(0)
+    return min(LONGEST_WAIT, max(timedelta(0), at - now)) if at.tzinfo else timedelta(0)
+
+
+def _settle(push: _Push, now: datetime) -> None:
+    """Store what became of a notice after all devices have answered."""
+    if push.taken:
+        claims.settle([push.row], Delivery.State.SENT, now)
+    elif push.again:
+        claims.try_later([push.row], now, waits=WAITS, at_least=push.at_least)
+    elif push.refused:
+        claims.settle([push.row], Delivery.State.FAILED, now, Reason.GAVE_UP)
+    else:
+        claims.settle([push.row], Delivery.State.DROPPED, now, Reason.NO_DEVICE)
+
+
+def _host(device: PushSubscription) -> str:
+    return urlsplit(device.endpoint).hostname or ""
+
+
+def _nothing(rows: Sequence[Delivery], now: datetime) -> None:
+    pass
+
+
+PUSH: Final = Channel(
+    NAME,
+    N_("On your devices"),
+    claimed=_nothing,
+    is_open=_is_open,
+    addresses=devices_of,
+    may_send=may_send,
+    compose=_compose,
+    deliver=_send,
+    to_guests=True,
+    only_if="has_push",
+    budget=BUDGET,
+)

@@ -1,0 +1,531 @@
+"""Test web push with a push service on this machine, which decrypts what it gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from email.utils import format_datetime
+from ipaddress import ip_network
+from typing import Any, Final
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+from django.core import mail
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import Settings
+
+from accounts import actions as account_actions
+from accounts import log_ins
+from accounts.models import Session, User
+from games import presence
+from games.models import Game, Notice, NoticeSettings
+from games.notices import devices, messages, player_notices, reminders, source
+from games.notices.kinds import KINDS
+from games.queries import Table
+from games.rules import EVENTS
+from mail import claims, outbox, site_keys, web_push
+from mail.channels.push import MOST_REFUSALS, PUSH, payload, wait_asked
+from mail.models import PushSubscription
+from mail.sources import Message
+from tests.conftest import logged_in
+from tests.support.clocks import HOUR, MINUTE, SECOND, move, start_vacation
+from tests.support.notices import won
+from tests.support.pages import text_of
+from tests.support.ports import free_port
+from tests.support.push import Phone, PushService, push_service, set_up
+from tests.support.tables import NOON, TWO_HANDS, table_at
+
+pytestmark = pytest.mark.django_db
+
+DUE: Final = NOON + 2 * MINUTE
+MAIL_DUE: Final = NOON + 5 * MINUTE
+SETTINGS: Final = "/notices/settings/"
+FORM: Final = {"public": web_push.to_base64url(web_push.public_bytes(web_push.new_key())), "auth": "A" * 22}
+ENDPOINT: Final = "http://127.0.0.1/device"
+
+
+@pytest.fixture(autouse=True)
+def nobody_looks(settings: Settings) -> None:
+    cache.clear()
+    settings.OUTGOING_ALLOW = [ip_network("127.0.0.1")]
+
+
+@pytest.fixture
+def service() -> Iterator[PushService]:
+    with push_service() as running:
+        yield running
+
+
+@pytest.fixture
+def phone(alice: User, service: PushService) -> Phone:
+    return set_up(alice, service.endpoint())
+
+
+@pytest.fixture
+def table(phone: Phone, alice: User, bob: User) -> Table:
+    """Return a table where it is the turn of Alice, who has a phone, and the notices of the turn are written."""
+    return turn_of(alice, bob)
+
+
+def turn_of(one: User, other: User, **fields: Any) -> Table:
+    found = table_at(TWO_HANDS, [one, other], **{"deadline": NOON + 24 * HOUR, **fields})
+    player_notices.deal(found, now=NOON)
+    return found
+
+
+def deliver(now: Any = DUE) -> None:
+    outbox.deliver(clock=lambda: now)
+
+
+def state(channel: str = "push") -> tuple[str, str]:
+    row = Notice.objects.get(channel=channel)
+    return row.state, row.reason
+
+
+def test_a_message_is_encrypted_as_in_the_example_of_rfc_8291() -> None:
+    browser = web_push.read_browser(
+        "https://push.example.net/push/JzLQ3raZJfFBR0aqvOMsLrt54w4rJUsV",
+        "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "BTBZMqHH6r4Tts7J_aSIgg",
+    )
+    sender = web_push.key_from_text("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw")
+    salt = web_push.from_base64url("DGv6ra1nlYgDCS1FRnbzlw")
+    body = web_push.encrypted(b"When I grow up, I want to be a watermelon", browser, sender=sender, salt=salt)
+    assert web_push.to_base64url(body) == (
+        "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3"
+        "jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
+    )
+    reader = web_push.key_from_text("q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94")
+    phone = Phone(reader, browser.auth)
+    assert phone.read(body) == b"When I grow up, I want to be a watermelon"
+
+
+def test_a_turn_is_one_request_that_names_no_card(table: Table, phone: Phone, service: PushService) -> None:
+    deliver(DUE - SECOND)
+    assert service.got == []
+    for minutes in range(3):
+        deliver(DUE + minutes * MINUTE)
+    (sent,) = service.got
+    code = table.game.code
+    told = sent.told(phone)
+    tag = messages.tag_of(f"{table.game.pk} turn")
+    assert told == {
+        "web_push": 8030,
+        "notification": {
+            "title": "Your turn",
+            "body": "No Mercy with bob · 23 h left",
+            "navigate": f"http://127.0.0.1:8000/games/{code}/",
+            "tag": tag,
+            "lang": "en",
+        },
+        "app_badge": 1,
+    }
+    assert code not in sent.path
+    assert {name: sent.headers[name] for name in ("TTL", "Urgency", "Topic", "Content-Encoding")} == {
+        "TTL": str(24 * 3600 - 120), "Urgency": "normal", "Topic": tag, "Content-Encoding": "aes128gcm",
+    }  # fmt: skip
+    assert state() == ("sent", "")
+
+
+def test_the_push_service_knows_the_site_by_its_key(table: Table, service: PushService) -> None:
+    deliver()
+    token, key = service.got[0].headers["Authorization"].removeprefix("vapid t=").split(", k=")
+    assert key == site_keys.public()
+    public = EllipticCurvePublicKey.from_encoded_point(web_push.CURVE, web_push.from_base64url(key))
+    options: Any = {"verify_exp": False}  # the clock of the test is another
+    claims_of = jwt.decode(token, public, ["ES256"], audience=service.endpoint("")[:-1], options=options)
+    assert claims_of["exp"] - DUE.timestamp() == 12 * 3600
+    assert claims_of["sub"] == "http://127.0.0.1:8000"
+
+
+def test_a_reminder_is_urgent_and_replaces_the_turn(table: Table, phone: Phone, service: PushService) -> None:
+    Game.objects.filter(pk=table.game.pk).update(remind_at=NOON + 23 * HOUR)
+    deliver()
+    reminders.remind(now=NOON + 23 * HOUR)
+    deliver(NOON + 23 * HOUR)
+    turn, reminder = service.got
+    assert reminder.told(phone)["notification"]["title"] == "Your time is running out"
+    assert (reminder.headers["Urgency"], reminder.headers["TTL"]) == ("high", "3600")
+    assert reminder.headers["Topic"] == turn.headers["Topic"]
+
+
+GONE, AGAIN, REFUSED = ("dropped", "no_device"), ("waiting", "again"), ("failed", "gave_up")
+IN_TEN_MINUTES: Final = format_datetime(DUE + 10 * MINUTE, usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "left", "after", "wait"),
+    [
+        (200, {}, True, ("sent", ""), 0),
+        (404, {}, False, GONE, 0),
+        (410, {}, False, GONE, 0),
+        (429, {"Retry-After": "300"}, True, AGAIN, 5),
+        (429, {"Retry-After": IN_TEN_MINUTES}, True, AGAIN, 10),
+        (429, {"Retry-After": "soon"}, True, AGAIN, 1),
+        (503, {}, True, AGAIN, 1),
+        (301, {"Location": "http://127.0.0.1/"}, True, REFUSED, 0),
+        (400, {}, True, REFUSED, 0),
+        (401, {}, True, REFUSED, 0),
+        (403, {}, True, REFUSED, 0),
+        (413, {}, True, REFUSED, 0),
+    ],
+)
+def test_what_becomes_of_a_notice_and_its_device(
+    table: Table,
+    alice: User,
+    service: PushService,
+    status: int,
+    headers: dict[str, str],
+    left: bool,
+    after: tuple[str, str],
+    wait: int,
+) -> None:
+    service.answers["/1"] = status, headers
+    deliver()
+    assert state() == after
+    assert PushSubscription.objects.exists() == left
+    alice.refresh_from_db()
+    assert alice.has_push == left
+    if wait:
+        assert Notice.objects.get(channel="push").due_at == DUE + wait * MINUTE
+    assert len(service.got) == 1
+
+
+def test_a_notice_is_tried_three_times_more(table: Table, service: PushService) -> None:
+    service.answers["/1"] = 500, {}
+    for minutes in (0, 1, 5, 6, 20, 21, 36, 60):
+        deliver(DUE + minutes * MINUTE)
+    assert len(service.got) == 4
+    assert state() == REFUSED
+
+
+def test_a_device_that_is_refused_five_times_is_deleted(
+    phone: Phone, alice: User, bob: User, service: PushService, caplog: pytest.LogCaptureFixture
+) -> None:
+    service.answers["/1"] = 403, {}
+    for number in range(MOST_REFUSALS):
+        assert PushSubscription.objects.get().refusals == number
+        turn_of(alice, bob)
+        deliver()
+    assert not PushSubscription.objects.exists()
+    (said,) = [record.getMessage() for record in caplog.records if "push refused" in record.getMessage()]
+    assert "127.0.0.1" in said
+    assert "/1" not in said
+
+
+def test_of_several_devices_none_is_notified_twice(
+    phone: Phone, table: Table, alice: User, service: PushService
+) -> None:
+    second, third = set_up(alice, service.endpoint("2"), hides_names=True), set_up(alice, service.endpoint("3"))
+    service.answers["/3"] = 503, {}
+    for minutes in (0, 1, 30):
+        deliver(DUE + minutes * MINUTE)
+    told = {sent.path: sent for sent in service.got}
+    assert sorted(sent.path for sent in service.got) == ["/1", "/2", "/3"]
+    assert told["/1"].told(phone)["notification"]["body"] == told["/3"].told(third)["notification"]["body"]
+    hidden = told["/2"].told(second)["notification"]
+    assert (hidden["title"], hidden["body"]) == ("A game waits for you", "")
+    assert state() == ("sent", "")
+
+
+def test_a_sender_that_dies_between_request_and_answer_sends_no_second_one(table: Table, service: PushService) -> None:
+    (row,), _ = outbox.claim(PUSH, source.SOURCE, now=DUE)
+    claims.hand_over([row], DUE)
+    deliver(DUE + claims.STALE + SECOND)
+    assert (service.got, state()) == ([], ("failed", "unsure"))
+
+
+def looks(table: Table, alice: User) -> None:
+    presence.mark_viewing(game_id=table.game.pk, user_id=alice.pk)
+
+
+def rests(table: Table, alice: User) -> None:
+    start_vacation(user=alice, days=3, now=NOON)
+
+
+def sleeps(table: Table, alice: User) -> None:
+    NoticeSettings.objects.get_or_create(user=alice)
+    User.objects.filter(pk=alice.pk).update(quiet_from="10:00", quiet_to="18:00", time_zone="UTC")
+
+
+def is_held(table: Table, alice: User) -> None:
+    outbox.hold(why="restored", now=NOON)
+
+
+def has_moved(table: Table, alice: User) -> None:
+    move(table, alice, "play r5")
+
+
+def is_suspended(table: Table, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(suspended_until=NOON + 9 * HOUR)
+
+
+@pytest.mark.parametrize(
+    ("change", "after"),
+    [
+        (looks, ("dropped", "looking")),
+        (rests, ("waiting", "vacation")),
+        (sleeps, ("waiting", "night")),
+        (is_held, ("waiting", "")),
+        (has_moved, ("dropped", "moved")),
+        (is_suspended, ("dropped", "closed")),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_push_is_judged_like_a_mail(
+    table: Table, alice: User, service: PushService, change: Callable[[Table, User], None], after: tuple[str, str]
+) -> None:
+    change(table, alice)
+    deliver()
+    assert service.got == []
+    row = Notice.objects.get(channel="push", user=alice)
+    assert (row.state, row.reason) == after
+
+
+@pytest.mark.parametrize(
+    ("fields", "columns", "mails_at"),
+    [
+        ({}, {}, DUE + 2 * HOUR),
+        ({"deadline": NOON + 150 * MINUTE}, {}, MAIL_DUE),
+        ({"deadline": None}, {}, DUE + 2 * HOUR),
+        ({}, {"mail_too": True}, MAIL_DUE),
+    ],
+    ids=["waits", "time ends soon", "no deadline", "wants both"],
+)
+def test_the_mail_of_a_turn_waits_after_a_push(
+    phone: Phone, alice: User, bob: User, fields: dict[str, Any], columns: dict[str, Any], mails_at: Any
+) -> None:
+    PushSubscription.objects.update(**columns)
+    turn_of(alice, bob, **fields)
+    deliver()
+    for at in (MAIL_DUE, DUE + 2 * HOUR - SECOND, DUE + 2 * HOUR):
+        deliver(at)
+        assert bool(mail.outbox) == (at >= mails_at)
+        assert state("email") == (("sent", "") if at >= mails_at else ("waiting", "pushed"))
+
+
+def test_after_a_device_is_gone_the_mail_comes_at_once(table: Table, alice: User, service: PushService) -> None:
+    service.answers["/1"] = 410, {}
+    deliver()
+    deliver(MAIL_DUE)
+    assert state("email") == ("sent", "")
+
+
+def test_guests_are_notified(service: PushService, bob: User) -> None:
+    guest = account_actions.create_guest()
+    phone = set_up(guest, service.endpoint())
+    turn_of(guest, bob)
+    deliver()
+    assert service.got[0].told(phone)["notification"]["title"] == "Your turn"
+
+
+def test_no_device_shows_what_people_wrote_or_a_card(alice: User, table: Table) -> None:
+    player_notices.write(table.game, [won(alice.pk, "Bob")], now=NOON)
+    rows = Notice.objects.filter(channel="push", user=alice).select_related("user")
+    said = {row.kind: message for row, message in messages.compose(list(rows), NOON)}
+    assert said.keys() == {"turn", "game_over"}
+    assert said["game_over"] is not None
+    assert said["game_over"].body == "Bob wins the round."
+    for kind in KINDS.values():
+        if re.search(r"{(answer|reason|words)}", " ".join(kind.sentences.values())):
+            assert not kind.goes_by("push"), kind.name
+    for event in ("caught", "knocked_out", "won"):  # those that notices tell
+        assert not {"card", "cards"} & {*EVENTS[event].public, *EVENTS[event].private}
+
+
+def test_a_long_message_stays_short() -> None:
+    long = Message(
+        "ф" * 500, "ы" * 500, "https://x/", "t", None, "turn", "g", 1, "p", urgent=False, waiting=3, language="uk"
+    )
+    assert len(payload(long, hides_names=False)) < 1024
+
+
+@pytest.mark.parametrize(("header", "seconds"), [(None, 0), ("-3", 0), ("9" * 30, 86400), ("7", 7), ("ä", 0)])
+def test_a_wait_that_is_asked_for_has_a_limit(header: str | None, seconds: int) -> None:
+    assert wait_asked(header, NOON) == timedelta(seconds=seconds)
+
+
+def test_dead_devices_delay_no_mail_and_are_not_all_asked(alice: User, bob: User, settings: Settings) -> None:
+    for number in range(10):
+        set_up(alice, f"http://127.0.0.1:{free_port()}/{number}")
+        turn_of(alice, bob)
+    deliver(MAIL_DUE)
+    assert Notice.objects.filter(channel="email", state="sent").count() == 10
+    assert set(Notice.objects.filter(channel="push").values_list("state", "reason")) == {AGAIN}
+
+
+# How a device ends
+
+
+def ends_elsewhere(browser: Client, user: User) -> None:
+    log_ins.end_all(user_id=user.pk)
+
+
+def logs_out(browser: Client, user: User) -> None:
+    browser.post("/accounts/logout/")
+
+
+def is_ended(browser: Client, user: User) -> None:
+    session = Session.objects.get(session_key=browser.session.session_key)
+    assert log_ins.end(user_id=user.pk, handle=session.handle, here="")
+
+
+def expires(browser: Client, user: User) -> None:
+    Session.objects.update(expire_date=timezone.now() - SECOND)
+    account_actions.clear_expired_sessions(now=timezone.now())
+
+
+def asks_for_deletion(browser: Client, user: User) -> None:
+    account_actions.ask_for_deletion(user=user, now=timezone.now())
+
+
+@pytest.mark.parametrize(
+    "end", [ends_elsewhere, logs_out, is_ended, expires, asks_for_deletion], ids=lambda end: end.__name__
+)
+def test_a_device_ends_with_its_session(
+    alice: User, bob: User, service: PushService, end: Callable[[Client, User], None]
+) -> None:
+    browser = logged_in(alice)
+    add(browser, endpoint=service.endpoint())
+    turn_of(alice, bob)
+    end(browser, alice)
+    deliver()
+    assert not PushSubscription.objects.exists()
+    assert (service.got, state()) == ([], GONE)
+
+
+def test_push_that_reaches_nobody_any_more_is_not_written(
+    table: Table, alice: User, bob: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    Session.objects.all().delete()
+    with django_capture_on_commit_callbacks(execute=True):
+        deliver()
+    assert state() == GONE
+    turn_of(alice, bob)
+    assert Notice.objects.filter(channel="push").count() == 1
+
+
+def test_a_session_with_a_new_key_keeps_its_device(alice: User) -> None:
+    browser = logged_in(alice)
+    add(browser)
+    for renew in ("renew_key", "cycle_key"):
+        session = browser.session
+        getattr(session, renew)()
+        session.save()
+        assert PushSubscription.objects.get().session_id == session.session_key
+        browser.cookies["session"] = session.session_key
+
+
+# The page of settings
+
+
+def add(browser: Client, **fields: str) -> Any:
+    return browser.post("/notices/devices/", {"endpoint": ENDPOINT, **FORM, **fields})
+
+
+def test_a_device_is_added_tested_changed_and_removed(alice: User, service: PushService) -> None:
+    browser, phone = logged_in(alice), Phone()
+    public = web_push.to_base64url(web_push.public_bytes(phone.key))
+    auth = web_push.to_base64url(phone.auth)
+    assert "Send a test" not in text_of(browser.get(SETTINGS))
+    for _ in range(2):  # sent twice
+        answer = add(browser, endpoint=service.endpoint(), public=public, auth=auth)
+        assert answer.headers["Location"] == SETTINGS
+    device = PushSubscription.objects.get()
+    assert "this browser" in text_of(browser.get(SETTINGS))
+    address = f"/notices/devices/{device.pk}/"
+    browser.post(address, {"hides_names": "on"})
+    browser.post(f"{address}test/")
+    set_up(alice, service.endpoint("other"))
+    deliver(timezone.now() + SECOND)
+    (sent,) = service.got
+    assert sent.told(phone)["notification"]["title"] == "There is news for you"
+    assert "Notifications reach this device" in text_of(browser.get("/notices/"))
+    for _ in range(2):
+        assert browser.post(f"{address}remove/").status_code == 303
+    assert PushSubscription.objects.count() == 1
+    assert browser.post(f"{address}test/").status_code == browser.post(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"endpoint": ""},
+        {"endpoint": "http://push.example/1"},
+        {"endpoint": "https://10.0.0.1/1"},
+        {"endpoint": "http://127.0.0.1/" + "x" * 2048},
+        {"public": ""},
+        {"public": "ä"},
+        {"public": "A" * 87},
+        {"public": FORM["public"][:-4]},
+        {"auth": "A" * 21},
+        {"auth": "A" * 24},
+    ],
+)
+def test_what_is_no_subscription_is_refused(alice: User, fields: dict[str, str]) -> None:
+    answer = add(logged_in(alice), **fields)
+    assert answer.status_code == 400
+    assert "This browser sent something we can’t use." in text_of(answer)
+    assert not PushSubscription.objects.exists()
+
+
+def test_a_shared_browser_is_of_the_one_who_logged_in_last(alice: User, bob: User) -> None:
+    add(logged_in(alice))
+    add(logged_in(bob))
+    assert PushSubscription.objects.get().user == bob
+    assert [User.objects.get(pk=user.pk).has_push for user in (alice, bob)] == [False, True]
+
+
+def test_the_eleventh_device_replaces_the_one_reached_longest_ago(alice: User) -> None:
+    now = timezone.now()
+    for number in range(devices.MOST):
+        set_up(alice, f"https://push.example/{number}", label=f"Phone {number}", ok_at=now - (number == 7) * HOUR)
+    browser = logged_in(alice)
+    add(browser)
+    assert "You can have 10 devices, so Phone 7 was removed." in text_of(browser.get(SETTINGS))
+    assert PushSubscription.objects.filter(user=alice).count() == devices.MOST
+
+
+def test_nobody_touches_the_device_of_somebody_else(alice: User, bob: User) -> None:
+    set_up(alice)
+    before = PushSubscription.objects.values().get()
+    address = f"/notices/devices/{before['id']}/"
+    browser = logged_in(bob)
+    assert (
+        browser.post(address, {"hides_names": "on"}).status_code == browser.post(f"{address}test/").status_code == 404
+    )
+    browser.post(f"{address}remove/")
+    assert PushSubscription.objects.values().get() == before
+    assert not Notice.objects.exists()
+
+
+def test_a_session_that_has_just_ended_gets_no_device(alice: User) -> None:
+    session = str(logged_in(alice).session.session_key)
+    Session.objects.all().delete()
+    with pytest.raises(Exception, match="logged out here"):
+        devices.add(user=alice, session=session, endpoint=ENDPOINT, **FORM, label="", now=NOON)
+
+
+def test_where_nothing_may_go_out_pages_say_so(table: Table, alice: User, settings: Settings) -> None:
+    settings.OUTGOING = False
+    browser = logged_in(alice)
+    assert "have turned notifications on devices off" in text_of(browser.get(SETTINGS))
+    assert add(browser).status_code == 400
+    deliver()
+    assert state() == GONE
+    assert PushSubscription.objects.exists()
+
+
+def test_it_is_offered_from_the_second_game_on_until_declined(alice: User, bob: User, settings: Settings) -> None:
+    settings.HTTPS = True
+    browser, offer = logged_in(alice), "This device can tell you when it is your turn."
+    turn_of(alice, bob)
+    assert offer not in text_of(browser.get("/"))
+    turn_of(alice, bob)
+    assert offer in text_of(browser.get("/"))
+    browser.post("/notices/devices/decline/")
+    assert offer not in text_of(browser.get("/"))
