@@ -34,7 +34,7 @@ from nomercy.launcher.programs import system
 from nomercy.sessions import SessionStore
 from tests.support import openid
 from tests.support.database import drop_databases_of_the_dead, empty, migrated_database, vacuum_large_tables
-from tests.support.programs import CHROMIUM_NAMES, FIREFOX_NAMES, nginx, program, webkit
+from tests.support.programs import CHROMIUM_NAMES, FIREFOX_NAMES, WHOLE_CHROMIUM, nginx, program, webkit
 
 Figure = Callable[[str], None]
 LEFT_OUT = pytest.StashKey[int]()
@@ -43,6 +43,7 @@ NEEDS: dict[str, tuple[Callable[[], object], str, str]] = {
     "browser": (partial(program, CHROMIUM_NAMES), "Chromium", "apt-get install chromium"),
     "firefox": (partial(program, FIREFOX_NAMES), "Firefox", "apt-get install firefox-esr"),
     "nginx": (nginx, "nginx", "apt-get install nginx-light libnginx-mod-stream"),
+    "notifications": (partial(program, WHOLE_CHROMIUM), "whole Chromium", "apt-get install chromium"),
     "postgresql": (system, "PostgreSQL", "apt-get install postgresql"),
     "redis": (partial(program, ("redis-server",)), "Redis", "apt-get install redis-server"),
     "systemd": (partial(program, ("systemd-analyze",)), "systemd", "apt-get install systemd"),

@@ -12,6 +12,8 @@ STREAM_MODULE: Final = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
 CHROMIUM_NAMES: Final = (
     "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome",
 )  # fmt: skip
+WHOLE_CHROMIUM: Final = CHROMIUM_NAMES[1:]
+"""What shows notifications, which the headless shell always refuses."""
 CHROMIUM_FLAGS: Final = (
     "--no-sandbox",
     "--disable-background-networking",
