@@ -35,18 +35,19 @@ def compose(rows: Sequence[Notice], now: datetime) -> list[tuple[Notice, Message
     Runs four queries, and two more for each person.
     """
     names, tables = sentences.names_in(rows), inbox.tables_of(inbox.games_in(rows))
-    people = {row.user for row in rows}
-    waiting = {person.pk: lists.count_waiting_for(person) for person in people}
-    views = {person.pk: inbox.views_for(person, tables) for person in people}
     made: list[tuple[Notice, Message | None]] = []
-    for row in rows:
-        try:
-            view = views[row.user.pk].get(row.game_id or 0)
-            made.append((row, _message(row, view, names, waiting[row.user.pk], now)))
-        except Exception as error:  # noqa: BLE001  # one message that cannot be made must not stop the others
-            # No traceback: its values can include cards.
-            log.error("message not made", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # see above
-            made.append((row, None))
+    for person in dict.fromkeys(row.user for row in rows):
+        mine = [row for row in rows if row.user == person]
+        games = inbox.games_in(mine)
+        views = inbox.views_for(person, {number: table for number, table in tables.items() if number in games})
+        waiting = lists.count_waiting_for(person)
+        for row in mine:
+            try:
+                made.append((row, _message(row, views.get(row.game_id or 0), names, waiting, now)))
+            except Exception as error:  # noqa: BLE001  # one message that cannot be made must not stop the others
+                # No traceback: its values can include cards.
+                log.error("message not made", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # see above
+                made.append((row, None))
     return made
 
 
