@@ -126,7 +126,7 @@ TIPS: Final[dict[str, Tip]] = {
         ),
         _catch,
     ),
-    "uno": Tip(N_("Going down to one card? Call UNO with it, or draw {n} if caught."), _call_uno),
+    "uno": Tip(N_("Down to one card? Call UNO with it, or draw {n} if caught."), _call_uno),
     "stack": Tip(
         (
             N_("Play a +{value} or higher to pass it on, or take {n} card."),
@@ -148,11 +148,11 @@ TIPS: Final[dict[str, Tip]] = {
         ),
         _stack_same,
     ),
-    "roulette": Tip(N_("Cards turn over until your colour shows. You keep them all."), _roulette),
+    "roulette": Tip(N_("Cards turn over until your colour shows. You get them all."), _roulette),
     "interception": Tip(N_("Your card matches the top one: jump in now, out of turn."), _jump_in),
     "draw": Tip(N_("You draw until a card fits. That can be many."), _draw_until),
     "mercy": Tip(N_("{n} cards and you’re out. Watch the counts."), _mercy),
-    "dark": Tip(N_("The dark side is harsher: Draw Five, Skip Everyone, Wild Draw Colour."), _dark),
+    "dark": Tip(N_("Harsher now: Draw Five, Skip Everyone, Wild Draw Colour."), _dark),
     "flip": Tip(N_("A Flip turns every card over: all hands and both piles."), _flip),
     "seven": Tip(N_("A 7 swaps hands: its player chooses with whom."), _seven),
     "zero": Tip(N_("A 0 passes every hand on to the next player."), _zero),
