@@ -34,7 +34,9 @@ clock: Callable[[], float] = time.time
 _WRITE: Final[tuple[tuple[RequestLimits, tuple[str, ...]], ...]] = (
     (limits.MOVES, ("move", "api-v1:make_move")),
     (limits.TABLES, ("new-table", "play-now", "rematch", "api-v1:create_game", "api-v1:ask_rematch")),
-    (limits.SEATS, ("join", "invite", "leave", "start", "add-bot", "pause", "go-on", "take-back", "orders")),
+    (limits.SEATS, (
+        "join", "invite", "leave", "start", "add-bot", "pause", "go-on", "take-back", "orders", "stop-orders",
+    )),
     (limits.API_SEATS, (
         "api-v1:join_game", "api-v1:join_by_link", "api-v1:add_bot", "api-v1:leave_game", "api-v1:start_game",
         "api-v1:pause_game", "api-v1:resume_game", "api-v1:take_back_seat", "api-v1:set_orders",

@@ -1,4 +1,7 @@
-"""Make the bots' moves. A bot sees only its own view and moves through the same write path as a person."""
+"""Make the bots' moves, and those of standing orders on their player's turn, by the write path of a person's moves.
+
+A bot sees only its own view.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from accounts.models import NEW_ACCOUNT_FOR
 from games import announce, bots, queries, rules
 from games.actions.next_round import deal_next
-from games.actions.play import MOST_STEPS, play_seat
+from games.actions.play import MOST_STEPS, play_orders, play_seat
+from games.actions.standing_orders import turn_moves
 from games.clocks.bot_times import BOT_FIELDS, is_reaction, moves_are_due, without_asked
 from games.clocks.turn_clock import moment_of
 from games.models import Game, Seat
@@ -100,7 +104,7 @@ def _due_until(now: datetime) -> datetime:
 
 
 def play_bots(*, game_id: int, clock: Callable[[], datetime], rng: random.Random, most: int = 500) -> int | None:
-    """Make the due bot moves of a game, and deal its next round if that is due.
+    """Make the due moves of bots and of standing orders in a game, and deal its next round if that is due.
 
     Continues while a bot is due immediately (no pause, or no person left in the round to watch), for at most
     `TASK_TIME` and `most` moves. Each move is chosen without locking the game and saved only if the version is still
@@ -149,34 +153,46 @@ def claim_host(host_id: int | None) -> bool:
 
 
 class _Choice(NamedTuple):
-    """A move of a bot, and the steps of a straight that it sends with it."""
+    """A move of a bot, and the steps of a straight that it sends with it.
+
+    If standing orders chose it, `orders_at` is their time, and `then` has what follows a draw.
+    """
 
     seat: int
     move: rules.Move
     then: list[rules.Move]
+    orders_at: datetime | None = None
 
 
 def _choose(table: Table, until: datetime, rng: random.Random) -> _Choice | None:
-    """Return the move of a bot that is due `until` then, or None if no bot wants to move.
+    """Return the move of a bot or of standing orders that is due `until` then, or None if there is none.
 
     Reactions come first, the earliest first. Of the other moves those of bots that are not on turn come first, so that
-    calls and catches come before plays.
+    calls and catches come before plays. Standing orders come last.
     """
     position, react_at = table.started.position, table.game.react_at
     for _, index in sorted((at, index) for index, at in enumerate(react_at) if at is not None and at <= until):
         move = _ask(table, table.seats[index], rng, reaction=True)
         if move is not None:
             return _Choice(index, move, [])
-    if not moves_are_due(table.game, until):
-        return None
     bot_seats = [seat for seat in table.seats if seat.bot and seat.index not in position.out]
+    if not moves_are_due(table.game, until):
+        bot_seats = []
     rng.shuffle(bot_seats)
     bot_seats.sort(key=lambda seat: seat.index == position.turn)
     for seat in bot_seats:
         move = _ask(table, seat, rng, reaction=False)
         if move is not None:
             return _Choice(seat.index, move, _steps(table, seat, move, rng))
-    return None
+    return _of_orders(table, until)
+
+
+def _of_orders(table: Table, until: datetime) -> _Choice | None:
+    """Return what the standing orders of the player on turn play, if they are due `until` then."""
+    orders_at = table.game.orders_at
+    if orders_at is None or orders_at > until or not (moves := turn_moves(table)):
+        return None
+    return _Choice(table.on_turn.index, moves[0], moves[1:], orders_at)
 
 
 def _ask(table: Table, seat: Seat, rng: random.Random, *, reaction: bool) -> rules.Move | None:
@@ -217,14 +233,19 @@ def _steps(table: Table, seat: Seat, move: rules.Move, rng: random.Random) -> li
 
 
 def _play(table: Table, choice: _Choice, now: datetime) -> int:
-    """Save the chosen move and its steps, and return the number of moves."""
+    """Save the chosen move and what follows it, and return the number of moves."""
+    version, deal = table.game.version, table.started.round.number
+    if choice.orders_at is not None:
+        moves = [choice.move, *choice.then]
+        play_orders(game_id=table.game.pk, moves=moves, orders_at=choice.orders_at, version=version, deal=deal, now=now)
+        return len(moves)
     play_seat(
         game_id=table.game.pk,
         seat=choice.seat,
         move=choice.move,
         then=choice.then,
-        version=table.game.version,
-        deal=table.started.round.number,
+        version=version,
+        deal=deal,
         now=now,
     )
     return 1 + len(choice.then)

@@ -13,13 +13,13 @@ from common.say import ENGLISH, Say
 from games import announce, rules
 from games.actions import rounds, seating, standing_orders
 from games.actions.penalties import is_penalty, require_first_miss
-from games.clocks.bot_times import BOT_FIELDS, bot_times, set_bot_times
+from games.clocks.bot_times import BOT_FIELDS, bot_times, orders_time, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, moment_of, schedule, set_clock
 from games.models import Game, Seat
 from games.models.positions import JSON_COLUMNS, POSITION_COLUMNS, position_columns
 from games.notices import player_notices
 from games.queries import Table
-from games.queries.orders import has_orders
+from games.queries.orders import can_intercept
 from games.refusals import Denied, from_rules
 
 MAX_MOVES: Final = 100_000
@@ -56,6 +56,7 @@ def commit(
     token: str | None = None,
     wake: bool = True,
     by_person: bool = True,
+    by_order: bool = False,
 ) -> None:
     """Apply and save one or more moves of a seat, and update `table` to match. The caller holds the game's lock.
 
@@ -67,16 +68,17 @@ def commit(
     :param token: the request's idempotency token, stored with the first move.
     :param wake: whether to ask the worker to play bots that are due afterwards.
     :param by_person: whether the player of the seat chose the moves and so has seen the table. Ignored for moves of the
-        clock.
+        clock and of standing orders.
+    :param by_order: the standing orders of the seat make the moves, on its turn.
     :raises Denied: a refusal of the rules or of `check_next`. Nothing is saved.
     """
-    log = _applied(table, seat, moves, check_next)
+    log = _applied(table, seat, moves, check_next, by_order=by_order)
     log += _by_order(table, log[-1])
     changes = _Changes()
     table.game.revision += 1
     for line in log:
         _advance(table, line, changes, now)
-    if _count_misses(table.seats[seat], moves[-1]):
+    if not by_order and _count_misses(table.seats[seat], moves[-1]):
         changes.seats.add(seat)
     position, happened = table.started.position, [event for line in log for event in line.events]
     _save(table, changes, log=log, now=now, token=token, further=len(moves) - 1)
@@ -92,12 +94,16 @@ def commit(
         player_notices.closed(table, "too_many_moves", number=MAX_MOVES, now=now)
     if left:
         seating.voters_changed(table, now=now)
-    own = by_person and not moves[-1].clock
-    player_notices.move(table, happened, seat=seat, own=own, new_turn=changes.new_turn, now=now)
+    own = by_person and not (moves[-1].clock or by_order)
+    player_notices.move(
+        table, happened, seat=seat, own=own, new_turn=changes.new_turn, without_orders=changes.without_orders, now=now
+    )
     announce.after_commit(table.game, wake=wake)
 
 
-def _applied(table: Table, seat: int, moves: Sequence[rules.Move], check_next: Check | None) -> list[AppliedMove]:
+def _applied(
+    table: Table, seat: int, moves: Sequence[rules.Move], check_next: Check | None, *, by_order: bool
+) -> list[AppliedMove]:
     """Return the lines that these moves add to the log. Changes nothing.
 
     :raises Denied: a refusal of the rules or of `check_next`. It names the move if there are several.
@@ -113,16 +119,16 @@ def _applied(table: Table, seat: int, moves: Sequence[rules.Move], check_next: C
             raise _of_line(number, moves, from_rules(refused, table.game.version)) from refused
         except Denied as denied:
             raise _of_line(number, moves, denied) from denied
-        log.append(AppliedMove(seat, move, position, events))
+        log.append(AppliedMove(seat, move, position, events, by_order))
     if any(event.kind == "missed" for event in log[0].events):
         require_first_miss(table, seat)
     return log
 
 
 def _by_order(table: Table, line: AppliedMove) -> list[AppliedMove]:
-    """Return the lines that standing orders add to the log after this one. Changes nothing."""
+    """Return the lines that standing orders add to the log after this one, out of turn. Changes nothing."""
     log: list[AppliedMove] = []
-    if not has_orders(table):
+    if not can_intercept(table):
         return log
     shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
     while len(log) < MAX_ORDERS:
@@ -156,12 +162,14 @@ def _of_line(number: int, moves: Sequence[rules.Move], denied: Denied) -> Denied
 class _Changes:
     """What the moves of one `commit` have changed: the numbers of seats whose rows and hand rows are to be saved.
 
-    `lost` are the numbers of the seats that lost their hands.
+    `lost` are the numbers of the seats that lost their hands. `without_orders` are the seats whose orders for their own
+    turn have ended.
     """
 
     seats: set[int] = field(default_factory=set)
     hands: set[int] = field(default_factory=set)
     lost: set[int] = field(default_factory=set)
+    without_orders: list[Seat] = field(default_factory=list)
     new_turn: bool = False
 
 
@@ -173,8 +181,16 @@ def _advance(table: Table, line: AppliedMove, changes: _Changes, now: datetime) 
     game.version += 1
     due = schedule(table, line.position, new_turn=new_turn, now=now)
     kinds = {event.kind for event in line.events}
-    card_played, penalty = "played" in kinds, is_penalty(kinds)
-    times = bot_times(table, line.position, now, exposed=exposed, card_played=card_played, penalty=penalty)
+    changes.without_orders += standing_orders.end_turn_orders(table, started.position, line.position, line.events)
+    times = bot_times(
+        table,
+        line.position,
+        now,
+        exposed=exposed,
+        card_played="played" in kinds,
+        orders_at=_orders_at(table, line, now, new_turn=new_turn),
+        penalty=is_penalty(kinds),
+    )
     set_bot_times(game, times)
     set_clock(game, due.clock)
     if due.banked is not None:
@@ -187,6 +203,18 @@ def _advance(table: Table, line: AppliedMove, changes: _Changes, now: datetime) 
             hand.lost, hand.lost_side = list(faces), started.position.extra.side or ""
             changes.lost.add(seat)
     started.position = line.position
+
+
+def _orders_at(table: Table, line: AppliedMove, now: datetime, *, new_turn: bool) -> datetime | None:
+    """Return when the orders of the player who is on turn after a line play; None if they do not.
+
+    In a turn that goes on they keep their time, until its player makes a move of the turn or stops them.
+    """
+    before = table.game.orders_at
+    if not new_turn and (before is None or line.move.kind in rules.TURN_MOVES):
+        return None
+    at = orders_time(table, line.position, now)
+    return at if at is None or new_turn else before
 
 
 def _count_misses(seat: Seat, move: rules.Move) -> bool:
@@ -231,6 +259,7 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 _UPDATE_ROUND: Final = f"UPDATE games_round SET {_assigned(POSITION_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 _UPDATE_HAND: Final = "UPDATE games_hand SET callout_until = %s WHERE id = %s"
 _SAVE_LOST_HAND: Final = "UPDATE games_hand SET lost = %s, lost_side = %s WHERE id = %s"
+_UPDATE_ORDERS: Final = "UPDATE games_seat SET orders = %s WHERE id = %s"
 _UPDATE_SEAT: Final = "UPDATE games_seat SET bank = %s, misses = %s WHERE id = %s"
 _UPDATE_GAME: Final = f"UPDATE games_game SET revision = revision + 1, {_assigned(_GAME_COLUMNS)} WHERE id = %s"  # noqa: S608  # our columns
 
@@ -264,4 +293,6 @@ def _save(
             cursor.execute(_SAVE_LOST_HAND, [hand.lost, hand.lost_side, hand.pk])
         for its in (table.seats[n] for n in sorted(changes.seats)):
             cursor.execute(_UPDATE_SEAT, [its.bank, its.misses, its.pk])
+        for its in changes.without_orders:
+            cursor.execute(_UPDATE_ORDERS, [json.dumps(its.orders), its.pk])
         cursor.execute(_UPDATE_GAME, [*(getattr(game, name) for name in _GAME_COLUMNS), game.pk])

@@ -9,6 +9,7 @@ from django.db import transaction
 from games import announce, queries, rules
 from games.actions.commit import commit
 from games.actions.rounds import deal_round
+from games.actions.standing_orders import end_orders_of_void_round
 from games.locks import lock_game
 from games.models import Game, Hand
 from games.notices import player_notices, staff_notices
@@ -51,6 +52,7 @@ def deal_again(table: Table, *, now: datetime) -> None:
     round_.void, round_.ended_at = True, now
     round_.save(update_fields=["void", "ended_at"])
     Hand.objects.filter(round=round_).update(callout_until=None)
+    end_orders_of_void_round(table)
     deal_round(table, number=round_.number + 1, dealer=queries.match_of(table).dealer_after_void, now=now)
     staff_notices.dealt_again(table, round_.number, before=before, now=now)
     announce.changed(table.game)

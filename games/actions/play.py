@@ -1,4 +1,4 @@
-"""Accept moves: `play_move` for people, `play_seat` for bots. Both save through `commit`.
+"""Accept moves: `play_move` for people, `play_seat` for bots, `play_orders`. All save through `commit`.
 
 Every accepted move is one transaction: lock the game row, check the request, apply the rules, append to the log, save
 what changed and set the next deadline. Pages and workers are told after the transaction.
@@ -92,6 +92,21 @@ def play_seat(
     return _check_and_save([move, *then], check, game_id=game_id, now=now, wake=False)
 
 
+def play_orders(
+    *, game_id: int, moves: Sequence[rules.Move], orders_at: datetime, version: int, deal: int, now: datetime
+) -> Table:
+    """Make the moves of the standing orders of the player on turn and return the table after them. Wakes no bots.
+
+    :param moves: from `standing_orders.turn_moves`.
+    :param orders_at: `Game.orders_at` when they were found. It is another one, or null, if the player has changed or
+        stopped the orders since.
+    :param version: the version that they were found on. `deal` is the number of its deal.
+    :raises Denied: `not_found`, `not_started`, `over`, `paused`, `stale`.
+    """
+    check = partial(_check_orders, orders_at=orders_at, version=version, deal=deal)
+    return _check_and_save(moves, check, game_id=game_id, now=now, wake=False, by_order=True)
+
+
 def _check_move(
     table: Table,
     *,
@@ -138,6 +153,19 @@ def _check_bot_move(table: Table, *, clock_has_acted: bool, seat: int, version: 
     return seat
 
 
+def _check_orders(table: Table, *, clock_has_acted: bool, orders_at: datetime, version: int, deal: int) -> int:
+    """Return the seat on turn if its standing orders can play now. The order of the refusals is that of `_check_move`.
+
+    :raises Denied: `not_started`, `over`, `paused`, `stale`.
+    """
+    pausing.require_playing(table)
+    _require_not_paused(table)
+    if table.game.orders_at != orders_at:
+        raise Denied("stale", "The standing orders have changed.", version=table.game.version)
+    _require_current(table, version, deal, clock_has_acted=clock_has_acted)
+    return table.on_turn.index
+
+
 class _Check(Protocol):
     """A function that refuses a move with `Denied`, or returns its seat, or None if there is nothing to do."""
 
@@ -153,6 +181,7 @@ def _check_and_save(
     now: datetime,
     token: str | None = None,
     wake: bool = True,
+    by_order: bool = False,
 ) -> Table:
     """Check moves and save them, and return the table after them. Deals the next round if they end one of a match.
 
@@ -160,7 +189,7 @@ def _check_and_save(
     checked once more, from the first check on.
 
     :param code: the game's, or `game_id` is given.
-    :param token: as in `commit`, like `wake`.
+    :param token: as in `commit`, like `wake` and `by_order`.
     :raises Denied: `not_found`, then as `check`, then a refusal of the rules.
     """
     for clock_has_acted in (False, True):
@@ -171,7 +200,8 @@ def _check_and_save(
                 return table
             if clock_has_acted or not timeouts.is_due(table, now):
                 queries.require_allowed(table, table.started.position, seat, moves[0])
-                commit(table, seat, moves, now=now, check_next=queries.require_step, token=token, wake=wake)
+                check_next = None if by_order else queries.require_step
+                commit(table, seat, moves, now=now, check_next=check_next, token=token, wake=wake, by_order=by_order)
                 break
         timeouts.run_out(game_id=table.game.pk, now=now)
     return _next_round(table, now)

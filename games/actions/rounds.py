@@ -8,7 +8,7 @@ from typing import Final
 
 from games import announce, randomness, rules
 from games.actions import invitations
-from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
+from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, orders_time, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, TurnClock, set_clock, turn_clock
 from games.models import Game, Hand, Move, Round, Seat
 from games.models.owner_changes import read_owner_changes
@@ -47,7 +47,8 @@ def deal_round(table: Table, *, number: int, dealer: int, now: datetime) -> None
     table.playing, table.earlier = Playing(round_, hands, position), None
     game.round = round_
     set_clock(game, turn_clock(table, position, now))
-    set_bot_times(game, first_bot_times(table, position, now))
+    orders_at = orders_time(table, position, now)
+    set_bot_times(game, first_bot_times(table, position, now, orders_at=orders_at))
     game.save(update_fields=["round", "status", "started_at", "players", *BOT_FIELDS, *CLOCK_FIELDS])
     ended = rules.outcome(position)
     if ended is not None:
@@ -78,7 +79,7 @@ def finish(table: Table, ended: rules.Outcome, *, now: datetime) -> None:
         return
     if winner is None:
         # The next round is due: the sweep deals it if nobody else does.
-        set_bot_times(game, first_bot_times(table, position, now))
+        set_bot_times(game, first_bot_times(table, position, now, orders_at=None))
         game.save(update_fields=BOT_FIELDS)
         return
     game.winner = winner

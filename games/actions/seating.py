@@ -15,7 +15,7 @@ from games import announce, queries
 from games.actions import table_events, table_limits
 from games.actions.programs import may_sit
 from games.clocks import pausing
-from games.clocks.bot_times import BOT_FIELDS, first_bot_times, set_bot_times
+from games.clocks.bot_times import BOT_FIELDS, first_bot_times, orders_time, set_bot_times
 from games.clocks.turn_clock import CLOCK_FIELDS, set_clock, turn_clock
 from games.models import Game, Seat, TableEvent
 from games.queries import Table
@@ -131,7 +131,8 @@ def _hand_over(table: Table, row: Seat, now: datetime) -> None:
     game, position = table.game, table.started.position
     if position.turn == row.index and position.phase != "buzz":  # the time of a race is for all seats
         set_clock(game, turn_clock(table, position, now))
-    set_bot_times(game, first_bot_times(table, position, now))
+    orders_at = orders_time(table, position, now) if position.turn == row.index else game.orders_at
+    set_bot_times(game, first_bot_times(table, position, now, orders_at=orders_at))
     game.save(update_fields=[*BOT_FIELDS, *CLOCK_FIELDS])
     announce.changed(game)
     voters_changed(table, now=now)

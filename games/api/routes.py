@@ -267,10 +267,10 @@ def take_back_seat(request: HttpRequest, code: str, payload: Nothing | None = No
 def set_orders(request: HttpRequest, code: str, payload: NewOrders) -> dict[str, Any]:
     """Replace all standing orders: a missing field gets its default.
 
-    Only tables with interceptions, at a pace that is not live, have orders.
+    Only tables at a pace that is not live have orders.
     """
     viewer = _viewer(request)
-    table = standing_orders.set_orders(code=code, viewer=viewer, fields=payload.dict())
+    table = standing_orders.set_orders(code=code, viewer=viewer, fields=payload.dict(), now=timezone.now())
     return own_orders(table, viewer.user).to_json()
 
 

@@ -14,6 +14,7 @@ from games.actions.lobby import MAX_PAUSE, MOST_MISSES, TableChoices
 from games.actions.play import LONGEST_MOVE, MOST_STEPS
 from games.bots import BOTS
 from games.models import Game
+from games.models.orders import MOST_FIRST
 from games.models.paces import CUSTOM, LIMITS, PACES
 from games.refusals import STATUSES
 
@@ -28,6 +29,9 @@ LEFT_OUT: Final[Any] = Field(default_factory=lambda: None)
 
 
 Intercept = Literal["never", "card", "face"]
+Stack = Literal["ask", "take", "lowest", "highest"]
+Stop = Literal["one_card", "hand_changed"]
+Ended = Literal["", "round_over", "hand_changed", "one_card", "cards_gone"]
 
 
 class Strict(Schema):
@@ -160,20 +164,47 @@ class NewMove(Strict):
     )
 
 
+class NewFirstPlay(Strict):
+    """A card to play first, and the colour or the seat that it is played with, if it asks for one."""
+
+    card: Name
+    color: Name | None = None
+    target: int | None = None
+
+
 class NewOrders(Strict):
-    """Standing orders. `keep` lists cards, and a missing field has its default."""
+    """Standing orders. `keep` and `first` list cards, and a missing field has its default."""
 
     intercept: Intercept = "never"
     keep: list[Name] = Field(default_factory=list, max_length=MOST_CARDS)
     call_uno: bool = True
+    forced: bool = False
+    stack: Stack = "ask"
+    first: list[NewFirstPlay] = Field(default_factory=list, max_length=MOST_FIRST)
+    then_draw: bool = False
+    stop: list[Stop] = Field(default_factory=lambda: list(get_args(Stop)), max_length=len(get_args(Stop)))
+
+
+class FirstPlayOut(Schema):
+    """A card to play first."""
+
+    card: str
+    color: str = LEFT_OUT
+    target: int = LEFT_OUT
 
 
 class OrdersOut(Schema):
-    """Standing orders of the viewer."""
+    """Standing orders of the viewer. `ended` says why those for the own turn have ended by themselves."""
 
     intercept: str = Field(json_schema_extra=_one_of(get_args(Intercept)))
     keep: list[str]
     call_uno: bool
+    forced: bool
+    stack: str = Field(json_schema_extra=_one_of(get_args(Stack)))
+    first: list[FirstPlayOut]
+    then_draw: bool
+    stop: list[str]
+    ended: str = Field(json_schema_extra=_one_of(get_args(Ended)))
 
 
 def _left_out(description: str, **about: Any) -> Any:

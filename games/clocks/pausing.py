@@ -13,7 +13,7 @@ from typing import Final
 from accounts.time_off import TimeOff
 from common.say import N_
 from games import announce
-from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, set_bot_times
+from games.clocks.bot_times import BOT_FIELDS, BotTimes, first_bot_times, orders_time, set_bot_times
 from games.clocks.turn_clock import (
     CLOCK_FIELDS,
     TurnClock,
@@ -54,7 +54,7 @@ def pause(table: Table, *, reason: str, now: datetime, since: datetime | None = 
             clock = with_vacation(game, seat, now)
             left = time_left_at(game, seat, clock, game.paused_at)
             set_clock(game, replace(clock, deadline=None, remind_at=None, time_left=left))
-        set_bot_times(game, BotTimes())
+        set_bot_times(game, BotTimes(orders_at=game.orders_at))
     game.pause_votes = []
     game.save(update_fields=["paused_reasons", "paused_at", "pause_votes", *BOT_FIELDS, *CLOCK_FIELDS])
     announce.changed(game)
@@ -93,7 +93,9 @@ def restart_clocks(table: Table, paused_at: datetime, now: datetime) -> None:
             stopped = max(paused_at, window_start(game, hand.callout_until))  # the latter if it opened in an outage
             hand.callout_until += max(timedelta(), moment - stopped)
     Hand.objects.bulk_update(hands, ["callout_until"])
-    set_bot_times(game, first_bot_times(table, position, now))
+    # Orders that the player has stopped in this turn stay stopped.
+    orders_at = None if game.orders_at is None else orders_time(table, position, now)
+    set_bot_times(game, first_bot_times(table, position, now, orders_at=orders_at))
 
 
 def extend(table: Table, *, seconds: int, now: datetime) -> None:

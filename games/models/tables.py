@@ -102,11 +102,14 @@ class Game(models.Model):
     # When the clock acts for the seat on turn. The sweep looks for it, for `wake_at` and for `remind_at`. All three are
     # null while the table is paused.
     deadline = models.DateTimeField(null=True, blank=True)
-    # When a bot or the next deal is due.
+    # When a bot, standing orders or the next deal are due.
     wake_at = models.DateTimeField(null=True, blank=True)
     # See `clocks/bot_times.py`, which sets this and `react_at`.
     bots_move_at = models.DateTimeField(null=True, blank=True, editable=False)
     react_at = ArrayField(models.DateTimeField(null=True), default=list, db_default=[], blank=True, editable=False)
+    # When the standing orders of the player on turn play; null if none fits or the player has stopped them. Nobody else
+    # may learn it. A pause keeps it.
+    orders_at = models.DateTimeField(null=True, blank=True, editable=False)
     # When the player on turn is reminded.
     remind_at = models.DateTimeField(null=True, blank=True)
     # When the time of the turn began to run.

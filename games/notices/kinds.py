@@ -17,6 +17,7 @@ from django.urls import reverse
 from common.readers_language import say
 from common.say import N_
 from games.models import Game, Notice, NoticeSettings
+from games.render.orders import ORDER_ENDED, WHY_ENDED
 from mail.models import EMAIL, PUSH, SITE
 from mail.sources import Kind
 from mail.verdicts import SEND, Reason, Verdict
@@ -51,6 +52,7 @@ UNMUTED: Final = "unmuted"
 LINK_CHANGED: Final = "link_changed"
 HOST_CHANGED: Final = "host_changed"
 STAFF_SAID: Final = "staff_said"
+ORDERS_ENDED: Final = "orders_ended"
 CASE_ARRIVED: Final = "case_arrived"
 CASE_HANDED_OVER: Final = "case_handed_over"
 APPEAL_ARRIVED: Final = "appeal_arrived"
@@ -324,6 +326,14 @@ _ROWS: Final = (
         N_("You are out"),
         group=GAME_OVER,
         site_only=True,
+    ),
+    NoticeKind(
+        ORDERS_ENDED,
+        N_("Your standing orders ended"),
+        group=TURN,
+        site_only=True,
+        sentences={**ORDER_ENDED, **WHY_ENDED},
+        several=N_("Your standing orders ended {n} times"),
     ),
     NoticeKind(
         ROUND_OVER,

@@ -18,6 +18,7 @@ from psycopg.types.json import Jsonb
 from common.fixed_sql import prepared_cursor
 from games import rules
 from games.models import Game, Notice, Seat
+from games.models.orders import orders_of
 from games.notices import sentences
 from games.notices.kinds import (
     BOT_TOOK_OVER,
@@ -26,6 +27,7 @@ from games.notices.kinds import (
     GAME_OVER,
     INVITED,
     KINDS,
+    ORDERS_ENDED,
     OUT,
     ROUND_OVER,
     TABLE_FULL,
@@ -142,17 +144,28 @@ def write(
         cursor.execute(_WRITE, parameters)
 
 
-def move(table: Table, events: Iterable[rules.Event], *, seat: int, own: bool, new_turn: bool, now: datetime) -> None:
+def move(
+    table: Table,
+    events: Iterable[rules.Event],
+    *,
+    seat: int,
+    own: bool,
+    new_turn: bool,
+    without_orders: Sequence[Seat],
+    now: datetime,
+) -> None:
     """Write the notices for a saved move. The caller holds the game's lock, and `table` has the position after it.
 
     If the player moved themselves (`own`), they have seen the table. They only get notices about another turn of theirs
     and about a game that ended because they left, and their older notices of this table are settled.
 
-    If the clock or staff moved for them, they get all notices, and only those about a finished turn are settled. That
-    the player was taken out of the game is a notice that the caller writes.
+    If the clock, staff or standing orders moved for them, they get all notices, and only those about a finished turn
+    are settled. That the player was taken out of the game is a notice that the caller writes.
+
+    :param without_orders: the seats whose orders for their own turn have ended.
     """
     events = tuple(events)
-    notices = [*_of_events(table, events), *_of_the_end(table, events)]
+    notices = [*_of_events(table, events), *_of_orders(table, without_orders), *_of_the_end(table, events)]
     if new_turn:
         notices += of_turn(table)
     mover = None if table.seats[seat].bot else table.seats[seat].user_id
@@ -273,6 +286,19 @@ def _of_events(table: Table, events: Iterable[rules.Event]) -> list[NewNotice]:
         if reader is not None and user_id is not None:
             facts = {sentences.EVENT: sentences.event(who, event, reader=reader)}
             notices.append(NewNotice(user_id, kind, sentences.EVENT, facts))
+    return notices
+
+
+def _of_orders(table: Table, without_orders: Sequence[Seat]) -> list[NewNotice]:
+    """Return the notices about orders that have ended; none if the game has."""
+    if not without_orders or table.game.status != Game.Status.PLAYING:
+        return []
+    notices, who = [], sentences.who_sits(table.game, table.seats)
+    for seat in without_orders:
+        ended = orders_of(seat).ended
+        if ended is not None and seat.user_id is not None:
+            facts = {} if ended.seat is None else {"player": sentences.people(who[ended.seat])}
+            notices.append(NewNotice(seat.user_id, ORDERS_ENDED, f"{ended.order} {ended.why}", facts))
     return notices
 
 

@@ -5,7 +5,7 @@ a `GameView`, which `view_of` makes.
 
 - `tables`, `views`, `log`, `legal`: one table, what one viewer may see of it and of its log, and what a seat may do
 - `game_page`: all that the page of a game shows one viewer; `past_table`: the rest of a round for a player who is out;
-  `orders`: standing orders
+  `orders`, `turn_orders`: standing orders
 - `players`, `former_holders`: the people who have or had a seat at a table; `invitations` to rematches
 - `lists`, `front_page`: lists of games; `profiles`: what people see of each other; `my_data`: a copy of one's data
 - `records`, `replays`, `key_moments`, `verify`: finished games

@@ -15,8 +15,13 @@ if TYPE_CHECKING:
 
 
 def has_orders(table: Table) -> bool:
-    """Return True if standing orders act at a table: cards can be intercepted, and its pace has no races."""
-    return table.options.interceptions != "off" and not table.game.terms.races
+    """Return True if standing orders act at a table: its pace has no races."""
+    return not table.game.terms.races
+
+
+def can_intercept(table: Table) -> bool:
+    """Return True if standing orders act out of turn at a table: cards can be intercepted there, too."""
+    return table.options.interceptions != "off" and has_orders(table)
 
 
 def seat_with_orders(table: Table, user: User) -> Seat:
@@ -27,10 +32,7 @@ def seat_with_orders(table: Table, user: User) -> Seat:
     seat = require_own_seat(table, user)
     if has_orders(table):
         return seat
-    if table.options.interceptions == "off":
-        sentence = N_("Nobody can intercept cards at this table, so it has no standing orders.")
-    else:
-        sentence = N_("This table is live: intercept cards yourself. Standing orders are for slower paces.")
+    sentence = N_("This table is live: play yourself. Standing orders are for slower paces.")
     raise Denied("forbidden", sentence, version=table.game.version)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 from games.queries.legal import legal_moves
 from games.queries.orders import has_orders
 from games.queries.tables import Playing, RoundResult, Table, results_of
+from games.queries.turn_orders import move_by_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ class GameView:
     `you` is the viewer's seat, None for a spectator. `view` is None while the table is open. `pause_ends` is when the
     pause ends by itself, None if it does not. `looked` is True if staff viewed hands while the game was running; it is
     shown once the game is over. `orders` are the viewer's own standing orders, None at a table without them. `lost`
-    is the hand that the viewer was knocked out with in this round, None if they were not.
+    is the hand that the viewer was knocked out with in this round, None if they were not. `order_move` is the move that
+    the viewer's orders would make if it were their turn now, None if none fits. If it is, they make it at `orders_at`,
+    None for never.
     """
 
     id: str
@@ -104,6 +107,8 @@ class GameView:
     results: tuple[RoundResult, ...]
     commitment: str | None
     orders: Orders | None = None
+    order_move: rules.Move | None = None
+    orders_at: datetime | None = None
     lost: LostHand | None = None
 
     @property
@@ -239,6 +244,15 @@ def _lost_hand(playing: Playing | None, mine: Seat | None) -> LostHand | None:
     return LostHand(tuple(hand.lost), hand.lost_side or None) if hand.lost else None
 
 
+def _move_by_order(orders: Orders, position: rules.Position, seat: int, options: rules.Options) -> rules.Move | None:
+    """Return the move that a player's orders would make if it were their turn, None if none fits."""
+    if position.phase == "over" or seat in position.out:
+        return None
+    if position.turn != seat:
+        position = position.replace(turn=seat, phase="play", drawn=None)
+    return move_by_order(orders, position, seat, options)
+
+
 def view_of(table: Table, user: User | None) -> GameView:
     """Return what a person may see of a table. Pages, the API and sockets show nothing else of it."""
     game, playing = table.game, table.playing
@@ -251,6 +265,12 @@ def view_of(table: Table, user: User | None) -> GameView:
         can_move = game.status == Game.Status.PLAYING and game.paused_at is None
         if mine is not None and can_move and not mine.bot:
             legal = tuple(legal_moves(table, playing.position, mine.index))
+    orders = orders_of(mine) if mine is not None and has_orders(table) else None
+    order_move = orders_at = None
+    if orders is not None and playing is not None and you is not None:
+        on_turn = playing.position.turn == you
+        order_move = _move_by_order(orders, playing.position, you, table.options)
+        orders_at = game.orders_at if on_turn and legal and order_move is not None else None
     results = results_of(table)
     return GameView(
         id=game.code,
@@ -286,5 +306,7 @@ def view_of(table: Table, user: User | None) -> GameView:
         results=results,
         commitment=playing.round.commitment if playing else None,
         lost=_lost_hand(playing, mine),
-        orders=orders_of(mine) if mine is not None and has_orders(table) else None,
+        orders=orders,
+        order_move=order_move,
+        orders_at=orders_at,
     )

@@ -11,6 +11,7 @@ from common.readers_language import say
 from games import rules
 from games.queries import GameView, LogLine
 from games.render.log_rows import LogNote, lines_since_your_move
+from games.render.orders import ended_words
 from games.render.page_events import said_of
 from games.render.words import round_cancelled
 
@@ -73,10 +74,13 @@ def since_your_move(view: GameView, lines: Sequence[LogLine], notes: Sequence[Lo
     shown, sides = [line for line in newer if line.round not in cancelled], _sides(view, newer)
     news += [((line.round, float(line.n)), _step(view, line, sides[line.n])) for line in shown]
     since = before[-1].n if before else 0
-    for note in notes[seated:]:
-        if note.in_news and note.version >= since:
-            round_ = next((line.round for line in reversed(lines) if line.n <= note.version), first)
-            news.append(((round_, note.version + 0.5), NewsStep(note.text)))
+    told = [(note.version, note.text) for note in notes[seated:] if note.in_news and note.version >= since]
+    ended = view.orders.ended if view.orders else None
+    if ended is not None and ended.version > since:
+        told.append((ended.version, ended_words(view, ended)))
+    for version, text in told:
+        round_ = next((line.round for line in reversed(lines) if line.n <= version), first)
+        news.append(((round_, version + 0.5), NewsStep(text)))
     return [step for _, step in sorted(news, key=itemgetter(0)) if step.text]
 
 

@@ -28,7 +28,7 @@ from games.render.log_rows import LogRow, log_of, new_cards, said_with_pause
 from games.render.lost_hand import ShownLoss, lost_hand_of
 from games.render.move import YourMove, move_of
 from games.render.news import News, news_of
-from games.render.orders import OrdersForm, orders_of
+from games.render.orders import OrdersForm, PendingOrders, orders_of, pending_orders
 from games.render.page_events import PageEvents, page_events, recap
 from games.render.race import Race, race_of
 from games.render.resign import may_leave
@@ -112,8 +112,8 @@ class SpokenKey(NamedTuple):
 class GamePage:
     """Everything that the page of a game shows its reader.
 
-    A part that does not apply is None: no move to make, no hand, no deadline, no race, no standing orders, no round
-    that has just ended.
+    A part that does not apply is None: no move to make, no hand, no deadline, no race, no standing orders, none
+    that are about to play, no round that has just ended.
 
     - `deal` is the number of the deal, which a move sends along.
     - `lost` is the hand that the reader was knocked out with, None if they were not.
@@ -173,6 +173,7 @@ class GamePage:
     resign_url: str
     clock: Clock | None
     orders: OrdersForm | None
+    pending: PendingOrders | None
     options: str
     rules_url: str
     refusal_url: str
@@ -252,6 +253,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view, said_with_pause(notes)),
         orders=orders_of(view),
+        pending=pending_orders(view, now),
         options=words.options_prose(view),
         rules_url=table_rules_url(view),
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",

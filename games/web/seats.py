@@ -22,11 +22,13 @@ from common.htmx import HtmxRequest
 from common.readers_language import say
 from games import queries
 from games.actions import invitations, lobby, pauses, standing_orders
+from games.actions.play import LONGEST_MOVE
 from games.actions.rematch import ask_rematch
 from games.models import Invitation
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.render.resign import may_leave, resign_page_of
+from games.rules import Refused, parse_move
 from games.web import game as game_views
 from games.web import table as table_views
 from games.web.browser_marks import marks_browser
@@ -131,12 +133,33 @@ def take_seat_back(request: HtmxRequest, code: str) -> HttpResponse:
 @get_shows_table
 def orders(request: HtmxRequest, code: str) -> HttpResponse:
     """Set the user's standing orders to what the form says."""
+    sent = request.POST
     fields = {
-        "intercept": request.POST.get("intercept", ""),
-        "keep": request.POST.getlist("keep"),
-        "call_uno": "call_uno" in request.POST,
+        "intercept": sent.get("intercept", "never"),
+        "keep": sent.getlist("keep"),
+        "call_uno": "call_uno" in sent,
+        "forced": "forced" in sent,
+        "stack": sent.get("stack", "ask"),
+        "first": [_first_play(text) for text in sent.getlist("first") if text],
+        "then_draw": "then_draw" in sent,
+        "stop": sent.getlist("stop"),
     }
-    return _done(request, code, partial(standing_orders.set_orders, code=code, fields=fields))
+    return _done(request, code, partial(standing_orders.set_orders, code=code, fields=fields, now=timezone.now()))
+
+
+def _first_play(text: str) -> dict[str, object]:
+    """Return the fields of a play in the notation without its first word, or a card that no deck has."""
+    try:
+        move = parse_move(" ".join(("play", text[:LONGEST_MOVE])))
+    except Refused:
+        return {"card": text}
+    return {"card": move.card, "color": move.color, "target": move.target}
+
+
+@get_shows_table
+def stop_orders(request: HtmxRequest, code: str) -> HttpResponse:
+    """Let the user choose the move of this turn instead of their standing orders."""
+    return _done(request, code, partial(standing_orders.stop_orders, code=code))
 
 
 @get_shows_table

@@ -93,5 +93,6 @@ urlpatterns: list[URLPattern] = [
     path("games/<slug:code>/go-on/", seat_views.resume, name="go-on"),
     path("games/<slug:code>/take-back/", seat_views.take_seat_back, name="take-back"),
     path("games/<slug:code>/orders/", seat_views.orders, name="orders"),
+    path("games/<slug:code>/orders/stop/", seat_views.stop_orders, name="stop-orders"),
     path("games/<slug:code>/rematch/", seat_views.rematch, name="rematch"),
 ]

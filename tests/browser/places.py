@@ -18,7 +18,8 @@ from accounts.models import User
 from games import queries
 from games.actions import lobby, pauses, seating
 from games.locks import lock_game
-from games.models import Appeal, Case, Game, Invitation, NoticeSettings, Suspension, Warned
+from games.models import Appeal, Case, Game, Invitation, NoticeSettings, Seat, Suspension, Warned
+from games.models.orders import FirstPlay, Orders
 from games.notices import mail_links, notice_mails, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
@@ -276,6 +277,16 @@ def _orders(page: Page, cast: Cast) -> None:
     page.locator("#orders > summary").click()
 
 
+def _pending_orders(page: Page, cast: Cast) -> None:
+    """Orders that draw in 40 seconds, and their form with two cards to play first."""
+    table, now = cast.table({**MANY, "turn": 0}), timezone.now()
+    orders = Orders(then_draw=True, first=(FirstPlay("g9"), FirstPlay("W6", "g")))
+    Seat.objects.filter(game=table.game, index=0).update(orders=orders.to_row())
+    Game.objects.filter(pk=table.game.pk).update(orders_at=now + timedelta(seconds=40))
+    page.goto(f"/games/{table.game.code}/")
+    page.locator("#orders > summary").click()
+
+
 def _orders_before_the_start(page: Page, cast: Cast) -> None:
     options = lobby.TableChoices(preset="house-party", players=5, bots=1)
     table = lobby.create_table(user=cast.alice, choices=options, now=timezone.now())
@@ -411,6 +422,7 @@ TABLES: Final[Mapping[str, Open]] = {
     "paused": _paused,
     "bot-plays": _bot_plays,
     "standing-orders": _orders,
+    "pending-orders": _pending_orders,
     "locked-cards": game({**FOUR_HANDS_AND_A_STRAIGHT, "turn": 1}, preset="house-party", pace="live"),
     "buzzer": game({**RACE, "hands": [*RACE["hands"], ["g7"]], "buzz": {"by": 0, "pressed": [2]}}, **RACING),
     "over": _over,

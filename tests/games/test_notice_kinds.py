@@ -23,6 +23,7 @@ NAMES = {
     "appeal_decided", "name_changed", "warned", "muted", "suspended", "lifted", "unmuted",
     "link_changed", "host_changed",
     "digest", "staff_said", "role_changed", "case_arrived", "case_handed_over", "appeal_arrived",
+    "orders_ended",
 }  # fmt: skip
 """The names stored in databases and mail links of earlier releases."""
 

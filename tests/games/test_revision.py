@@ -143,8 +143,8 @@ def _end_seen(here: Everybody, table: Table) -> None:
 
 
 def _own_orders(here: Everybody, table: Table) -> None:
-    fields = {"intercept": here.rng.choice(("never", "card"))}
-    set_orders(code=table.game.code, viewer=Viewer(here.someone()), fields=fields)
+    fields = {"intercept": here.rng.choice(("never", "card")), "then_draw": True}
+    set_orders(code=table.game.code, viewer=Viewer(here.someone()), fields=fields, now=here.now)
 
 
 def _at_table(action: Callable[..., object], **fields: object) -> Callable[[Everybody, Table], None]:

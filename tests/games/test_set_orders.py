@@ -24,8 +24,19 @@ from tests.support.tables import NOON, TWO_HANDS, table_at
 pytestmark = pytest.mark.django_db
 
 POSITION = {**TWO_HANDS, "hands": [["r5", "b1", "b2"], ["r4", "g3", "W"], ["y1", "y2"]], "draw_pile": ["b5", "g7"]}
-SET = {"intercept": "face", "keep": ["r7", "g0"], "call_uno": False}
-UNSET = {"intercept": "never", "keep": [], "call_uno": True}
+UNSET: dict[str, Any] = {
+    "intercept": "never", "keep": [], "call_uno": True, "forced": False, "stack": "ask", "first": [],
+    "then_draw": False, "stop": ["one_card", "hand_changed"], "ended": "",
+}  # fmt: skip
+CHANGED = {
+    "intercept": "face", "keep": ["r7", "g0"], "call_uno": False, "forced": True, "stack": "lowest",
+    "first": [{"card": "r5"}, {"card": "W", "color": "g"}, {"card": "r7", "target": 1}], "then_draw": True,
+    "stop": ["one_card"],
+}  # fmt: skip
+SET = {**UNSET, **CHANGED}
+ANOTHER = "the seat of another player, after the deal"
+BEFORE = {"intercept": "face", "keep": ["r7", "g0"], "call_uno": False}
+"""Orders that fit before the deal, as they are stored."""
 
 
 @pytest.fixture
@@ -66,7 +77,7 @@ def refused(response: Any) -> tuple[int, str]:
 def test_orders_are_read_as_they_were_set_by_their_owner_alone(table: Table, alice: User, bob: User) -> None:
     assert get(alice, table).json() == UNSET
     for _ in range(2):
-        response = put(alice, table, SET)
+        response = put(alice, table, CHANGED)
         assert (response.status_code, response.json()) == (200, SET)
     assert get(alice, table).json() == SET
     assert program(alice).head(f"/api/v1/games/{table.game.code}/orders").status_code == 200
@@ -86,6 +97,17 @@ def test_orders_are_read_as_they_were_set_by_their_owner_alone(table: Table, ali
         ({"call_uno": 1}, "call_uno: Input should be a valid boolean."),
         ({"keep": ["r5"] * 1000}, "keep: List should have at most 500 items after validation, not 1000."),
         ({"keep": ["r5"] * 100}, "Keep at most 55 cards: this deck has no more different ones."),
+        ({"stack": "all"}, "stack: Input should be 'ask', 'take', 'lowest' or 'highest'."),
+        ({"forced": 1}, "forced: Input should be a valid boolean."),
+        ({"stop": ["night"]}, "stop.0: Input should be 'one_card' or 'hand_changed'."),
+        ({"ended": ""}, "ended: Extra inputs are not permitted."),
+        ({"first": [{"card": "r5"}] * 11}, "first: List should have at most 10 items after validation, not 11."),
+        ({"first": [{}]}, "first.0.card: Field required."),
+        ({"first": [{"card": "r5"}, {"card": "rE"}]}, "first.1.card: 'rE' is not a card of this table’s deck."),
+        ({"first": [{"card": "r5", "color": "g"}]}, "first.0.color: r5 is played without a colour."),
+        ({"first": [{"card": "W", "color": "o"}]}, "first.0.color: W takes one of r, y, g, b."),
+        ({"first": [{"card": "r5", "target": 1}]}, "first.0.target: r5 swaps with nobody."),
+        *(({"first": [{"card": "r7", "target": n}]}, f"first.0.target: r7 swaps with {ANOTHER}.") for n in (0, 3, -1)),
         ({"keep": ["r5", "rE"]}, "'rE' is not a card of this table’s deck: leave it out of keep."),
         ({"keep": ["o5"]}, "'o5' is not a card of this table’s deck: leave it out of keep."),
         ({"keep": ["r5/o2"]}, "'r5/o2' is not a card of this table’s deck: leave it out of keep."),
@@ -95,7 +117,7 @@ def test_orders_are_read_as_they_were_set_by_their_owner_alone(table: Table, ali
     ],
 )
 def test_wrong_orders_are_malformed_and_change_nothing(table: Table, alice: User, body: Any, says: str) -> None:
-    put(alice, table, SET)
+    put(alice, table, CHANGED)
     response = put(alice, table, body)
     assert (*refused(response), response.json()["message"]) == (400, "malformed", says)
     assert get(alice, table).json() == SET
@@ -108,7 +130,17 @@ def test_wrong_orders_are_malformed_and_change_nothing(table: Table, alice: User
         ({"call_uno": 1}, "Set call_uno to true or false."),
         ({"keep": "r5"}, 'Set keep to a list of cards, like ["r7", "g0"].'),
         ({"keep": [5]}, 'Set keep to a list of cards, like ["r7", "g0"].'),
-        ({"other": 1}, "Orders have no field 'other': send intercept, keep and call_uno."),
+        ({"stack": ["take"]}, "Set stack to ask, take, lowest or highest."),
+        ({"forced": "on"}, "Set forced to true or false."),
+        ({"stop": "one_card"}, "Set stop to a list with any of one_card and hand_changed."),
+        ({"first": ["r7"]}, 'Set first to a list of cards to play, like [{"card": "r7"}].'),
+        ({"first": [{"card": 7}]}, "first.0.card: '7' is not a card of this table’s deck."),
+        ({"first": [{"card": "r7"}] * 11}, "first: name at most 10 cards."),
+        ({"first": [{"card": "r7", "uno": True}]}, "first.0: 'uno' is no field of a card to play"),
+        (
+            {"other": 1},
+            "Orders have no field 'other': send intercept, keep, call_uno, forced, stack, first, then_draw and stop.",
+        ),
     ],
 )
 def test_the_parser_says_what_to_change(fields: dict[str, object], says: str) -> None:
@@ -123,29 +155,19 @@ def test_a_card_is_kept_once_and_both_sides_of_flip_can_be_kept() -> None:
 
 def test_only_a_seated_player_has_orders(table: Table, alice: User) -> None:
     outsider = User.objects.create_user(username="eve", email="eve@example.org", password="eve")
-    assert refused(put(outsider, table, SET)) == (403, "not_seated")
+    assert refused(put(outsider, table, CHANGED)) == (403, "not_seated")
     assert refused(get(outsider, table)) == (403, "not_seated")
     Game.objects.filter(pk=table.game.pk).update(is_public=False)
     assert refused(get(outsider, table)) == (404, "not_found")
     assert view(alice, table)["orders"] == UNSET
 
 
-@pytest.mark.parametrize(
-    ("preset", "fields", "says"),
-    [
-        ("no-mercy", {}, "Nobody can intercept cards at this table, so it has no standing orders."),
-        (
-            "house-party",
-            {"pace": "live"},
-            "This table is live: intercept cards yourself. Standing orders are for slower paces.",
-        ),
-    ],
-)
-def test_a_table_without_standing_orders_says_so(
-    alice: User, bob: User, preset: str, fields: dict[str, Any], says: str
-) -> None:
-    table = table_at({**POSITION, "hands": [["r5", "b1"], ["r4", "g3"]]}, [alice, bob], preset=preset, **fields)
-    for response in (put(alice, table, SET), get(alice, table)):
+def test_a_live_table_has_no_standing_orders_and_says_so(alice: User, bob: User) -> None:
+    says = "This table is live: play yourself. Standing orders are for slower paces."
+    table = table_at(
+        {**POSITION, "hands": [["r5", "b1"], ["r4", "g3"]]}, [alice, bob], preset="house-party", pace="live"
+    )
+    for response in (put(alice, table, CHANGED), get(alice, table)):
         assert (*refused(response), response.json()["message"]) == (403, "forbidden", says)
     assert "orders" not in view(alice, table)
     assert "Standing orders" not in page_of(table, alice).text
@@ -159,10 +181,10 @@ def waiting(alice: User) -> Table:
 
 
 def test_orders_can_be_set_before_the_start(waiting: Table, alice: User, bob: User, charlie: User) -> None:
-    assert put(alice, waiting, SET).status_code == 200
+    assert put(alice, waiting, BEFORE).status_code == 200
     for user in (bob, charlie):
         lobby.join(code=waiting.game.code, viewer=Viewer(user), now=NOON)
-    assert (get(alice, waiting).json(), get(bob, waiting).json()) == (SET, UNSET)
+    assert (get(alice, waiting).json(), get(bob, waiting).json()) == ({**UNSET, **BEFORE}, UNSET)
 
 
 def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table, alice: User, bob: User) -> None:
@@ -173,7 +195,7 @@ def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table,
     assert "Others can play out of turn here. Leave orders, and you do so too." in page
     answer = browser.post(f"{url}orders/", {"intercept": "face", "call_uno": "1"})
     assert (answer.status_code, answer["Location"]) == (303, url)
-    assert get(alice, waiting).json() == {**UNSET, "intercept": "face"}
+    assert get(alice, waiting).json() == {**UNSET, "intercept": "face", "stop": []}
     assert "Standing order: play the same face in any colour" in text_of(browser.get(url))
     refusal = browser.post(f"{url}orders/", {"intercept": "all"})
     assert (refusal.status_code, "Choose them again." in text_of(refusal)) == (400, True)
@@ -181,13 +203,22 @@ def test_the_page_of_a_table_that_waits_for_players_has_the_form(waiting: Table,
         assert "Standing orders" not in page_of(waiting, reader).text
     Game.objects.filter(pk=waiting.game.pk).update(status=Game.Status.VOID, finished_at=NOON)
     assert "Standing orders" not in text_of(browser.get(url))
-    assert refused(put(alice, waiting, SET)) == (409, "over")
+    assert refused(put(alice, waiting, BEFORE)) == (409, "over")
 
 
-@pytest.mark.parametrize("fields", [{"preset": "no-mercy"}, {"preset": "house-party", "pace": "live"}])
-def test_a_table_that_waits_has_no_form_where_orders_do_nothing(alice: User, fields: dict[str, Any]) -> None:
-    page = logged_in(alice).get(open_table(alice, players=3, **fields).get_absolute_url())
-    assert (page.status_code, "Standing orders" in text_of(page)) == (200, False)
+def test_where_nobody_can_intercept_the_form_is_only_about_the_own_turn(alice: User, bob: User) -> None:
+    table = table_at(TWO_HANDS, [alice, bob])
+    page = page_of(table, alice)
+    assert (boxes(page, "intercept"), boxes(page, "keep")) == ([], [])
+    assert boxes(page, "stack")[0] == ("ask", True)
+    refusal = put(alice, table, {"intercept": "card"})
+    says = "Nobody can intercept cards at this table: set intercept to never."
+    assert (*refused(refusal), refusal.json()["message"]) == (400, "malformed", says)
+
+
+def test_a_live_table_that_waits_has_no_form(alice: User) -> None:
+    page = logged_in(alice).get(open_table(alice, players=3, preset="house-party", pace="live").get_absolute_url())
+    assert (page.status_code, "orders-form" in page.content.decode()) == (200, False)
 
 
 def test_the_form_stays_until_the_next_deal(alice: User, bob: User) -> None:
@@ -203,27 +234,27 @@ def test_a_free_seat_between_players_mixes_no_orders_up(waiting: Table, alice: U
     Game.objects.filter(pk=waiting.game.pk).update(players=4)
     for user in (bob, charlie):
         lobby.join(code=waiting.game.code, viewer=Viewer(user), now=NOON)
-    put(charlie, waiting, SET)
+    put(charlie, waiting, BEFORE)
     lobby.leave_table(code=waiting.game.code, viewer=Viewer(bob), now=NOON)
     assert page_of(waiting, charlie).status == 200
-    assert (get(charlie, waiting).json(), get(alice, waiting).json()) == (SET, UNSET)
-    again = {**SET, "intercept": "card"}
-    assert put(charlie, waiting, again).json() == again
+    assert (get(charlie, waiting).json(), get(alice, waiting).json()) == ({**UNSET, **BEFORE}, UNSET)
+    again = {**BEFORE, "intercept": "card"}
+    assert put(charlie, waiting, again).json() == {**UNSET, **again}
     orders = Seat.objects.filter(game=waiting.game).order_by("index").values_list("orders", flat=True)
     assert list(orders) == [None, again]
 
 
 def test_orders_end_with_the_game_and_with_leaving(table: Table, alice: User) -> None:
     Seat.objects.filter(game=table.game, user=alice).update(left=True)
-    assert refused(put(alice, table, SET)) == (403, "forbidden")
+    assert refused(put(alice, table, CHANGED)) == (403, "forbidden")
     Seat.objects.filter(game=table.game, user=alice).update(left=False)
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
-    assert refused(put(alice, table, SET)) == (409, "over")
+    assert refused(put(alice, table, CHANGED)) == (409, "over")
     assert get(alice, table).status_code == 200
 
 
 def test_a_rematch_starts_without_orders(table: Table, alice: User) -> None:
-    put(alice, table, SET)
+    put(alice, table, CHANGED)
     Game.objects.filter(pk=table.game.pk).update(status=Game.Status.OVER)
     again = ask_rematch(code=table.game.code, viewer=Viewer(alice), now=NOON)
     assert again.game.pk != table.game.pk
@@ -254,20 +285,19 @@ def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> 
     assert "No standing order set" in page.text
     assert ("never", True) in boxes(page, "intercept")
     assert boxes(page, "keep") == [("r5", False), ("b1", False), ("b2", False)]
-    fields = {"intercept": "face", "keep": ["r5", "b2"], "call_uno": "1"}
+    fields = {"intercept": "face", "keep": ["r5", "b2"], "call_uno": "1", "stop": ["one_card", "hand_changed"]}
     for _ in range(2):
         answer = browser.post(f"/games/{table.game.code}/orders/", fields)
         assert (answer.status_code, answer["Location"]) == (303, table.game.get_absolute_url())
-    assert get(alice, table).json() == {"intercept": "face", "keep": ["r5", "b2"], "call_uno": True}
+    assert get(alice, table).json() == {**UNSET, "intercept": "face", "keep": ["r5", "b2"]}
     shown = GamePage.of(browser, table.game)
     assert "Standing order: play the same face in any colour" in shown.text
-    assert [shown.chosen(name) for name in fields] == [["face"], ["r5", "b2"], ["1"]]
+    assert [shown.chosen(name) for name in fields] == [["face"], ["r5", "b2"], ["1"], ["one_card", "hand_changed"]]
 
 
 def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User) -> None:
     def link(game: Game) -> list[str]:
         page = GamePage.of(logged_in(alice), game)
-        assert page.has(id="orders-form") == page.has(id="to-orders")
         return [words_of(link) for link in page.links_to("#orders-form")]
 
     assert link(table.game) == ["No standing order set"]
@@ -278,7 +308,12 @@ def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User
     Game.objects.filter(pk=with_bot.pk).update(version=6)
     assert link(with_bot) == ["No standing order set"]
     assert link(table_at(POSITION, [alice, bob, "careful"], preset="house-party", pace="live").game) == []
-    assert link(table_at(TWO_HANDS, [alice, bob]).game) == []
+    plain = table_at(TWO_HANDS, [alice, bob])
+    assert link(plain.game) == []
+    put(alice, plain, {"forced": True})
+    assert link(plain.game) == ["Standing orders for your turn set"]
+    put(alice, table, {"forced": True, "intercept": "card"})
+    assert link(table.game) == ["Standing orders set"]
 
 
 def test_the_form_has_kept_cards_that_are_not_in_the_hand_and_no_wilds(table: Table, alice: User, bob: User) -> None:

@@ -73,7 +73,7 @@ def table_of(people: Sequence[User | str], *hands: str, options: Mapping[str, ob
 
 
 def order(table: Table, user: User, **fields: Any) -> None:
-    set_orders(code=table.game.code, viewer=Viewer(user), fields=fields)
+    set_orders(code=table.game.code, viewer=Viewer(user), fields=fields, now=NOON)
 
 
 def play(table: Table, user: User, text: str, **given: Any) -> Table:
@@ -264,7 +264,7 @@ def test_orders_changed_during_the_game_hold_from_the_next_line(four: list[User]
     play(table, bob, "play r6")
     assert log_of(table) == ["0 play r5", "1 play r6", "3 play g6"]
     order(table, dora, intercept="never")
-    assert now_of(table).seats[3].orders == Orders().to_json()
+    assert now_of(table).seats[3].orders == Orders().to_row()
 
 
 def test_orders_are_tried_after_any_line(three: list[User]) -> None:
@@ -364,7 +364,7 @@ def test_staff_who_remove_a_player_remove_the_orders(table: Table, mo: User) -> 
 
 def test_nobody_has_orders_at_a_live_table(alice: User, bob: User) -> None:
     table = table_of([alice, bob, "careful"], "r5 b1 b2", "r3 y1 y2", "r5 g8 g9", pace="live")
-    Seat.objects.filter(game=table.game, index=1).update(orders=Orders("face").to_json())
+    Seat.objects.filter(game=table.game, index=1).update(orders=Orders("face").to_row())
     play(table, alice, "play r5")
     assert log_of(table) == ["0 play r5"]
 
@@ -373,7 +373,7 @@ def test_orders_hold_in_the_next_round(alice: User, bob: User) -> None:
     table = table_of([alice, bob], "r5", "y1 y2", target=500)
     order(table, bob, intercept="card")
     after = play(table, alice, "play r5")
-    assert (after.started.round.number, after.seats[1].orders) == (2, Orders("card").to_json())
+    assert (after.started.round.number, after.seats[1].orders) == (2, Orders("card").to_row())
 
 
 @pytest.mark.long

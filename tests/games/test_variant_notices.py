@@ -159,7 +159,7 @@ def test_who_is_knocked_out_or_beaten_by_a_buzzer_is_notified(three: list[User])
 
 def test_an_owner_who_was_away_is_notified_that_a_standing_order_won(three: list[User]) -> None:
     table = over_days(three, "r5 b1 b2", "y1 y2", "r5", options={"interceptions": "super"})
-    set_orders(code=table.game.code, viewer=Viewer(three[2]), fields={"intercept": "card"})
+    set_orders(code=table.game.code, viewer=Viewer(three[2]), fields={"intercept": "card"}, now=NOON)
     move(table, three[0], "play r5")
     assert told() == [("bob", GAME_OVER, 2, "charlie wins the game."), ("charlie", GAME_OVER, 2, "You win the game.")]
     assert news_of(table, three[2]) == [
@@ -171,7 +171,7 @@ def test_an_owner_who_was_away_is_notified_that_a_standing_order_won(three: list
 def test_a_debt_that_a_standing_order_made_is_a_turn_of_its_debtor(three: list[User]) -> None:
     """Bob owes Alice's two cards, Charlie's order answers for him, and Alice owes the four."""
     table = over_days(three, "r+2 b1 b2", "y1 y2", "g+2 b9 b8", preset="house-party")
-    set_orders(code=table.game.code, viewer=Viewer(three[2]), fields={"intercept": "face"})
+    set_orders(code=table.game.code, viewer=Viewer(three[2]), fields={"intercept": "face"}, now=NOON)
     move(table, three[0], "play r+2")
     assert told() == [("alice", TURN, 2, "")]
     assert task_of(table, three[0]) == "Your turn. Take 4."

@@ -9,13 +9,14 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from django.db import connection
 
 from games import rules
-from games.models import Move, Round, Seat
-from games.models.orders import INTERCEPT, NEVER, Orders
+from games.models import Game, Move, Round, Seat
+from games.models.orders import INTERCEPT, NEVER, STACK, FirstPlay, Orders
 from games.queries import Table
 from games.queries.orders import has_orders
 from tests.support.tables import change_position, now_of
@@ -174,7 +175,10 @@ def _bluff(table: Table, seat: int | None, rng: random.Random) -> bool:
 
 
 def _orders(table: Table, seat: int | None, rng: random.Random) -> bool:
-    """Change the standing orders of the other people. They keep all cards or intercept never, so they do not act."""
+    """Change the standing orders of the other people, and when they play.
+
+    They keep all cards or intercept never, and play their own turn in an hour, so they do not act.
+    """
     if not has_orders(table):
         return False
     faces = [text for side in table.options.rules.sides.values() for text in side.faces]
@@ -183,8 +187,14 @@ def _orders(table: Table, seat: int | None, rng: random.Random) -> bool:
             continue
         intercept = rng.choice(INTERCEPT)
         keep = rng.sample(faces, rng.randrange(len(faces)) if intercept == NEVER else len(faces))
-        other.orders = Orders(intercept, tuple(keep), rng.random() < 0.5).to_json()
+        calls, forced, draws = (rng.random() < 0.5 for _ in range(3))
+        first = tuple(map(FirstPlay, rng.sample(faces, rng.randrange(3))))
+        orders = Orders(intercept, tuple(keep), calls, forced, rng.choice(STACK), first, draws)
+        other.orders = orders.to_row()
         other.save(update_fields=["orders"])
+    if table.started.position.turn != seat and table.game.paused_at is None and table.game.wake_at is None:
+        orders_at = rng.choice((None, table.game.created_at + timedelta(days=3650)))
+        Game.objects.filter(pk=table.game.pk).update(orders_at=orders_at, wake_at=orders_at)
     return True
 
 
