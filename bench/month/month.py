@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import random
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -25,10 +26,11 @@ from accounts.time_off import LONGEST_QUIET
 from bench.month.interruptions import Outage, Pauses, outages, running_clocks, time_lost
 from bench.month.people import BED, CHARACTERS, RISE, ZONES, Person
 from games import announce, bots, queries, rules
-from games.actions import bot_turn, lobby, pauses, play, sweep
+from games.actions import bot_turn, lobby, pauses, play, standing_orders, sweep
 from games.clocks import quiet_hours, vacations
 from games.models import Game, Hand, Heartbeat, Move, Seat, rows
 from games.models.notices import Notice
+from games.models.orders import orders_of
 from games.notices import preferences, reminders
 from games.notices.kinds import DEADLINE, DIGEST, TURN
 from games.queries import Table, Viewer, lists
@@ -47,6 +49,8 @@ PRESETS: Final = tuple(rules.PRESETS)
 PACES: Final = ("fast", "fast", "standard", "standard", "slow")
 TURN_KINDS: Final = frozenset({TURN, DEADLINE})
 """Mails that may come at night: of a turn that ends soon after it, and a summary at its chosen hour."""
+ORDERS: Final = {"forced": True, "stop": ()}
+"""The standing orders of everybody in a month with orders: a turn with one possible move waits for nobody."""
 EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
 """Refusals of a move that are fine, because the game has changed meanwhile."""
 
@@ -62,10 +66,13 @@ class MonthResults:
 
 
 class Month:
-    """A month with a number of games, and half as many people as seats for people."""
+    """A month with a number of games, and half as many people as seats for people.
 
-    def __init__(self, *, games: int, days: int, seed: int, server: MailServer) -> None:
-        self.days, self.games, self.server = days, games, server
+    With `orders` all of them have `ORDERS`, and give them again at their next visit after a round has ended.
+    """
+
+    def __init__(self, *, games: int, days: int, seed: int, server: MailServer, orders: bool = False) -> None:
+        self.days, self.games, self.server, self.orders = days, games, server, orders
         self.rng = random.Random(seed)
         self.now = START
         self.results = MonthResults()
@@ -230,6 +237,17 @@ class Month:
         table = lobby.create_table(user=host.user, choices=choices, now=self.now)
         for guest in guests:
             lobby.join(code=table.game.code, viewer=Viewer(guest.user), now=self.now)
+        for person in (host, *guests):
+            self._give_orders(person)
+
+    def _give_orders(self, person: Person) -> None:
+        """Give this person's orders at each table where they have none for their turn, in a month with orders."""
+        if not self.orders:
+            return
+        for seat in person.user.seats.filter(left=False, game__status=Game.Status.PLAYING).select_related("game"):
+            if not orders_of(seat).of_turn:
+                viewer = Viewer(person.user)
+                standing_orders.set_orders(code=seat.game.code, viewer=viewer, fields=ORDERS, now=self.now)
 
     def _leave_for(self, person: Person, days: int) -> None:
         vacations.start(user=person.user, days=days, now=self.now)
@@ -246,6 +264,7 @@ class Month:
         for code in list(seats.values_list("game__code", flat=True)):
             pauses.take_seat_back(code=code, viewer=Viewer(person.user), now=self.now)
             self.results.events["seats taken back"] += 1
+        self._give_orders(person)
         self.pauses.visit(person, self.now)
         for _ in range(3):  # the same person may be on turn again at once
             for game in lists.waiting_for(person.user):
@@ -326,6 +345,20 @@ class Month:
             if game.status == Game.Status.OPEN or due is None or due < self.now - BEAT * 2:
                 self.results.faults.append(f"{game.code} is stuck: {game.status}, due {due}")
 
+    @staticmethod
+    def _hours_of_turns() -> list[float]:
+        """Return how many hours after the line before it each turn move of a person, or for one, was made."""
+        people = set(Seat.objects.filter(user__isnull=False).values_list("game_id", "index"))
+        before: dict[int, datetime] = {}
+        hours = []
+        lines = Move.objects.order_by("round_id", "n").values_list("round_id", "game_id", "seat", "text", "at")
+        for round_id, game_id, seat, text, at in lines:
+            kind = text.removeprefix("clock ").split()[0]
+            if round_id in before and kind in rules.TURN_MOVES and (game_id, seat) in people:
+                hours.append((at - before[round_id]) / timedelta(hours=1))
+            before[round_id] = at
+        return hours
+
     def summary(self) -> Iterator[str]:
         """Yield the figures, one a line."""
         states = Counter(Game.objects.values_list("status", flat=True))
@@ -336,5 +369,8 @@ class Month:
         yield f"presets: {', '.join(f'{name} {presets[name]}' for name in PRESETS)}"
         yield f"people: {len(self.people)}, visits {self.results.visits}"
         yield f"log lines: {len(texts)}, of the clock {by_clock}"
+        hours = self._hours_of_turns()
+        yield f"turn moves of people: {len(hours)}, each after {statistics.mean(hours):.2f} hours on average"
+        yield f"turn moves of standing orders: {Move.objects.filter(by_order=True).count()}"
         for name, number in sorted(self.results.events.items()):
             yield f"{name}: {number}"

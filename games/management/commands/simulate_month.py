@@ -20,8 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("--games", type=int, default=200)
         parser.add_argument("--days", type=int, default=30)
         parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--orders", action="store_true", help="everybody has standing orders for forced turns")
 
-    def handle(self, *args: Any, games: int, days: int, seed: int, **options: Any) -> None:
+    def handle(self, *args: Any, games: int, days: int, seed: int, orders: bool, **options: Any) -> None:
         try:
             from bench.month.month import Month  # noqa: PLC0415  # only in development checkouts
             from bench.month.post import faults_in, follow, mail_server  # noqa: PLC0415
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         logging.disable(logging.INFO)  # a line for each mail and link
         try:
             with mail_server() as server:
-                month = Month(games=games, days=days, seed=seed, server=server)
+                month = Month(games=games, days=days, seed=seed, server=server, orders=orders)
                 results = month.run()
             mails = server.mails
             links, broken = follow(mails)
