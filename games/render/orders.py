@@ -193,7 +193,7 @@ _FACES: Final = {"off": (), "exact": (NEVER, CARD), "super": (NEVER, CARD, FACE)
 
 def _in_force(orders: Orders, intercept: str) -> str:
     if orders.of_turn:
-        return N_("Standing orders set") if intercept != NEVER else N_("Standing orders for your turn set")
+        return N_("Standing orders set")
     if orders.ended is not None:
         return N_("Your orders for your turn have ended")
     return _IN_FORCE[intercept]

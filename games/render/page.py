@@ -192,7 +192,10 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
     headline = words.headline(view)
     if contents.called_off_by_staff:
         headline = say.text("headline", "Staff called this game off: nobody wins")
-    tip = None if contents.seen_tips is None else tip_of(view, contents.seen_tips)
+    pending = pending_orders(view, now)
+    # What the orders are about to do stands at the place of a tip, and is said as one.
+    tip = None if contents.seen_tips is None or pending is not None else tip_of(view, contents.seen_tips)
+    said = tip if pending is None else ShownTip("orders", pending.words)
     unseated = UNSEATED.get(contents.unseated)
     players, stage = players_of(view, now), stage_of(view, seen)
     spoken_headline, due = words.spoken_headline(view), due_of(view, now)
@@ -232,7 +235,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
         choosing=choosing,
-        fragment_url=_fragment_url(here, view, choosing, tip),
+        fragment_url=_fragment_url(here, view, choosing, said),
         refresh_url=here if others_move else "",
         refreshing=others_move and asked.refresh,
         refusal=asked.refusal,
@@ -253,14 +256,14 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view, said_with_pause(notes)),
         orders=orders_of(view),
-        pending=pending_orders(view, now),
+        pending=pending,
         options=words.options_prose(view),
         rules_url=table_rules_url(view),
         refusal_url=table_rules_url(view, asked.refusal.rule) if asked.refusal and asked.refusal.rule else "",
         contents=contents,
         spoken_keys=_spoken_keys(view, spoken_headline, seen, stage, hand, new_cards(view, lines)),
         idle_keys=idle_keys(move, headline=spoken_headline, colors=stage.colors, races=presses_buzzers),
-        events=_events(contents, asked.shown, news, tip, now),
+        events=_events(contents, asked.shown, news, said, now),
     )
 
 

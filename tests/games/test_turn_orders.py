@@ -382,6 +382,7 @@ def test_the_page_says_what_orders_will_do_and_stops_them(three: list[User]) -> 
     assert (answer.status_code, answer["Location"]) == (303, url)
     page = GamePage.of(browser, table.game)
     assert "Your orders will draw." in page.text
+    assert "Your orders will draw." in GamePage.of(browser, table.game, "?since=0&deal=1", fragment=True).told[1]
     assert [page.chosen(name) for name in ("forced", "stack", "stop", "then_draw")] == [
         ["1"],
         ["take"],
