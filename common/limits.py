@@ -86,6 +86,7 @@ CONFIRMATIONS: Final = Limit(
 TIME_OFF_CHANGES: Final = Limit(
     "rest-changes", "person", 5, MINUTE, "changes of your quiet hours, time zone or vacation"
 )
+HOOK_TESTS: Final = Limit("hook-tests", "person", 20, 24 * HOUR, "tests of your webhook")
 DATA_COPIES: Final = Limit("data-copies", "person", 3, 24 * HOUR, "copies of your data")
 
 # Mails of each kind that people can ask for

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
+from common.say import N_
 from mail.addresses import LONGEST_ADDRESS
 
 EMAIL: Final = "email"
@@ -206,5 +208,48 @@ class PushSubscription(models.Model):
         return f"push to {self.label}"
 
 
-ENCRYPTED: Final = ((SiteKey, "private"),)
+class Hook(models.Model):
+    """Where a person's notices are posted: a channel of a chat, or a program. It works if `User.has_hook` is true."""
+
+    class Form(models.TextChoices):
+        """What is posted. `mail.hook_payloads` makes it."""
+
+        AUTO = "auto", N_("By the address")
+        DISCORD = "discord", N_("Discord")
+        SLACK = "slack", N_("Slack, Mattermost or Google Chat")
+        NTFY = "ntfy", N_("ntfy")
+        JSON = "json", N_("JSON, for programs")
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="hook")
+    # A secret: who has it can write to the channel. Pages show its host only, also to the person.
+    url = models.CharField(max_length=2048)
+    form = models.CharField(max_length=8, choices=Form, default=Form.AUTO)
+    # The person's id in the chat, which a message about their turn mentions.
+    mention = models.CharField(max_length=40, blank=True, default="")
+    # Whether it also gets the turns of the others at tables that the person hosts.
+    others = models.BooleanField(default=False)
+    # Signs what is posted (https://www.standardwebhooks.com). Encrypted (`common.encryption`).
+    secret = models.CharField(max_length=300)
+    created_at = models.DateTimeField()
+    # When a message last arrived.
+    ok_at = models.DateTimeField(null=True, blank=True)
+    # In a row, and since when.
+    failures = models.PositiveIntegerField(default=0)
+    failing_since = models.DateTimeField(null=True, blank=True)
+    # What the last failure was: a name in `mail.hooks.ERRORS`.
+    last_error = models.CharField(max_length=16, blank=True, default="")
+    # Nothing is posted before that.
+    retry_at = models.DateTimeField(null=True, blank=True)
+    # Nothing is posted since then, until the person tries again.
+    stopped_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"hook of {self.user_id}"
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).hostname or ""
+
+
+ENCRYPTED: Final = ((SiteKey, "private"), (Hook, "secret"))
 """The encrypted columns of these tables, for `accounts.actions.reencrypt_columns`."""

@@ -61,6 +61,7 @@ class Message:
     version: That of the game.
     person: The name of the reader.
     urgent: Time runs out.
+    to_reader: It is about the reader. If not, `person` is the name of whom it is about.
     waiting: In how many games it is the reader's turn.
     language: The language of title and body.
     """
@@ -77,6 +78,7 @@ class Message:
     urgent: bool
     waiting: int
     language: str
+    to_reader: bool = True
 
 
 def _no_messages(rows: Sequence[Any], now: datetime) -> Sequence[tuple[Any, Message | None]]:

@@ -47,6 +47,9 @@ class Reason(TextChoices):
     SERVER = "server", N_("The mail server could not be reached. We will try again.")
     REFUSED = "refused", N_("The mail server says that your address does not accept mail.")
     GAVE_UP = "gave_up", N_("The other server did not accept it, and we have stopped trying.")
+    NO_HOOK = "no_hook", N_("You had removed your webhook.")
+    HOOK_STOPPED = "hook_stopped", N_("Your webhook has stopped because its address did not take what we sent.")
+    NO_OUTGOING = "no_outgoing", N_("This site sends nothing to addresses that people give.")
     FAULT = "fault", N_("Something went wrong on our side. We’ve logged it.")
     UNSURE = "unsure", N_("The site stopped while sending it. It may or may not have arrived.")
 

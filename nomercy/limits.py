@@ -47,6 +47,7 @@ _WRITE: Final[tuple[tuple[RequestLimits, tuple[str, ...]], ...]] = (
         "openid_link", "openid_confirm", "account_change_password", "account_reauthenticate", "mfa_authenticate",
         "mfa_reauthenticate", "mfa_activate_totp", "mfa_add_webauthn", "mfa_reauthenticate_webauthn",
     )),
+    (limits.STORES, ("hook", "hook-again", "hook-remove", "hook-secret", "hook-test")),
     (limits.SESSIONS, ("sessions",)),
     (limits.ADDRESSES, ("account_email",)),
     (limits.STORES, ("device-add", "device-choose", "device-decline", "device-remove", "device-test")),

@@ -15,7 +15,7 @@ from games import queries
 from games.models import Game
 from games.models.notices import Notice, NoticeSettings
 from games.models.rows import count_badges
-from games.notices.kinds import KINDS
+from games.notices.kinds import KINDS, OTHERS_TURN
 from games.notices.sentences import names_in, text_of
 from games.queries import GameView, LogLine, Table, lists, my_data
 from mail.channels import CHANNELS
@@ -65,7 +65,8 @@ class Entry:
 
 def entries_for(user: User) -> list[Entry]:
     """Return this person's recent notices, sent or not, and older unread ones, newest first. At most six queries."""
-    mine = Notice.objects.filter(user=user).order_by("-pk")
+    # Turns of others are in the channel that they were posted to.
+    mine = Notice.objects.filter(user=user).exclude(kind=OTHERS_TURN).order_by("-pk")
     newest = list(mine[:LISTED])
     rows = _known([*newest, *(_older_unread(mine.filter(pk__lt=newest[-1].pk)) if len(newest) == LISTED else ())])
     groups: dict[_Event, list[Notice]] = {}

@@ -18,7 +18,8 @@ from common.readers_language import say
 from common.say import N_
 from games.models import Game, Notice, NoticeSettings
 from games.render.orders import ORDER_ENDED, WHY_ENDED
-from mail.models import EMAIL, PUSH, SITE
+from mail.hooks import ERRORS
+from mail.models import EMAIL, HOOK, PUSH, SITE
 from mail.sources import Kind
 from mail.verdicts import SEND, Reason, Verdict
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from games.queries import Table
 
 TURN: Final = "turn"
+OTHERS_TURN: Final = "others_turn"
 DEADLINE: Final = "deadline"
 BOT_TOOK_OVER: Final = "bot_took_over"
 TAKEN_OUT: Final = "taken_out"
@@ -53,6 +55,7 @@ LINK_CHANGED: Final = "link_changed"
 HOST_CHANGED: Final = "host_changed"
 STAFF_SAID: Final = "staff_said"
 ORDERS_ENDED: Final = "orders_ended"
+HOOK_STOPPED: Final = "hook_stopped"
 CASE_ARRIVED: Final = "case_arrived"
 CASE_HANDED_OVER: Final = "case_handed_over"
 APPEAL_ARRIVED: Final = "appeal_arrived"
@@ -74,6 +77,9 @@ class Known(Protocol):
     def table_of(self, notice: Notice) -> Table:
         """Return the table of a notice that is about a game."""
 
+    def is_looking(self, game_id: int, user_id: int) -> bool:
+        """Return True if the reader, or the person on turn, is looking at the game."""
+
     def has_digest_content(self, notice: Notice) -> bool:
         """Return True if a summary for this person would not be empty. Runs two queries."""
 
@@ -93,6 +99,21 @@ def _turn_is_not_over(notice: Notice, known: Known) -> Verdict:
     if seat is None or seat.user_id != notice.user_id or seat.bot:
         return Verdict(Reason.MOVED_ON)
     return SEND if table.game.paused_at is None else Verdict(Reason.PAUSED, known.now + PAUSE_WAIT)
+
+
+def _turn_of_other_is_not_over(notice: Notice, known: Known) -> Verdict:
+    """Check as for a turn that the person on turn, at the reader's table, does not look at the game."""
+    table, (player,) = known.table_of(notice), notice.facts["player"]["people"]
+    game = table.game
+    if game.status != Game.Status.PLAYING or game.host_id != notice.user_id:
+        return Verdict(Reason.OVER)
+    seat = None if table.playing is None or table.playing.over else table.on_turn
+    newer = game.turn_since is not None and game.turn_since > notice.created_at
+    if seat is None or seat.user_id != player or seat.bot or newer:
+        return Verdict(Reason.MOVED_ON)
+    if game.paused_at is not None:
+        return Verdict(Reason.PAUSED, known.now + PAUSE_WAIT)
+    return Verdict(Reason.LOOKING) if known.is_looking(game.pk, player) else SEND
 
 
 def _deadline_has_not_moved(notice: Notice, known: Known) -> Verdict:
@@ -153,6 +174,8 @@ class NoticeKind(Kind):
     to_staff: Show such notices in the staff's list.
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
+    only_in: The only channel it goes by, if there is one.
+    only_if: Whom it reaches there, in place of `Channel.only_if`.
     template: The mail's templates, `emails/<template>.txt` and `emails/<template>.html`.
     link: The text of the mail's link to a table while the game is running.
     several: What a mail says of `n` such events, in place of the title. Kinds with a layout of their own have none, nor
@@ -176,6 +199,8 @@ class NoticeKind(Kind):
     to_staff: bool = True
     replaces: str = ""
     one_mail: bool = False
+    only_in: str = ""
+    only_if: str = ""
     template: str = "news"
     link: str = N_("Open the table")
     several: str = ""
@@ -193,6 +218,8 @@ class NoticeKind(Kind):
 
     def goes_by(self, channel: str) -> bool:
         """Return True if such a notice goes by this channel, unless its reader has switched that off."""
+        if self.only_in:
+            return channel == self.only_in
         return channel == SITE or (not self.site_only and (bool(self.group) or channel == EMAIL))
 
     def usual(self, channel: str) -> bool:
@@ -270,6 +297,19 @@ _ROWS: Final = (
         still_needed=_turn_is_not_over,
         turn=True,
         one_mail=True,
+        template="turn",
+    ),
+    NoticeKind(
+        OTHERS_TURN,
+        N_("A turn at your table"),
+        wait=timedelta(minutes=5),
+        still_needed=_turn_of_other_is_not_over,
+        turn=True,
+        on_vacation=True,  # it is for those who read the channel
+        in_quiet_hours=True,
+        while_viewing=True,
+        only_in=HOOK,
+        only_if="others",
         template="turn",
     ),
     NoticeKind(
@@ -587,6 +627,13 @@ _ROWS: Final = (
         page="suspended",
         on_vacation=True,  # it is not about a game
         several=N_("Staff lifted {n} of your suspensions"),
+    ),
+    NoticeKind(
+        HOOK_STOPPED,
+        N_("Your webhook has stopped"),
+        sentences={"stopped": N_("Your webhook at {host} has stopped after {failures} failures."), **ERRORS},
+        page="hook",
+        several=N_("Your webhook has stopped {n} times"),
     ),
     NoticeKind(
         CASE_ARRIVED,

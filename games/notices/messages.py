@@ -15,11 +15,12 @@ from django.urls import reverse
 from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language
 
+from accounts.models import User
 from common.readers_language import say
 from games.models import Notice
 from games.notices import inbox, sentences
 from games.notices.emails import game_name, one_line
-from games.notices.kinds import KINDS, TURN, title_of
+from games.notices.kinds import KINDS, OTHERS_TURN, TURN, title_of
 from games.queries import GameView, lists
 from games.render import words
 from mail.sources import Message
@@ -51,22 +52,45 @@ def compose(rows: Sequence[Notice], now: datetime) -> list[tuple[Notice, Message
     return made
 
 
+def test_message(person: User) -> Message:
+    """Return the message by which a person tries a channel."""
+    return Message(
+        title=say.text("notice", "A test"),
+        body=say.text("notice", "You get your notifications here."),
+        url=settings.SITE_URL + reverse("notice-settings"),
+        tag=tag_of("test"),
+        deadline=None,
+        kind="test",
+        game="",
+        version=0,
+        person=person.name,
+        urgent=False,
+        waiting=0,
+        language=get_language() or settings.LANGUAGE_CODE,
+    )
+
+
 def _message(row: Notice, view: GameView | None, names: Mapping[int, str], waiting: int, now: datetime) -> Message:
-    kind, person = KINDS[row.kind], row.user
+    kind, person, about = KINDS[row.kind], row.user, row.kind
+    if about == OTHERS_TURN:
+        about, name = TURN, sentences.fact_of(row, "player", names)
+    else:
+        name = person.name
     said = one_line(sentences.text_of(row, names, person.time_zone))
     return Message(
-        title=title_of(row.kind),
+        title=title_of(about),
         body=_turn(view, now) if kind.turn and view is not None else said,
         url=settings.SITE_URL + _path(row, view),
         tag=tag_of(f"{row.game_id} {TURN if kind.turn else row.kind}"),
         deadline=view.deadline if kind.turn and view is not None else None,
-        kind=row.kind,
+        kind=about,
         game="" if view is None else view.id,
         version=row.version,
-        person=person.name,
+        person=name,
         urgent=kind.reminds,
         waiting=waiting,
         language=get_language() or settings.LANGUAGE_CODE,
+        to_reader=about == row.kind,
     )
 
 

@@ -25,9 +25,11 @@ from games.notices.kinds import (
     CAUGHT,
     DAY_TAKEN,
     GAME_OVER,
+    HOOK_STOPPED,
     INVITED,
     KINDS,
     ORDERS_ENDED,
+    OTHERS_TURN,
     OUT,
     ROUND_OVER,
     TABLE_FULL,
@@ -37,7 +39,7 @@ from games.notices.kinds import (
 )
 from games.queries import Table
 from mail.channels import CHANNELS
-from mail.models import EMAIL, SITE
+from mail.models import EMAIL, SITE, Hook
 from mail.verdicts import Reason
 
 log = structlog.get_logger(__name__)
@@ -87,7 +89,9 @@ JOIN accounts_user u ON u.id = i.user_id
 LEFT JOIN games_noticesettings s ON s.user_id = u.id
 CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> i.switch)::boolean, i.usual) AS it) wants
 WHERE (i.to_guests OR NOT u.is_guest)
-  AND CASE i.only_if WHEN 'has_push' THEN u.has_push WHEN 'has_hook' THEN u.has_hook ELSE true END
+  AND CASE i.only_if WHEN 'has_push' THEN u.has_push WHEN 'has_hook' THEN u.has_hook
+      WHEN 'others' THEN u.has_hook AND EXISTS (SELECT FROM mail_hook h WHERE h.user_id = u.id AND h.others)
+      ELSE true END
 ORDER BY i.n
 ON CONFLICT DO NOTHING
 """
@@ -135,7 +139,7 @@ def write(
         "switches": [f"{KINDS[notice.kind].switch}.{channel.name}" for notice, channel in rows],
         "usual": [KINDS[notice.kind].usual(channel.name) for notice, channel in rows],
         "to_guests": [channel.to_guests for _, channel in rows],
-        "only_if": [channel.only_if for _, channel in rows],
+        "only_if": [KINDS[notice.kind].only_if or channel.only_if for notice, channel in rows],
         "said": [notice.said for notice, _ in rows],
         "facts": [Jsonb(notice.facts) for notice, _ in rows],
         "dues": [now + KINDS[notice.kind].wait_in(channel.name) for notice, channel in rows],
@@ -171,12 +175,19 @@ def move(
     mover = None if table.seats[seat].bot else table.seats[seat].user_id
     if own:
         left = any(event.kind == "left" for event in events)
-        own_news = {TURN, GAME_OVER} if left else {TURN}
+        own_news = {TURN, OTHERS_TURN, GAME_OVER} if left else {TURN, OTHERS_TURN}
         notices = [one for one in notices if one.user_id != mover or one.kind in own_news]
     elif not new_turn:
         mover = None
     reason = Reason.MOVED if own else Reason.MOVED_ON
     write(table.game, notices, now=now, mover=mover, settled=tuple(KINDS) if own else TURN_KINDS, reason=reason)
+
+
+def hook_stopped(hook: Hook, *, now: datetime) -> None:
+    """Notify a person that their hook has stopped, and why."""
+    said, facts = ("stopped", hook.last_error), {"host": hook.host, "failures": hook.failures}
+    notice = NewNotice(hook.user_id, HOOK_STOPPED, " ".join(said), facts)
+    write(None, [notice], now=now, occasion=int(now.timestamp()))
 
 
 def deal(table: Table, *, now: datetime) -> None:
@@ -257,14 +268,20 @@ def people_at(table: Table) -> Sequence[Seat]:
 
 
 def of_turn(table: Table) -> list[NewNotice]:
-    """Return the notice to the player on turn; none at a live table, where a turn is over before a mail is read."""
+    """Return the notices of a turn: to its player, and to the host if their hook gets the turns of others.
+
+    At a live table there are none, because a turn is over before a mail is read.
+    """
     game, playing = table.game, table.playing
     if game.status != Game.Status.PLAYING or playing is None or playing.over:
         return []
     seat = table.on_turn
     if seat.user_id is None or seat.bot or game.terms.live:
         return []
-    return [NewNotice(seat.user_id, TURN)]
+    notices = [NewNotice(seat.user_id, TURN)]
+    if game.host_id not in (None, seat.user_id):
+        notices.append(NewNotice(game.host_id, OTHERS_TURN, facts={"player": sentences.people(seat.user_id)}))
+    return notices
 
 
 _KINDS_OF_EVENTS: Final[dict[str, tuple[str, Callable[[rules.Event], int | None]]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from games import presence
 from games.models import Notice
 from games.notices import inbox
-from games.notices.kinds import KINDS, TURN
+from games.notices.kinds import KINDS, OTHERS_TURN, TURN
 from games.queries import Table
 from mail.channels import CHANNELS, Channel
 from mail.models import EMAIL, PUSH, SITE
@@ -37,7 +37,8 @@ class _Known:
     now: datetime
     channel: Channel
     tables: Mapping[int, Table]
-    looking: set[tuple[int, int]]  # game and user ids of people who are looking at the game
+    # Game and user ids of people who are looking at the game, of the readers and of those on turn.
+    looking: set[tuple[int, int]]
     addresses: Mapping[int, Any]  # of people in that channel
     pushed: Mapping[_Turn, datetime]  # when devices were notified of turns
     replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of notices to drop
@@ -45,6 +46,9 @@ class _Known:
     def table_of(self, notice: Notice) -> Table:
         assert notice.game_id is not None
         return self.tables[notice.game_id]
+
+    def is_looking(self, game_id: int, user_id: int) -> bool:
+        return (game_id, user_id) in self.looking
 
     def has_digest_content(self, notice: Notice) -> bool:
         return inbox.has_digest_content(notice.user, self.now)
@@ -92,11 +96,13 @@ def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[in
 
     :raises Error: a database error.
     """
+    tables = inbox.tables_of(inbox.games_in(rows))
+    readers = {(row.game_id, row.user.pk) for row in rows if row.game_id is not None}
     known = _Known(
         now=now,
         channel=channel,
-        tables=inbox.tables_of(inbox.games_in(rows)),
-        looking=presence.viewing((row.game_id, row.user.pk) for row in rows if row.game_id is not None),
+        tables=tables,
+        looking=presence.viewing(readers | _on_turn_at_tables_of_others(rows)),
         addresses=channel.addresses({row.user.pk for row in rows}) if rows else {},
         pushed=_pushed(rows, now) if channel.name == EMAIL else {},
     )
@@ -106,6 +112,16 @@ def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[in
         if channel.name != SITE and verdicts[row.pk] == SEND:
             known.replaced.add((row.user.pk, row.game_id, KINDS[row.kind].replaces))
     return verdicts
+
+
+def _on_turn_at_tables_of_others(rows: Iterable[Notice]) -> set[tuple[int, int]]:
+    """Return the ids of games and of people on turn there whom notices to others are about."""
+    return {
+        (row.game_id, player)
+        for row in rows
+        if row.kind == OTHERS_TURN and row.game_id is not None
+        for player in row.facts["player"]["people"]
+    }
 
 
 def _replaces_nothing(row: Notice) -> bool:

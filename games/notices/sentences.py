@@ -102,6 +102,11 @@ def text_of(row: Notice, names: Mapping[int, str], zone: str) -> str:
     return " ".join(said)[:TEXT_LENGTH]
 
 
+def fact_of(row: Notice, name: str, names: Mapping[int, str]) -> str:
+    """Return a fact of a notice in words, with `names` from `names_in`."""
+    return _words(row.facts[name], names, row.user.time_zone)
+
+
 def _words(fact: Any, names: Mapping[int, str], zone: str) -> str:
     match fact:
         case str():

@@ -9,11 +9,13 @@ from typing import Final
 from accounts.mails import MailKind
 from common.say import N_
 from games import announce
-from games.notices import messages, notice_mails, preferences, recheck
+from games.notices import messages, notice_mails, player_notices, preferences, recheck
 from games.notices.kinds import KINDS, WORKS
 from mail.channels import CHANNELS
 from mail.channels.email import bounced
 from mail.channels.site import shown
+from mail.hooks import stopped
+from mail.models import Hook
 from mail.sources import Source
 
 _WORKS: Final = MailKind(
@@ -31,6 +33,7 @@ SOURCE: Final = Source(
 def connect() -> None:
     """Connect the receivers of what the channels tell."""
     shown.connect(_refresh_bells, dispatch_uid="games.notices.shown")
+    stopped.connect(_tell_owner, dispatch_uid="games.notices.stopped")
     bounced.connect(_mark_bounced, dispatch_uid="games.notices.bounced")
 
 
@@ -41,3 +44,7 @@ def _refresh_bells(people: Collection[int], **_: object) -> None:
 
 def _mark_bounced(address: str, now: datetime, **_: object) -> None:
     preferences.mark_bounced(address=address, now=now)
+
+
+def _tell_owner(hook: Hook, now: datetime, **_: object) -> None:
+    player_notices.hook_stopped(hook, now=now)

@@ -36,7 +36,7 @@ from games.models import (
 from games.models.moderation import MOVE_SEAT, NOTE_PERSON, REMOVE
 from games.models.owner_changes import read_owner_changes
 from games.queries import conduct, profiles
-from mail.models import PushSubscription
+from mail.models import Hook, PushSubscription
 
 MOST_MOVES: Final = 50_000
 """How many moves a copy has, those of the newest games. The records of finished games have all."""
@@ -78,6 +78,7 @@ def data_of(person: User) -> dict[str, Any]:
         "devices": _rows(
             PushSubscription.objects.filter(user=person), "label", "created_at", "ok_at", "hides_names", "mail_too"
         ),
+        "webhook": _hook(person),
         "table_invitations": _rows(
             Invitation.objects.filter(user=person), "game__code", "at", "state", "answered_at"
         ),
@@ -103,6 +104,12 @@ def data_of(person: User) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _hook(person: User) -> dict[str, Any] | None:
+    names = ("form", "mention", "others", "created_at", "ok_at", "failing_since", "last_error", "stopped_at")
+    hook = Hook.objects.filter(user=person).only("url", *names).first()
+    return None if hook is None else {name: getattr(hook, name) for name in ("host", *names)}
+
+
 def left_out() -> list[str]:
     """Return what a copy does not have, in sentences for the person."""
     games, moves, rows = map(say.number, (MOST_GAMES, MOST_MOVES, MOST_ROWS))
@@ -110,7 +117,7 @@ def left_out() -> list[str]:
         say.text(
             "copy of data",
             "Your password, and the secrets of your second factors, log-ins, API tokens and devices: only hashes of"
-            " most are stored.",
+            " most are stored. The secret of your webhook, and its address except for the host.",
         ),
         say.text(
             "copy of data",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from accounts.models import User
 from games.models.owner_changes import read_owner_changes
 from games.queries.tables import Table
+from mail.models import Hook
 
 
 class SeatOwner(NamedTuple):
@@ -52,6 +53,14 @@ def players_of(table: Table) -> list[SeatOwner]:
 def others_of(table: Table, user: User | None) -> list[SeatOwner]:
     """Return the people of `players_of` except `user`, who can report them. Runs one query."""
     return [player for player in players_of(table) if user is None or player.person_id != user.pk]
+
+
+def hook_owner_of(table: Table) -> str:
+    """Return the name of the host if their hook gets the turns of everybody at this table, else "". Runs one query."""
+    if table.game.host_id is None or table.game.terms.live:
+        return ""
+    hook = Hook.objects.filter(user=table.game.host_id, others=True).select_related("user").first()
+    return "" if hook is None else hook.user.name
 
 
 def owner_of(table: Table, seat: int, owner: int | None = None) -> int | None:

@@ -15,6 +15,8 @@ from django.db.models import Count, F, Max
 from accounts.models import ApiToken, Session, User
 from games.models import BrowserMark, Game, Move, Report, Seat
 from games.models.moderation import BROWSER_MARKS_KEPT
+from mail.hooks import hook_of
+from mail.models import Hook
 
 SHOWN: Final = 10
 """How many finished games, reports of each kind and other accounts are listed."""
@@ -45,6 +47,7 @@ class StaffSummary:
     received: Sequence[Report]
     made: Sequence[Report]
     others: Sequence[OtherAccount]
+    hook: Hook | None
 
 
 def staff_summary_of(person: User, now: datetime, *, reader: int) -> StaffSummary:
@@ -60,6 +63,7 @@ def staff_summary_of(person: User, now: datetime, *, reader: int) -> StaffSummar
         received=list(reports.filter(case__person=person)[:SHOWN]),
         made=list(reports.filter(reporter=person)[:SHOWN]),
         others=_others_in_browsers_of(person, now),
+        hook=hook_of(person.pk),
     )
 
 

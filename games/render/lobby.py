@@ -59,6 +59,7 @@ class LobbyPage:
     words to share it with. `name_form` asks a visitor for a name, None if the reader is none or cannot sit down.
     `report_url` is empty if there is nobody to report. `private`: only
     people with the link can see the table. `options` are its options in words, and `rules_url` leads to its rules.
+    `hears` says whose channel hears of turns, if anybody's does.
     `refusal_url` leads to the rule of `refusal`, and is empty without one. `orders` is None if the reader cannot set
     standing orders.
     """
@@ -78,6 +79,7 @@ class LobbyPage:
     report_url: str
     private: bool
     options: str
+    hears: str
     rules_url: str
     refusal_url: str
     orders: OrdersForm | None
@@ -109,14 +111,15 @@ def lobby_of(
     asked: LobbyRequest,
     usual_bot: str,
     reportable: bool,
+    hook_owner: str = "",
     barred: str = "",
     closed: Closed | None = None,
 ) -> LobbyPage:
     """Return the page of a table that has not started, for the reader of `view`.
 
     `usual_bot` is the kind of bot that a table gets first. `reportable`: there is somebody who the reader can report.
-    `barred` says why the reader may not sit down, if they may not. `closed` is given for a table that is not open any
-    more.
+    `hook_owner` is whose hook gets the turns here, if anybody's. `barred` says why the reader may not sit down, if they
+    may not. `closed` is given for a table that is not open any more.
     """
     free = view.players - len(view.seats) if closed is None else 0
     invite_url = link_of(table.game.invite_key) if closed is None and view.you is not None else ""
@@ -147,6 +150,7 @@ def lobby_of(
         report_url=reverse("report", args=[view.id]) if reportable and not invitation else "",
         private=not view.public,
         options=words.options_prose(view),
+        hears=hook_owner and say.text("lobby", "{name}’s channel hears of turns here.", name=hook_owner),
         rules_url=table_rules_url(view, key=asked.key),
         refusal_url=_refusal_url(view, asked),
         orders=orders_of(view),

@@ -26,6 +26,7 @@ from games.queries.lists import hosted_tables
 from games.staff import forms
 from games.staff.forms import ReasonForm
 from games.staff.words import counted
+from mail.hooks import hook_of
 
 if TYPE_CHECKING:
     from games.queries import Table
@@ -399,6 +400,18 @@ REVOKE_INVITATIONS: Final[StaffAct[User]] = StaffAct(
     "revoked the invitations of {person}",
     offered=lambda person, by, now: invitations.open_ones(person, now).exists(),
 )
+DROP_HOOK: Final[StaffAct[User]] = StaffAct(
+    "drop_hook",
+    "Remove the webhook",
+    MODERATOR,
+    (
+        "Nothing is sent to the address of their webhook any more.",
+        "They can add one again. To prevent that, suspend them.",
+    ),
+    "The webhook of {about} is removed.",
+    "removed the webhook of {person}",
+    offered=lambda person, by, now: hook_of(person.pk) is not None,
+)
 UNMUTE: Final[StaffAct[User]] = StaffAct(
     "unmute",
     "End the mute",
@@ -763,7 +776,7 @@ TABLE_ACTS: Final = _by_name(
 PERSON_ACTS: Final = _by_name(
     WARN, MUTE, UNMUTE, NEUTRAL_NAME, END_NEUTRAL_NAME,
     SUSPEND, SUSPEND_FOR_GOOD, LIFT, RENAME, CLOSE_ACCOUNT, CLOSE_WITH_TABLES, REOPEN_ACCOUNT, SET_ROLE,
-    DROP_FACTOR, NOTE_PERSON, REVOKE_INVITATIONS
+    DROP_FACTOR, NOTE_PERSON, REVOKE_INVITATIONS, DROP_HOOK
 )  # fmt: skip
 CASE_ACTS: Final = _by_name(HOLD, HAND_OVER, GIVE_BACK, NOTE_CASE, CLOSE_CASE, CHANGE_OUTCOME, REOPEN_CASE)
 APPEAL_ACTS: Final = _by_name(DECIDE_APPEAL)

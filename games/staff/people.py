@@ -22,6 +22,7 @@ from games.refusals import Denied
 from games.staff import acts
 from games.staff.acts import StaffAct
 from games.staff.audit import check, check_person, record, stored_name
+from mail import hooks
 
 
 def lock_or_deny(person_id: int) -> User:
@@ -262,6 +263,18 @@ def _close_suspensions(person: User, decision: Appeal.Answer, now: datetime) -> 
     return {"appeal": appeal.pk}
 
 
+def drop_hook(*, person_id: int, by: User, reason: str, now: datetime) -> AuditEntry:
+    """Remove this person's hook.
+
+    :raises Denied: `forbidden`, `malformed`; `not_found` also if there is none.
+    """
+    with locked_person(acts.DROP_HOOK, person_id=person_id, by=by, reason=reason, now=now) as (person, reason):
+        host = hooks.remove(user_id=person.pk)
+        if not host:
+            raise Denied("not_found", "{name} has no webhook.", name=person.name)
+        return record(acts.DROP_HOOK, by=by, reason=reason, now=now, person=person, host=host)
+
+
 PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
     acts.WARN: warn,
     acts.MUTE: mute,
@@ -272,5 +285,6 @@ PERFORM: Final[Mapping[StaffAct[User], Callable[..., object]]] = {
     acts.SUSPEND_FOR_GOOD: partial(suspend, days=None),
     acts.LIFT: lift,
     acts.NOTE_PERSON: note,
+    acts.DROP_HOOK: drop_hook,
 }
 """The function of each act. It takes what the act's form asks for."""

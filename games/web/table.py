@@ -21,7 +21,7 @@ from games.actions.lobby import TAKEN_OFF, TableChoices
 from games.actions.table_limits import TooManyAgainstBots
 from games.models import Game
 from games.queries import Table, conduct
-from games.queries.players import others_of
+from games.queries.players import hook_owner_of, others_of
 from games.refusals import Denied
 from games.render.bot_tables import bot_tables_of
 from games.render.invitations import preview_of
@@ -109,6 +109,7 @@ def lobby_page(
         asked=asked,
         usual_bot=TableChoices().bot,
         reportable=bool(others_of(table, user)),
+        hook_owner=hook_owner_of(table) if is_open else "",
         barred=TAKEN_OFF if barred else "",
         closed=None if is_open else Closed(conduct.closed_by_staff(table.game), time_waited(table.game)),
     )

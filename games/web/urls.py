@@ -6,6 +6,7 @@ from games.web import devices as device_views
 from games.web import game as game_views
 from games.web import guests as guest_views
 from games.web import home as home_views
+from games.web import hook as hook_views
 from games.web import installed_app as app_views
 from games.web import invite as invite_views
 from games.web import log as log_views
@@ -61,6 +62,11 @@ urlpatterns: list[URLPattern] = [
     path("notices/devices/<int:number>/", device_views.choose, name="device-choose"),
     path("notices/devices/<int:number>/remove/", device_views.remove, name="device-remove"),
     path("notices/devices/<int:number>/test/", device_views.test, name="device-test"),
+    path("notices/settings/hook/", hook_views.hook, name="hook"),
+    path("notices/settings/hook/again/", hook_views.try_again, name="hook-again"),
+    path("notices/settings/hook/remove/", hook_views.remove, name="hook-remove"),
+    path("notices/settings/hook/secret/", hook_views.renew_secret, name="hook-secret"),
+    path("notices/settings/hook/test/", hook_views.test, name="hook-test"),
     path("notices/settings/works/", notice_views.ask_whether_it_works, name="notice-ask-works"),
     path("mail/open/<str:token>/", notice_views.mail_open, name="mail-open"),
     path("mail/stop/<str:token>/", notice_views.mail_stop, name="mail-stop"),

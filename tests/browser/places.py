@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -24,6 +24,7 @@ from games.notices import mail_links, notice_mails, player_notices
 from games.queries import Table, Viewer
 from games.staff import cases
 from mail import outbox
+from tests.support.hooks import hook_of
 from tests.support.notices import won
 from tests.support.push import set_up
 from tests.support.races import RACE, RACING, STRAIGHT
@@ -321,6 +322,14 @@ def _notice_settings(page: Page, cast: Cast) -> None:
     page.goto("/notices/settings/")
 
 
+def _hook(**fields: object) -> Open:
+    def hook(page: Page, cast: Cast) -> None:
+        hook_of(cast.alice, "https://discord.com/api/webhooks/1/abc", mention="123", **fields)
+        page.goto("/notices/settings/hook/")
+
+    return hook
+
+
 def _stop_mails(page: Page, cast: Cast) -> None:
     key = notice_mails.readers_of({cast.alice})[cast.alice.pk].key
     page.goto(urlsplit(mail_links.link_url(mail_links.STOP, user_id=cast.alice.pk, target="turn", key=key)).path)
@@ -444,6 +453,9 @@ ACCOUNT: Final[Mapping[str, Open]] = {
     "notices": _notices,
     "notice-settings": _notice_settings,
     "devices": _devices,
+    "no-hook": at("/notices/settings/hook/"),
+    "hook": _hook(ok_at=datetime(2026, 11, 21, tzinfo=UTC)),
+    "hook-stopped": _hook(stopped_at=datetime(2026, 11, 21, tzinfo=UTC), failures=10, last_error="error_4xx"),
     "report": _report,
     "profile": _profile(""),
     "report-person": _profile("report/"),

@@ -46,7 +46,7 @@ SHOWN = {
     "games.NoticeSettings": "notice_settings", "games.Notice": "notices", "games.Invitation": "table_invitations",
     "games.BrowserMark": "browsers_at_tables", "games.Report": "reports", "games.Warned": "warnings",
     "games.Suspension": "suspensions", "games.AuditEntry": "acts_of_staff", "games.Seat": "games",
-    "games.Game": "games", "mail.PushSubscription": "devices",
+    "games.Game": "games", "mail.PushSubscription": "devices", "mail.Hook": "webhook",
 }  # fmt: skip
 """The subject of the copy by the model whose rows belong to a person."""
 NOT_SHOWN = {
@@ -70,8 +70,9 @@ COLUMNS_NOT_SHOWN = {
     "games.NoticeSettings.mail_key", "games.Report.form_key", "mail.PushSubscription.auth",
     "mail.PushSubscription.digest", "mail.PushSubscription.endpoint", "mail.PushSubscription.public",
     "mail.PushSubscription.session",
-    # About push services
-    "mail.PushSubscription.refusals",
+    "mail.Hook.secret",
+    # About push services and webhooks
+    "mail.PushSubscription.refusals", "mail.Hook.failures", "mail.Hook.retry_at",
     # Other people: the staff, who had a seat, and who was reported
     "games.AuditEntry.actor_called", "games.AuditEntry.before_called",
     "games.AuditEntry.person_called", "games.AuditEntry.reason", "games.Report.called",

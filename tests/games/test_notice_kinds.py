@@ -30,7 +30,7 @@ NAMES = {
 
 def test_stored_names_do_not_change() -> None:
     assert set(KINDS) >= NAMES
-    assert {"email", "push", "site"} <= set(CHANNELS)
+    assert {"email", "hook", "push", "site"} <= set(CHANNELS)
     assert [field.name for field in Notice._meta.fields if field.choices] == ["state"]  # titles need no migration
     assert kinds.title_of("of_tomorrow") == sentence_of("of_tomorrow") == "of_tomorrow"
 

@@ -59,7 +59,7 @@ ACTS: Final[dict[str, Mapping[str, Mapping[str, object]]]] = {
         "warn": {}, "mute": {"days": 3}, "unmute": {}, "suspend": {"days": 3}, "suspend_for_good": {}, "lift": {},
         "rename": {"username": "bobby"}, "close_account": {}, "reopen_account": {}, "set_role": {"role": "moderator"},
         "close_with_tables": {}, "drop_factor": {}, "neutral_name": {}, "end_neutral_name": {}, "note_person": {},
-        "revoke_invitations": {},
+        "revoke_invitations": {}, "drop_hook": {},
     },
     "admin:games_case_act": {
         "hold": {}, "close_case": {"outcome": "acted"}, "change_outcome": {"outcome": "acted"}, "hand_over": {},

@@ -19,6 +19,7 @@ from games.queries import Table, Viewer
 from games.staff import accounts, announcement, appeals, cases, invitations, new_accounts, people, tables
 from games.staff.acts import ACTS, APPEAL_ACTS, CASE_ACTS, NEW_ACCOUNT_ACTS, PERSON_ACTS, TABLE_ACTS, StaffAct
 from tests.conftest import person
+from tests.support.hooks import hook_of
 from tests.support.pages import open_table
 from tests.support.tables import NOON, now_of
 
@@ -188,6 +189,7 @@ ROWS: Final[dict[str, Row]] = {
     "revoke_invitations": Row(
         ready=lambda world: invite(user=world.bob, note="", days=7, now=timezone.now()), again="not_found"
     ),
+    "drop_hook": Row(ready=lambda world: hook_of(world.bob), again="not_found"),
     "hold": Row(),
     "hand_over": Row(
         lambda world: {"colleague": world.colleague.pk}, told=("root case_handed_over",), again="forbidden"

@@ -1,0 +1,55 @@
+"""A server on this machine that receives what the site posts to people's URLs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+ALLOW = "127.0.0.1"
+"""For `OUTGOING_ALLOW`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request. The names of its headers have small letters."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(slots=True)
+class Receiver:
+    """Keeps the requests, and answers each with a status."""
+
+    url: str = ""
+    status: int = 204
+    requests: list[Received] = field(default_factory=list)
+    before_answer: Callable[[], object] = lambda: None
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """Run a receiver."""
+    receiver = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            receiver.requests.append(Received(self.path, headers, body))
+            receiver.before_answer()
+            self.send_response(receiver.status)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as the class it overrides
+            """Log nothing."""
+
+    with ThreadingHTTPServer((ALLOW, 0), Handler) as server:
+        receiver.url = f"http://{ALLOW}:{server.server_port}/hook"
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield receiver
+        server.shutdown()
