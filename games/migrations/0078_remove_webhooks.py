@@ -14,6 +14,6 @@ def make_roles(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None
 
 
 class Migration(migrations.Migration):
-    dependencies = [("games", "0076_groups_of_notices"), ("mail", "0004_webhooks")]
+    dependencies = [("games", "0077_orders_for_the_own_turn"), ("mail", "0004_webhooks")]
 
     operations = [migrations.RunPython(make_roles, migrations.RunPython.noop)]
