@@ -373,7 +373,6 @@ _ROWS: Final = (
         group=TURN,
         site_only=True,
         sentences={**ORDER_ENDED, **WHY_ENDED},
-        several=N_("Your standing orders ended {n} times"),
     ),
     NoticeKind(
         ROUND_OVER,
