@@ -130,9 +130,11 @@ def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> li
 def _send(pushes: Sequence[_Push], clock: Callable[[], datetime], until: datetime) -> None:
     """Send these notices. After `until` no further one is started, except the first. They are given back to the queue.
 
-    A host that does not answer is asked no more this time, so that it does not hold up the devices of others.
+    A host that does not answer is asked no more this time, and devices that were never reached come last, so that they
+    do not hold up those of others.
     """
     silent = set[str]()
+    pushes = sorted(pushes, key=lambda push: not any(device.ok_at for device in push.devices))
     for (push, device), answer in answers_of(_requests(pushes, clock, until, silent), at_once=AT_ONCE):
         if isinstance(answer, OutgoingError) and _is_away(answer):
             silent.add(_host(device))

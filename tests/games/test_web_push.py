@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -14,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 from django.core import mail
 from django.core.cache import cache
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import Settings
@@ -25,7 +27,7 @@ from games import presence
 from games.models import Game, Notice, NoticeSettings
 from games.notices import devices, messages, player_notices, reminders, source
 from games.notices.kinds import KINDS
-from games.queries import Table
+from games.queries import Table, backlog
 from games.rules import EVENTS
 from mail import claims, outbox, site_keys, web_push
 from mail.channels.push import MOST_REFUSALS, PUSH, payload, wait_asked
@@ -356,6 +358,33 @@ def test_dead_devices_delay_no_mail_and_are_not_all_asked(alice: User, bob: User
     deliver(MAIL_DUE)
     assert Notice.objects.filter(channel="email", state="sent").count() == 10
     assert set(Notice.objects.filter(channel="push").values_list("state", "reason")) == {AGAIN}
+
+
+def test_the_key_of_the_site_outlives_that_of_its_encryption(
+    table: Table, service: PushService, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    key, old = site_keys.public(), settings.SECRET_KEY
+    settings.SECRET_KEY = "n" * 50
+    deliver()
+    assert (service.got, state()) == ([], ("waiting", ""))
+    assert "push is off" in caplog.text
+    settings.SECRET_KEY_FALLBACKS = [old]
+    call_command("reencrypt_factors", stdout=(printed := io.StringIO()))
+    assert "1 other secret encrypted with SECRET_KEY." in printed.getvalue()
+    settings.SECRET_KEY_FALLBACKS = []
+    deliver()
+    assert service.got[0].headers["Authorization"].endswith(key)
+    settings.SECRET_KEY = "o" * 50
+    with pytest.raises(CommandError, match="No key decrypts the key for push services"):
+        call_command("reencrypt_factors", stdout=printed)
+    call_command("reencrypt_factors", drop_unreadable=True, stdout=printed)
+    assert site_keys.public() != key
+
+
+def test_a_push_service_that_is_away_is_no_fault_of_the_site(table: Table) -> None:
+    Notice.objects.exclude(channel="push").delete()
+    assert not backlog.mail_is_late(NOON + HOUR)
+    assert backlog.backlog(NOON + HOUR, grace=MINUTE).notices.count == 0
 
 
 # How a device ends
