@@ -226,6 +226,15 @@ def test_one_click_stops_mails_of_one_kind_only(server: MailServer, table: Table
     assert f"http://127.0.0.1:8000{link}" in text_of(mail)
 
 
+def test_all_mails_can_be_stopped_but_what_always_comes(alice: User) -> None:
+    NoticeSettings.objects.create(user=alice, mail_key="key", digest_hour=7)
+    url = mail_links.link_url(mail_links.STOP, user_id=alice.pk, target="turn", key="key")
+    answer = Client().post(url.removeprefix("http://127.0.0.1:8000"), {"what": "everything"})
+    assert "What staff decide about you still comes." in answer.content.decode()
+    assert NoticeSettings.objects.get(user=alice).digest_hour is None
+    assert [kind for kind in ("turn", "bot_took_over", "game_over", "warned") if wants(alice, kind)] == ["warned"]
+
+
 def test_an_old_link_cannot_undo_a_later_choice(server: MailServer, table: Table, alice: User) -> None:
     deliver()
     link = server.mails[0]["List-Unsubscribe"].strip("<>").removeprefix("http://127.0.0.1:8000")

@@ -22,12 +22,13 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from accounts.models import User
 from games import queries
 from games import render as rendering
-from games.models import AuditEntry, Case, Game, Move, Notice, Report
+from games.models import AuditEntry, Case, Game, Move, Notice, NoticeSettings, Report
 from games.notices import player_notices
 from games.queries import Viewer
 from games.staff import cases, people, tables
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
+from tests.support.notices import won
 from tests.support.pages import text_of
 from tests.support.tables import NOON, TWO_HANDS, table_after, table_at
 
@@ -289,9 +290,9 @@ def test_notices_are_found_by_code_and_name_and_show_their_state(
     as_mo: Client, alice: User, bob: User, charlie: User
 ) -> None:
     first, second = table_at(TWO_HANDS, [alice, bob]).game, table_at(TWO_HANDS, [bob, charlie]).game
+    NoticeSettings.objects.create(user=alice, choices={"game_over.email": False})
     for game, player in ((first, alice), (second, charlie)):
-        canary = player_notices.NewNotice(player.pk, "staff_said", "said", {"words": "You were caught by a canary."})
-        player_notices.write(game, [canary], now=NOON)
+        player_notices.write(game, [won(player.pk, "canary")], now=NOON)
 
     def found(query: str) -> set[tuple[str, str]]:
         answer = as_mo.get(f"/admin/games/notice/?q={query}")

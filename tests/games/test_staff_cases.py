@@ -208,12 +208,6 @@ def test_a_notice_about_a_case_opens_it(table: Table, mo: User, root: User, ann:
     assert logged_in(mo).post(f"/notices/{told.pk}/open/").headers["Location"] == "/admin/games/case/?held=me"
 
 
-def test_only_staff_find_the_notices_about_cases_in_their_settings(mo: User, alice: User) -> None:
-    title = "A case has arrived"
-    assert title in logged_in(mo).get("/notices/settings/").content.decode()
-    assert title not in logged_in(alice).get("/notices/settings/").content.decode()
-
-
 def test_a_warning_by_a_colleague_is_news_for_the_colleague_who_closes_the_case(
     table: Table, mo: User, ann: User, alice: User, bob: User
 ) -> None:
