@@ -388,7 +388,6 @@ def _warnings(page: Page, cast: Cast) -> None:
 VISITORS: Final[Mapping[str, Open]] = {
     "landing": at("/"),
     "rules": at("/rules/"),
-    "every-rule": at("/rules/?preset=all"),
     "about": at("/about/"),
     "notation": at("/notation/"),
     "privacy": at("/privacy/"),

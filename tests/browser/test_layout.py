@@ -1,8 +1,8 @@
 """Every page fits its window, down to the narrowest phone, and axe finds nothing there. On the pages of a game nothing
 is covered.
 
-`NOMERCY_SCREENSHOTS=folder` stores screenshots. `NOMERCY_ALL_WIDTHS=1` tries more widths, and axe in both themes at
-each.
+`NOMERCY_SCREENSHOTS=folder` stores screenshots. `NOMERCY_ALL_WIDTHS=1` tries more sizes, and axe in both themes at
+each width.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from accounts.models import User
-from tests.browser.checks import CUT_PLAYERS, TOO_WIDE, assert_nothing_is_covered
+from tests.browser.checks import ALL_WIDTHS, CUT_PLAYERS, TOO_WIDE, assert_nothing_is_covered
 from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, PLACES, Cast
 from tests.browser.test_axe import violations
 from tests.support.tables import table_at
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
-ALL_WIDTHS = os.environ.get("NOMERCY_ALL_WIDTHS") == "1"
 PHONE: ViewportSize = {"width": 390, "height": 844}
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")

@@ -19,8 +19,8 @@ from games.admin.games import GameAdmin
 from games.models import Game
 from games.models.orders import orders_of
 from games.queries import GameView, Table
-from tests.security.viewers import ABOUT_GAMES, THE_GAME, Compared, Viewer
-from tests.security.world import ROLES, World
+from tests.security.viewers import ABOUT_GAMES, LOOKERS, THE_GAME, Compared, Viewer
+from tests.security.world import World
 from tests.support.leaks import leak_in_page
 from tests.support.swaps import ORDERS
 from tests.support.tables import now_of, table_at
@@ -59,7 +59,7 @@ def compared(party: tuple[World, Table], role: str, about: re.Pattern[str] = ABO
     return done
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", LOOKERS)
 def test_no_answer_depends_on_the_orders_of_others(party: tuple[World, Table], role: str) -> None:
     assert compared(party, role).different == []
 

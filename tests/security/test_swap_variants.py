@@ -15,8 +15,8 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import User
 from games import rules
 from games.queries import Table, records
-from tests.security.viewers import THE_GAME, Compared, Viewer
-from tests.security.world import ROLES, World
+from tests.security.viewers import LOOKERS, THE_GAME, Compared, Viewer
+from tests.security.world import World
 from tests.support.leaks import leak_in_page, leak_in_refusals
 from tests.support.swaps import BACKS, BLUFF
 from tests.support.tables import now_of, table_at
@@ -57,7 +57,7 @@ def flip(request: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 # `EVERYTHING` swaps the backs and the verdict, too.
 @pytest.mark.parametrize(
     ("flip", "role"),
-    [*product(["seen"], ROLES), ("hidden", "seated"), ("hidden", "opponent")],
+    [*product(["seen"], LOOKERS), ("hidden", "seated"), ("hidden", "opponent")],
     indirect=["flip"],
     scope="module",
 )

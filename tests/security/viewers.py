@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,11 @@ from tests.support.worlds import CollectedLog, Reader, Transcript, another_world
 
 PLAYERS: Final = ("seated", "opponent", "seated moderator")
 """The roles of the players of a world, by seat."""
+LOOKERS: Final = (
+    ROLES if "SWAP_ANSWERS" in os.environ else ("seated", "opponent", "spectator", "moderator", "seated moderator")
+)
+"""The roles for which games with hidden faces and with orders are looked at. The others see what a spectator or a
+moderator sees."""
 MOVES: Final = 15
 """The most moves between two comparisons."""
 
@@ -67,7 +73,7 @@ class Viewer(Reader):
     """A viewer with a role in the world, who requests URLs and sends moves, with `few` only three of them.
 
     The URLs are those that match `about`. Without `refused` they are only those that answer this role, and those about
-    games.
+    games, without the pages of acts that are not on a game.
     """
 
     def __init__(
@@ -84,6 +90,7 @@ class Viewer(Reader):
             if row.address.name not in NOT_ASKED
             and (about is None or about.match(row.key))
             and (refused or answers(row, role) or ABOUT_GAMES.match(row.key))
+            and (refused or not row.act or row.address.name == "admin:games_game_act")
         ]
 
     def transcript(self, table: Table, *, pages: bool) -> Transcript:
