@@ -18,8 +18,9 @@ from tests.support.codes import confirmed_browser
 
 pytestmark = pytest.mark.django_db
 
+ON_EVERY_FORM = ("http://[bad", "javascript:alert(1)")
 NOT_ADDRESSES = (
-    "http://[bad",
+    *ON_EVERY_FORM,
     "//[bad",
     "http://[::1",
     "https://[bad]/x",
@@ -27,7 +28,6 @@ NOT_ADDRESSES = (
     "\\\\[bad",
     "http://[bad]:port/",
     "http:///evil.example",
-    "javascript:alert(1)",
 )
 
 
@@ -43,7 +43,7 @@ def test_a_malformed_next_url_is_ignored(alice: User, where: str, by: str) -> No
         pages.CONFIRM: {"password": "alice"},
         pages.CHANGE: {"oldpassword": "alice", **pages.NEW_PASSWORD},
     }
-    for path, form in forms.items():
+    for path, form in forms.items() if where in ON_EVERY_FORM else [(pages.LOG_IN, forms[pages.LOG_IN])]:
         browser = logged_in(alice) if path.split("/")[2] in ("logout", "reauthenticate", "password") else Client()
         assert browser.get(path, {"next": where}).status_code in (200, 302)
         if by == "address":

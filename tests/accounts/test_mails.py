@@ -308,8 +308,7 @@ def test_an_unconfirmed_address_can_log_in_a_limited_number_of_accounts(
     [
         (True, "alice@example.org"),
         (False, "alice@example.org"),
-        (False, "alice@EXAMPLE.org"),
-        (False, "alice@ｅxample.org"),
+        (False, "alice@ＥXAMPLE.org"),
         (False, "alice+n@example.org"),
     ],
 )
@@ -364,8 +363,8 @@ def test_an_address_that_is_not_the_only_spelling_is_refused(alice: User) -> Non
         (confirmed_browser(alice), pages.EMAIL, {"action_add": ""}),
     )
     for sentence, addresses in REFUSED.items():
-        for address in addresses:
-            for browser, path, form in forms:
+        for number, address in enumerate(addresses):
+            for browser, path, form in forms[:1] if number else forms:
                 answer = browser.post(path, {**form, "email": address})
                 assert (answer.status_code, sentence in answer.content.decode()) == (200, True), (path, address)
     assert not AccountMail.objects.exists()
@@ -499,8 +498,8 @@ def counted_work() -> Iterator[Counter[str]]:
 
 
 @pytest.mark.long
-def test_thousands_of_waiting_mails_cost_little(limits: None, bob: User) -> None:
-    start = ask_for_spellings(bob, "dora@example.org", 3000)
+def test_a_thousand_waiting_mails_cost_little(limits: None, bob: User) -> None:
+    start = ask_for_spellings(bob, "dora@example.org", 1000)
     dora = claimant("dora", "dora@example.org")
     for hour in range(3):
         with counted_work() as work:

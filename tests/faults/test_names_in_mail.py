@@ -30,13 +30,11 @@ from tests.support.worlds import undone
 pytestmark = pytest.mark.django_db
 
 HOSTILE = {
-    "markup": "</p></a><b id=canary>Eve</b><script>alert(1)</script>",
-    "attributes and comments": '" onclick="a()" x=\'y\' `<!-- E --><![CDATA[ E ]]>&lt;b&gt;&#0;',
-    "template and encoded word": "{{ stop }}=?utf-8?q?E=0D=0ABcc:_v?={% include 'about.txt' %}",
-    "lines": "Eve\r\nBcc: v@example.org\r\n\r\nHer own body\n-- \nStop these emails: x",
-    "separators": "Eve\u2028one\u2029two\x85three\x0bfour\x0cfive",
-    "directions and invisible": (
-        "\u202eevE\u202c \u2066\u2067\u2068x\u2069 \u200f\u200e\u061c\u200bv\u200ce\ufeff\u2060\u00ad"
+    "markup": "</p><b id=c>E</b>\" a='x' `<!--</a><script>a()</script>&lt;b&gt;",
+    "template and encoded word": "{{ stop }}=?utf-8?q?e=0D=0ABcc:_v?={% include 'about.txt' %}",
+    "lines and directions": (
+        "E\r\nBcc: v\r\n\r\n\u2028o\u2029t\x85\x0bf\x0c\u202e\u2066\u200f\u061c\u200b\ufeff\u00ad"
+        "\n-- \nStop these emails: x"
     ),
     "address and long": f'"Eve" <victim@example.org>, {"M" * 36}',
 }
@@ -212,9 +210,8 @@ def test_no_name_changes_the_structure_of_a_staff_list(ann: User, alice: User, b
     Report.objects.create(case=case, reporter=bob, game=table.game, at=NOON, text="Look at this.")
     named(alice, PLAIN)
     before = outlines()
-    for what in ("markup", "attributes and comments"):
-        named(alice, HOSTILE[what])
-        assert outlines() == before, what
+    named(alice, HOSTILE["markup"])
+    assert outlines() == before
 
 
 def letters_of(html: str) -> list[object]:

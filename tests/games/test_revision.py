@@ -218,7 +218,7 @@ Who sits down at a rematch likewise raises the revision of the game before, whos
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [2, 3])  # a game that runs, and a table that waits
 def test_each_change_of_a_page_raises_the_revision_and_each_rise_changes_a_page(
     seed: int, monkeypatch: pytest.MonkeyPatch, figure: Figure
 ) -> None:
