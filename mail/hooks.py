@@ -55,7 +55,9 @@ def store(*, user_id: int, url: str, form: str, mention: str, others: bool, now:
             raise Hook.DoesNotExist
         settled = {"form": form, "mention": mention, "others": others}
         if hook is not None and url in ("", hook.url):
-            Hook.objects.filter(pk=hook.pk).update(**settled)
+            for name, value in settled.items():
+                setattr(hook, name, value)
+            hook.save(update_fields=[*settled])
             return ""
         fresh = {"url": url, "created_at": now, "ok_at": None, **_WORKING}
         secret = _new_secret() if hook is None else ""

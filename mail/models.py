@@ -214,7 +214,7 @@ class Hook(models.Model):
     class Form(models.TextChoices):
         """What is posted. `mail.hook_payloads` makes it."""
 
-        AUTO = "auto", N_("By the address")
+        AUTO = "auto", N_("Chosen by the address")
         DISCORD = "discord", N_("Discord")
         SLACK = "slack", N_("Slack, Mattermost or Google Chat")
         NTFY = "ntfy", N_("ntfy")

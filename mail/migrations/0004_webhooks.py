@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                     "form",
                     models.CharField(
                         choices=[
-                            ("auto", "By the address"),
+                            ("auto", "Chosen by the address"),
                             ("discord", "Discord"),
                             ("slack", "Slack, Mattermost or Google Chat"),
                             ("ntfy", "ntfy"),

@@ -22,7 +22,7 @@ from accounts import tries
 from accounts.models import CountedTry, User
 from common import limits
 from common.encryption import decrypt
-from games import presence
+from games import announce, presence
 from games.models import Notice
 from games.notices import player_notices
 from games.notices.inbox import entries_for
@@ -390,6 +390,17 @@ def test_a_hook_is_added_changed_and_removed(as_alice: Client, alice: User, rece
     as_alice.post(f"{URL}remove/")
     alice.refresh_from_db()
     assert (Hook.objects.exists(), alice.has_hook) == (False, False)
+
+
+def test_open_pages_of_tables_follow_what_they_say_of_a_hook(
+    as_alice: Client, alice: User, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(announce, "person_changed", lambda user_id, only_running: asked.append(user_id))
+    saved(as_alice, url=receiver.url, others="on")
+    saved(as_alice)
+    as_alice.post(f"{URL}remove/")
+    assert asked == [alice.pk] * 3
 
 
 @pytest.mark.parametrize(
