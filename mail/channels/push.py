@@ -79,8 +79,6 @@ def devices_of(people: Collection[int]) -> dict[int, list[PushSubscription]]:
     Of the others it is noted, after the transaction, that push does not reach them any more: the database deletes a
     subscription with its session, and nobody is told.
     """
-    if not settings.OUTGOING:
-        return {}
     found = defaultdict(list)
     for device in PushSubscription.objects.filter(user__in=people, session__expire_date__gt=Now()).order_by("pk"):
         found[device.user_id].append(device)
@@ -101,6 +99,8 @@ def may_send(
     row: Any, kind: Kind, devices: Sequence[PushSubscription] | None, now: datetime, turn_ends: datetime | None
 ) -> Verdict:
     """Return whether the person can be notified now: their devices, their account, then the hour."""
+    if not settings.OUTGOING:
+        return Verdict(Reason.NO_OUTGOING)
     if not devices:
         return Verdict(Reason.NO_DEVICE)
     account = account_check(row, kind, now)
@@ -289,14 +289,10 @@ def _host(device: PushSubscription) -> str:
     return urlsplit(device.endpoint).hostname or ""
 
 
-def _nothing(rows: Sequence[Delivery], now: datetime) -> None:
-    pass
-
-
 PUSH: Final = Channel(
     NAME,
     N_("On your devices"),
-    claimed=_nothing,
+    claimed=lambda rows, now: None,
     is_open=_is_open,
     addresses=devices_of,
     may_send=may_send,

@@ -545,7 +545,7 @@ def test_where_nothing_may_go_out_pages_say_so(table: Table, alice: User, settin
     assert "have turned notifications on devices off" in text_of(browser.get(SETTINGS))
     assert add(browser).status_code == 400
     deliver()
-    assert state() == GONE
+    assert state() == ("dropped", "no_outgoing")
     assert PushSubscription.objects.exists()
 
 
