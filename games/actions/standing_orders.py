@@ -65,7 +65,7 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object],
             raise Denied("malformed", sentence, message=str(error), version=game.version) from error
         row.save(update_fields=["orders"])
         if table.playing is not None and table.on_turn.index == row.index:
-            _set_time(game, orders_time(table, table.playing.position, now))
+            _set_time(game, orders_time(table, table.playing.position, now), person=viewer.user)
         return table
 
 
@@ -83,14 +83,18 @@ def stop_orders(*, code: str, viewer: Viewer[User]) -> Table:
         if table.on_turn.index != row.index:
             raise Denied("stale", "Your standing orders have played already.", version=table.game.version)
         if table.game.orders_at is not None:
-            _set_time(table.game, None)
+            _set_time(table.game, None, person=viewer.user)
         return table
 
 
-def _set_time(game: Game, orders_at: datetime | None) -> None:
-    """Save when standing orders play, and ask the worker to look then. Others' pages do not change by it."""
+def _set_time(game: Game, orders_at: datetime | None, *, person: User) -> None:
+    """Save when a person's orders play, ask the worker to look then, and refresh the person's open pages.
+
+    It raises no revision, because nobody else may learn it.
+    """
     set_bot_times(game, with_orders_at(game, orders_at))
     game.save(update_fields=BOT_FIELDS)
+    announce.person_news(person.pk)
     if game.wake_at is not None:
         transaction.on_commit(partial(announce.wake_bots, game.pk, game.wake_at - game.skew), robust=True)
 

@@ -81,6 +81,13 @@ def _length_of_the_page(patch: Patch) -> None:
     leak_in_page(patch, longer)
 
 
+def _time_of_the_orders(patch: Patch) -> None:
+    def longer(answer: HttpResponse, table: Table) -> None:
+        answer.content += b" " * (table.game.orders_at is not None)
+
+    leak_in_page(patch, longer)
+
+
 def _log_of_the_server(patch: Patch) -> None:
     load_for = queries.load_for
 
@@ -110,6 +117,7 @@ class Leak(NamedTuple):
 LEAKS: Final = {
     "the orders of another seat in the view": Leak("seated", _orders_of_the_next_seat),
     "a length that depends on orders": Leak("spectator", _length_of_the_page),
+    "whether orders are about to play": Leak("opponent", _time_of_the_orders),
     "orders in the server's log": Leak("opponent", _log_of_the_server),
     "orders in a list of the staff": Leak("moderator", _staff_list),
 }

@@ -177,7 +177,7 @@ def _bluff(table: Table, seat: int | None, rng: random.Random) -> bool:
 def _orders(table: Table, seat: int | None, rng: random.Random) -> bool:
     """Change the standing orders of the other people, and when they play.
 
-    They keep all cards or intercept never, and play their own turn in an hour, so they do not act.
+    They keep all cards or intercept never, and play their own turn in ten years, so they do not act.
     """
     if not has_orders(table):
         return False
@@ -193,7 +193,7 @@ def _orders(table: Table, seat: int | None, rng: random.Random) -> bool:
         other.orders = orders.to_row()
         other.save(update_fields=["orders"])
     if table.started.position.turn != seat and table.game.paused_at is None and table.game.wake_at is None:
-        orders_at = rng.choice((None, table.game.created_at + timedelta(days=3650)))
+        orders_at = table.game.created_at + timedelta(days=3650)
         Game.objects.filter(pk=table.game.pk).update(orders_at=orders_at, wake_at=orders_at)
     return True
 
@@ -251,4 +251,4 @@ SWAPS: Final[dict[str, Swap]] = {
     "what the log tells of drawn cards": _told_cards,
     "everything": everything,
 }
-"""The kinds of swaps. `BACKS`, `BLUFF` and `ORDERS` need two sides, a right to challenge, and interceptions."""
+"""The kinds of swaps. `BACKS`, `BLUFF` and `ORDERS` need two sides, a right to challenge, and a pace without races."""
