@@ -158,7 +158,6 @@ class NoticeKind(Kind):
     """One kind of notice. `Kind` has what all kinds have.
 
     group: The name of its row among the settings (`GROUPS`). A kind without one always comes, on the site and by mail.
-    site_only: Show it on the site only.
     sentences: What its notices say, by a name. A notice says one of these or several, one after another. Stored notices
         have the names, so a sentence that needs other facts gets another name. None names a card.
     wait: The time from the event until the notice is due.
@@ -185,7 +184,6 @@ class NoticeKind(Kind):
     """
 
     group: str = ""
-    site_only: bool = False
     sentences: Mapping[str, str] = field(default_factory=dict)
     wait: timedelta = timedelta(0)
     waits: Mapping[str, timedelta] = field(default_factory=dict)
@@ -220,7 +218,7 @@ class NoticeKind(Kind):
         """Return True if such a notice goes by this channel, unless its reader has switched that off."""
         if self.only_in:
             return channel == self.only_in
-        return channel == SITE or (not self.site_only and (bool(self.group) or channel == EMAIL))
+        return bool(self.group) or channel in (SITE, EMAIL)
 
     def usual(self, channel: str) -> bool:
         """Return True if that is so for a person who has chosen nothing."""
@@ -359,26 +357,26 @@ _ROWS: Final = (
         CAUGHT,
         N_("You were caught"),
         group=GAME_OVER,
-        site_only=True,
+        only_in=SITE,
     ),
     NoticeKind(
         OUT,
         N_("You are out"),
         group=GAME_OVER,
-        site_only=True,
+        only_in=SITE,
     ),
     NoticeKind(
         ORDERS_ENDED,
         N_("Your standing orders ended"),
         group=TURN,
-        site_only=True,
+        only_in=SITE,
         sentences={**ORDER_ENDED, **WHY_ENDED},
     ),
     NoticeKind(
         ROUND_OVER,
         N_("A round is over"),
         group=GAME_OVER,
-        site_only=True,
+        only_in=SITE,
         sentences={"over": N_("Round {number} is over.")},
     ),
     NoticeKind(
@@ -457,7 +455,7 @@ _ROWS: Final = (
     NoticeKind(
         STAFF_SAID,
         N_("Staff said something to your table"),
-        site_only=True,
+        only_in=SITE,
         sentences={"said": N_("Staff say to your table: “{words}”")},
         while_viewing=True,  # an open page shows it in the log, which may be closed
         to_suspended=True,
@@ -465,7 +463,7 @@ _ROWS: Final = (
     NoticeKind(
         LINK_CHANGED,
         N_("Your table has a new link"),
-        site_only=True,
+        only_in=SITE,
         sentences={
             "new_link": N_(
                 "Staff removed {player} from your table. The old link no longer works: send the new one, on the page of"
@@ -477,7 +475,7 @@ _ROWS: Final = (
     NoticeKind(
         HOST_CHANGED,
         N_("You are the host now"),
-        site_only=True,
+        only_in=SITE,
         sentences={"new_host": N_("Staff removed {player}, the host of your table. You are the host now.")},
         while_viewing=True,  # an open page shows the buttons of a host, but not why
     ),
@@ -506,7 +504,7 @@ _ROWS: Final = (
     NoticeKind(
         ROLE_CHANGED,
         N_("Your role has changed"),
-        site_only=True,
+        only_in=SITE,
         sentences={
             "moderator": N_("You are a moderator of this site now. The staff pages need a second factor."),
             "admin": N_("You are an admin of this site now. The staff pages need a second factor."),

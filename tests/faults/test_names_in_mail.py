@@ -148,7 +148,7 @@ def test_no_name_changes_the_structure_of_a_mail(server: MailServer, alice: User
     plain = mails_of(server, people, tables, PLAIN)
     kinds = {name.split(" to ")[0].replace("-", "_") for name in plain}
     # So that no kind escapes this test.
-    assert kinds == {*(kind.name for kind in KINDS.values() if not kind.site_only), "works"}
+    assert kinds == {*(kind.name for kind in KINDS.values() if not kind.only_in), "works"}
     assert sorted(plain["turn to alice@example.org"][3].lower().splitlines()) == sorted(HEADERS)
     for what, name in HOSTILE.items():
         hostile = mails_of(server, people, tables, name)

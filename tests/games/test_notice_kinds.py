@@ -45,7 +45,7 @@ def test_every_kind_is_complete(kind: NoticeKind) -> None:
     assert kind.replaces in {"", *KINDS}
     for part in ("txt", "html"):
         get_template(f"emails/{kind.template}.{part}")
-    assert ("{n}" in kind.several) == (kind.template == "news" and not kind.site_only)
+    assert ("{n}" in kind.several) == (kind.template == "news" and not kind.only_in)
     if kind.page:
         kind.path(occasion=1)
 
