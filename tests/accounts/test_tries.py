@@ -99,7 +99,7 @@ def test_counts_of_wrong_passwords_are_not_erased_by(alice: User, checked: list[
         guess(n)
         if by == "an empty cache":
             clear_caches()
-        elif n % 5 == 4:
+        elif n == 4:
             for token in range(350):
                 program.get("/api/v1/me", headers={"Authorization": f"Bearer {n}-{token}"})
     assert len(set(checked)) == 5

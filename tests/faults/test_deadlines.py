@@ -25,7 +25,7 @@ from games.refusals import Denied
 from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, log_of, now_of, table_at
 
-RACES = int(os.environ.get("DEADLINE_RACES", "60"))
+RACES = int(os.environ.get("DEADLINE_RACES", "30"))
 SEED = int(os.environ.get("SEED", "5"))
 WIDTH = 50
 """Both start within this many milliseconds around the deadline."""

@@ -34,7 +34,7 @@ from tests.faults.state import faulty_games, stored
 from tests.support.codes import staff_browser
 from tests.support.tables import NOON
 
-REQUESTS = int(os.environ.get("FUZZ", "200"))
+REQUESTS = int(os.environ.get("FUZZ", "100"))
 WALK = 50
 """Requests of one walk."""
 SEED = int(os.environ.get("FUZZ_SEED", "1"))

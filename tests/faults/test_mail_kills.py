@@ -33,7 +33,7 @@ from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
-KILLS = int(os.environ.get("MAIL_KILLS", "3"))
+KILLS = int(os.environ.get("MAIL_KILLS", "2"))
 MAILS_A_KILL = 20
 STALE_MINUTES = 6
 

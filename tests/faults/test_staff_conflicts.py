@@ -7,6 +7,7 @@ refused because of a newer one is sent again. `CONFLICT_ROUNDS=500` is the long 
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections import Counter
@@ -36,6 +37,7 @@ from tests.support.web import CSRF, Answer, Request, Site, at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
+ROUNDS_OF_PAGES: Final = int(os.environ.get("CONFLICT_ROUNDS", "1"))
 REASON: Final = "Both of them asked for it"
 ACTS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("pause", {}), ("pause", {}), ("resume", {}), ("extend", {"amount": 5, "unit": 1}),
@@ -176,7 +178,7 @@ def test_of_acts_from_pages_that_were_opened_at_the_same_time_one_is_performed(
     site: Site, ann: User, alice: User, bob: User, figure: Figure, pages: Any
 ) -> None:
     browsers, done = [staff_browser(ann), staff_browser(staff("adam", "admin"))], Counter[str]()
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS_OF_PAGES):
         forms = pages(ann, alice, bob)
         before = AuditEntry.objects.count()
         calls = [partial(post_act, site, browsers[n % 2], path, fields) for n, (path, fields) in enumerate(forms)]
@@ -190,4 +192,4 @@ def test_of_acts_from_pages_that_were_opened_at_the_same_time_one_is_performed(
         assert all(NEWER in answer.body for answer in refused)
         done[entry.act] += 1
         assert not Appeal.objects.filter(decided_at=None).exists()
-    figure(f"{ROUNDS} rounds of 8 acts at one instant, one done each: {dict(done)}")
+    figure(f"{ROUNDS_OF_PAGES} rounds of 8 acts at one instant, one done each: {dict(done)}")

@@ -97,8 +97,9 @@ def test_a_worker_with_a_heartbeat_touches_the_file_of_its_health_check(
 def test_a_worker_may_have_any_queue_that_exists() -> None:
     for chosen in ({}, {"queues": None}, {"queues": ["work", "mail"], "exclude_queues": ["clock"]}):
         require_known_queues(options=chosen)
-    with pytest.raises(SystemExit, match=r"there is no queue 'mial'\. The queues are clock, work, mail\."):
-        require_known_queues(options={"queues": ["work", "mial"]})
+    for option in ("queues", "exclude_queues"):
+        with pytest.raises(SystemExit, match=r"there is no queue 'mial'\. The queues are clock, work, mail\."):
+            require_known_queues(options={option: ["work", "mial"]})
 
 
 @pytest.mark.long

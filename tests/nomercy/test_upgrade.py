@@ -47,7 +47,7 @@ from tests.support.stack import database_url
 
 RELEASES = [CHECKOUT / "tests" / "golden" / "f8c9a292", *sorted((CHECKOUT / "tests" / "golden").glob("release-*"))]
 NOW = MADE_AT + timedelta(minutes=5)
-MOVES = 25
+MOVES = 10
 """How many moves are made at each table, unless it ends before."""
 REMOVED = {"asked_from", "objection"}
 """Columns that are no longer needed: a hash of the network that asked for a mail, and what is wrong with a name."""
@@ -283,6 +283,7 @@ def test_the_clock_of_an_old_turn_runs_out(upgrade: Upgrade) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("release", RELEASES[:1], indirect=True)
 @pytest.mark.usefixtures("release")
 def test_a_database_of_code_before_the_first_release_is_refused(tmp_path: Path) -> None:
     call_command("backup", str(tmp_path / "site.backup"))
