@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from socket import SOCK_STREAM, create_connection, getaddrinfo, socket
@@ -32,16 +33,16 @@ MOST_BYTES: Final = 65_536
 MOST_CONNECTIONS: Final = 3
 """The most addresses of a host that are tried."""
 PORTS: Final = (443, 8443)
+tls_context: Final = cache(ssl.create_default_context)  # it reads the root certificates, which takes 50 ms
 _URL: Final = re.compile(r"[!#-;=?-\[\]_a-z~]{1,2048}", re.IGNORECASE)
 # The last part begins with a letter, unlike in `127.1` and `0x7f000001`, which resolvers take for addresses.
 _HOST: Final = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z][a-z0-9-]{0,61}[a-z0-9]")
 # Of IPv6 only 2000::/3 is given to hosts. Python's `is_global` depends on its version in the others, and is true for
 # addresses that contain an IPv4 address: 2001::/32 (Teredo) and 2002::/16 (6to4) here, the rest outside of 2000::/3.
 _UNICAST: Final = ip_network("2000::/3")
-_NOT_OF_HOSTS: Final = [
-    *map(ip_network, ("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/3")),
-    *map(ip_network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")),
-]
+_NOT_IPV4: Final = ("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/3")
+_NOT_IPV6: Final = ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+_NOT_OF_HOSTS: Final = [*map(ip_network, (*_NOT_IPV4, *_NOT_IPV6))]
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str], Sequence[str]]
@@ -67,8 +68,7 @@ class OutgoingError(Exception):
 
     def __init__(self, kind: Literal["address", "silent", "certificate", "redirect"], rule: Rule = "") -> None:
         super().__init__(rule or kind)
-        self.kind = kind
-        self.rule = rule
+        self.kind, self.rule = kind, rule
 
 
 def addresses_of(host: str) -> Sequence[str]:
@@ -99,7 +99,7 @@ def post(
             link = opened.enter_context(_connect(addresses, port, until))
             if parts.scheme == "https":
                 link.settimeout(_left(until))  # of the whole handshake
-                link = opened.enter_context(ssl.create_default_context().wrap_socket(link, server_hostname=host))
+                link = opened.enter_context(tls_context().wrap_socket(link, server_hostname=host))
             connection = HTTPConnection(parts.netloc)
             connection.sock = limited = cast("socket", _Limited(link, until))
             connection.request("POST", (parts.path or "/") + (parts.query and f"?{parts.query}"), body, headers)
@@ -112,7 +112,7 @@ def post(
             return Answer(response.status, response.getheader("Retry-After"))
     except ssl.SSLCertVerificationError as error:
         raise OutgoingError("certificate") from error
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:  # ValueError: something that no server should answer
         raise OutgoingError("silent") from error
 
 

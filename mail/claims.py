@@ -72,7 +72,13 @@ def try_later(
         )
 
 
-def give_back(rows: Sequence[Delivery], now: datetime, reason: Reason | Literal[""] = "") -> None:
-    """Give up the claim on rows, so that any sender can claim them."""
-    under_way = (Delivery.State.SENDING, Delivery.State.HANDED)
-    _stored(rows).filter(state__in=under_way).update(state=Delivery.State.WAITING, reason=reason, since=now, claim=None)
+def give_back(
+    rows: Sequence[Delivery], now: datetime, reason: Reason | Literal[""] = "", *, due_at: datetime | None = None
+) -> None:
+    """Give up the claim on rows, so that any sender can claim them.
+
+    :param due_at: when they are due now. Without it they are the first to be claimed, as before.
+    """
+    under_way = _stored(rows).filter(state__in=(Delivery.State.SENDING, Delivery.State.HANDED))
+    given = {"state": Delivery.State.WAITING, "reason": reason, "since": now, "claim": None}
+    under_way.update(**given, **({} if due_at is None else {"due_at": due_at}))

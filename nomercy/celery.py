@@ -48,7 +48,9 @@ BEAT: Final = {
     "accounts.tasks.clear_expired_sessions": 3600.0,
 }
 STOP_SECONDS: Final = 60.0
-"""Longer than any task takes. Supervisors that send SIGTERM kill a process sooner (docs/operations.md)."""
+"""Longer than tasks take, unless the servers for mail, push and webhooks are all slow. Supervisors that send SIGTERM
+kill a process sooner (docs/operations.md).
+"""
 LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 from django.conf import settings
+from django.db import Error
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language
@@ -33,22 +34,22 @@ TAG_LENGTH: Final = 24
 def compose(rows: Sequence[Notice], now: datetime) -> list[tuple[Notice, Message | None]]:
     """Return each notice with its message, or with None if that could not be made.
 
-    Runs four queries, and two more for each person.
+    Runs four queries, one for each person, and at most one for each notice about a game.
     """
     names, tables = sentences.names_in(rows), inbox.tables_of(inbox.games_in(rows))
     made: list[tuple[Notice, Message | None]] = []
-    for person in dict.fromkeys(row.user for row in rows):
-        mine = [row for row in rows if row.user == person]
-        games = inbox.games_in(mine)
-        views = inbox.views_for(person, {number: table for number, table in tables.items() if number in games})
-        waiting = lists.count_waiting_for(person)
-        for row in mine:
-            try:
-                made.append((row, _message(row, views.get(row.game_id or 0), names, waiting, now)))
-            except Exception as error:  # noqa: BLE001  # one message that cannot be made must not stop the others
-                # No traceback: its values can include cards.
-                log.error("message not made", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # see above
-                made.append((row, None))
+    waiting = {person: lists.count_waiting_for(person) for person in {row.user for row in rows}}
+    for row in rows:
+        try:
+            table = tables.get(row.game_id or 0)
+            view = None if table is None else inbox.views_for(row.user, {table.game.pk: table}).get(table.game.pk)
+            made.append((row, _message(row, view, names, waiting[row.user], now)))
+        except Error:
+            raise
+        except Exception as error:  # noqa: BLE001  # one message that cannot be made must not stop the others
+            # No traceback: its values can include cards.
+            log.error("message not made", notice=row.pk, error=type(error).__name__)  # noqa: TRY400  # see above
+            made.append((row, None))
     return made
 
 

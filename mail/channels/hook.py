@@ -1,8 +1,7 @@
 """Notices that are posted to a URL of the person: a channel of a chat, or a program.
 
-Several are posted at once, but never two to one hook: the others wait for the next turn of the outbox, or for the next
-try if the first failed. A message that was not answered is posted again with the same `webhook-id`, so it can arrive
-twice.
+In one turn of the outbox each hook gets one: the others wait for the next turn, or for the next try if it failed. A
+message that was not answered is posted again with the same `webhook-id`, so it can arrive twice.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ def _requests(
     for n, call in enumerate(calls):
         now = clock()
         if n and now >= until:
-            claims.give_back([left.row for left in calls[n:]], now)
+            claims.give_back([left.row for left in calls[n:]], now, due_at=now)  # behind others
             return
         if call.payload is None:
             claims.try_later([call.row], now, waits=hooks.WAITS)
@@ -136,7 +135,6 @@ def _requests(
 HOOK: Final = Channel(
     NAME,
     N_("By webhook"),
-    claimed=lambda rows, now: None,
     addresses=_hooks_of,
     may_send=_may_send,
     compose=_compose,

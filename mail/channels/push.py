@@ -44,10 +44,9 @@ AT_ONCE: Final = 4
 BUDGET: Final = timedelta(seconds=8)
 WAITS: Final = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 """The waits before further tries of a notice that no push service took for now."""
-DAY: Final = timedelta(days=1)
-LONGEST_WAIT: Final = DAY
+LONGEST_WAIT: Final = timedelta(days=1)
 """The longest wait that a push service may ask for."""
-LONGEST_LIFE: Final = DAY
+LONGEST_LIFE: Final = timedelta(days=1)
 SHORTEST_LIFE: Final = timedelta(minutes=1)
 """How long a push service keeps a message for a device that it cannot reach: until the turn ends, within these."""
 MOST_REFUSALS: Final = 5
@@ -155,7 +154,7 @@ def _requests(
     for n, push in enumerate(pushes):
         now, left = clock(), [other.row for other in pushes[n:]]
         if n and now >= until:
-            claims.give_back(left, now)
+            claims.give_back(left, now, due_at=now)  # behind others, so that each is tried in time
             return
         asked = [device for device in push.devices if _host(device) not in silent]
         if push.message is None or (push.devices and not asked):
@@ -268,7 +267,7 @@ def wait_asked(retry_after: str | None, now: datetime) -> timedelta:
         return min(LONGEST_WAIT, timedelta(seconds=int(text[:9])))
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return timedelta(0)
     return min(LONGEST_WAIT, max(timedelta(0), at - now)) if at.tzinfo else timedelta(0)
 
@@ -292,7 +291,6 @@ def _host(device: PushSubscription) -> str:
 PUSH: Final = Channel(
     NAME,
     N_("On your devices"),
-    claimed=lambda rows, now: None,
     is_open=_is_open,
     addresses=devices_of,
     may_send=may_send,

@@ -346,7 +346,10 @@ def test_a_long_message_stays_short() -> None:
     assert len(payload(long, hides_names=False)) < 1024
 
 
-@pytest.mark.parametrize(("header", "seconds"), [(None, 0), ("-3", 0), ("9" * 30, 86400), ("7", 7), ("ä", 0)])
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [(None, 0), ("-3", 0), ("9" * 30, 86400), ("7", 7), ("ä", 0), (f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT", 0)],
+)
 def test_a_wait_that_is_asked_for_has_a_limit(header: str | None, seconds: int) -> None:
     assert wait_asked(header, NOON) == timedelta(seconds=seconds)
 

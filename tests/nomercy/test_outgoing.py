@@ -346,11 +346,13 @@ def test_the_certificate_must_be_that_of_the_name(tmp_path: Path, monkeypatch: p
 
         assert sent_to("hook.example") == "certificate"  # of an unknown authority
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "hook.example.pem"))
+        outgoing.tls_context.cache_clear()
         assert sent_to("hook.example") == 204
         assert sent_to("other.example") == "certificate"
         assert sent_to(LOOPBACK) == "certificate"
         assert names == ["hook.example", "hook.example", "other.example", None]
         assert len(server.requests) == 1
+    outgoing.tls_context.cache_clear()
 
 
 @pytest.mark.usefixtures("allowed")
