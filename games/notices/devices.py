@@ -84,7 +84,10 @@ def add(*, user: User, session: str, endpoint: str, public: str, auth: str, labe
         former = PushSubscription.objects.filter(digest=digest).exclude(user=user).values_list("user_id", flat=True)
         people = {user.pk, *former}
         mine = PushSubscription.objects.filter(user=user)
-        mine.filter(session=session).exclude(digest=digest).delete()  # the same browser has subscribed again
+        # The same browser may have subscribed again.
+        here = mine.filter(session=session)
+        ticks = here.values("hides_names", "mail_too").first() or {"hides_names": False, "mail_too": False}
+        here.exclude(digest=digest).delete()
         PushSubscription.objects.update_or_create(
             digest=digest,
             defaults={
@@ -97,6 +100,7 @@ def add(*, user: User, session: str, endpoint: str, public: str, auth: str, labe
                 "created_at": now,
                 "ok_at": None,
                 "refusals": 0,
+                **ticks,
             },
         )
         by_success = mine.exclude(digest=digest).order_by(Coalesce("ok_at", "created_at").desc(), "-pk")

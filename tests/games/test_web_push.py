@@ -471,6 +471,8 @@ def test_a_device_is_added_tested_changed_and_removed(alice: User, service: Push
     assert "this browser" in text_of(browser.get(SETTINGS))
     address = f"/notices/devices/{device.pk}/"
     browser.post(address, {"hides_names": "on"})
+    add(browser, endpoint=service.endpoint("new"), public=public, auth=auth)  # the browser has subscribed again
+    address = f"/notices/devices/{PushSubscription.objects.get().pk}/"
     browser.post(f"{address}test/")
     set_up(alice, service.endpoint("other"))
     deliver(timezone.now() + SECOND)
