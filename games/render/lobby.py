@@ -16,7 +16,7 @@ from games.refusals import Denied
 from games.render import words
 from games.render.action import Action, action_at
 from games.render.invitations import invites, link_of, qr_code
-from games.render.orders import OrdersForm, orders_of
+from games.render.orders import OrdersPart, orders_of
 from games.render.rulebook import table_rules_url
 
 
@@ -82,7 +82,7 @@ class LobbyPage:
     hears: str
     rules_url: str
     refusal_url: str
-    orders: OrdersForm | None
+    orders: OrdersPart | None
     actions: Sequence[Action]
     url: str
     refreshing: bool
@@ -153,7 +153,7 @@ def lobby_of(
         hears=hook_owner and say.text("lobby", "{name}’s channel hears of turns here.", name=hook_owner),
         rules_url=table_rules_url(view, key=asked.key),
         refusal_url=_refusal_url(view, asked),
-        orders=orders_of(view),
+        orders=orders_of(view, with_form=True),
         actions=actions,
         url=asked.path,
         refreshing=asked.refresh and name_form is None,  # a reload would lose the name

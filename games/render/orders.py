@@ -101,7 +101,6 @@ class OrderChoice(NamedTuple):
 class OrdersForm:
     """The form of the reader's standing orders, with those in force filled in.
 
-    `now` is what they do, in a few words. `link` leads to the form, empty for no link, and `why` says what it is for.
     `intercept` is empty where nobody can intercept. `keep` has the cards of the hand that can intercept, and those that
     the orders keep already. `dealt` is False before the first deal, when there is no hand to choose them from. `first`
     has a list for each card to play first, and an empty one. `ended` says which orders have ended by themselves, and
@@ -109,9 +108,6 @@ class OrdersForm:
     """
 
     url: str
-    now: str
-    link: str
-    why: str
     intercept: Sequence[OrderChoice]
     keep: Sequence[OrderChoice]
     dealt: bool
@@ -123,6 +119,20 @@ class OrdersForm:
     stop: Sequence[OrderChoice]
     ended: str
     would: str
+
+
+class OrdersPart(NamedTuple):
+    """The reader's standing orders: what they do, in a few words, and their form.
+
+    `link` leads to the form at `form_url`, empty for no link, and `why` says what orders are for. `form` is None while
+    the page only leads to it.
+    """
+
+    now: str
+    link: str
+    form_url: str
+    why: str
+    form: OrdersForm | None
 
 
 class PendingOrders(NamedTuple):
@@ -155,31 +165,42 @@ def ended_words(view: GameView, ended: Ended) -> str:
     return " ".join((which, say.text("notice", WHY_ENDED[ended.why], player=player)))
 
 
-def orders_of(view: GameView) -> OrdersForm | None:
-    """Return the form; None for readers without a seat, a player who has left, and where no standing orders can act."""
-    orders, seen = view.orders, view.view
+def orders_of(view: GameView, *, with_form: bool) -> OrdersPart | None:
+    """Return the reader's standing orders.
+
+    None for readers without a seat, a player who has left, and where no standing orders can act.
+    """
+    orders = view.orders
     if orders is None or view.ended or any(seat.seat == view.you and seat.left for seat in view.seats):
         return None
     faces = _FACES[view.options.interceptions]
     chosen = orders.intercept if orders.intercept in faces else CARD if faces else NEVER
-    hand = () if seen is None else seen.hand or ()
-    held = {card for card in hand if rules.face_of(card).color}
     now = say.text("orders", _in_force(orders, chosen))
-    return OrdersForm(
-        url=words.table_url("orders", view.id),
+    here = "" if with_form else f"{words.table_url('game', view.id)}?orders=1"
+    return OrdersPart(
         now=now,
         link=_link(view, orders, now),
+        form_url=f"{here}#orders-form",
         why=say.text("orders", _why(view)),
-        intercept=[OrderChoice(value, say.text("orders", _LABELS[value]), value == chosen) for value in faces],
+        form=_form(view, orders, faces, chosen) if with_form else None,
+    )
+
+
+def _form(view: GameView, orders: Orders, faces: Sequence[str], intercept: str) -> OrdersForm:
+    hand = (view.view.hand if view.view else None) or ()
+    held = {card for card in hand if rules.face_of(card).color}
+    return OrdersForm(
+        url=words.table_url("orders", view.id),
+        intercept=[OrderChoice(value, say.text("orders", _LABELS[value]), value == intercept) for value in faces],
         keep=[
             OrderChoice(card, words.card_name(card), card in orders.keep)
             for card in sorted_hand([*held.union(orders.keep)], "color")
         ],
-        dealt=seen is not None,
+        dealt=view.view is not None,
         call_uno=orders.call_uno,
         stack=[OrderChoice(value, say.text("orders", text), value == orders.stack) for value, text in _STACK.items()],
         forced=orders.forced,
-        first=[] if seen is None else list(_first(view, orders, hand)),
+        first=list(_first(view, orders, hand)) if view.view is not None else [],
         then_draw=orders.then_draw,
         stop=[OrderChoice(value, say.text("orders", text), value in orders.stop) for value, text in _STOP.items()],
         ended=ended_words(view, orders.ended) if orders.ended is not None else "",
@@ -187,7 +208,7 @@ def orders_of(view: GameView) -> OrdersForm | None:
     )
 
 
-_FACES: Final = {"off": (), "exact": (NEVER, CARD), "super": (NEVER, CARD, FACE)}
+_FACES: Final[Mapping[str, Sequence[str]]] = {"off": (), "exact": (NEVER, CARD), "super": (NEVER, CARD, FACE)}
 """The values of `Orders.intercept` that differ at a table, by its option `interceptions`."""
 
 

@@ -28,7 +28,7 @@ from games.render.log_rows import LogRow, log_of, new_cards, said_with_pause
 from games.render.lost_hand import ShownLoss, lost_hand_of
 from games.render.move import YourMove, move_of
 from games.render.news import News, news_of
-from games.render.orders import OrdersForm, PendingOrders, orders_of, pending_orders
+from games.render.orders import OrdersPart, PendingOrders, orders_of, pending_orders
 from games.render.page_events import PageEvents, page_events, recap
 from games.render.race import Race, race_of
 from games.render.resign import may_leave
@@ -67,7 +67,7 @@ class PageRequest:
     `choose` is a card whose chooser is open, or a move that its reader is asked about, or empty. `uno` turns the UNO
     switch on. `sort` is an order of the hand (a key of `SORTS`). `refusal` is why the last move was refused. `refresh`:
     without scripts, the page may reload itself while others move. `shown` is what the reader's open page shows, None if
-    the page is loaded as a whole. `looks`: the reader looks at the page.
+    the page is loaded as a whole. `looks`: the reader looks at the page. `orders` adds the form of standing orders.
     """
 
     choose: str = ""
@@ -77,6 +77,7 @@ class PageRequest:
     refresh: bool = True
     shown: ShownPage | None = None
     looks: bool = False
+    orders: bool = False
 
 
 class Over(NamedTuple):
@@ -172,7 +173,7 @@ class GamePage:
     report_url: str
     resign_url: str
     clock: Clock | None
-    orders: OrdersForm | None
+    orders: OrdersPart | None
     pending: PendingOrders | None
     options: str
     rules_url: str
@@ -235,7 +236,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         move_url=words.table_url("move", view.id),
         log_url=words.table_url("log", view.id),
         choosing=choosing,
-        fragment_url=_fragment_url(here, view, choosing, said),
+        fragment_url=_fragment_url(here, view, choosing, said, orders=asked.orders),
         refresh_url=here if others_move else "",
         refreshing=others_move and asked.refresh,
         refusal=asked.refusal,
@@ -255,7 +256,7 @@ def game_page(contents: PageContents, asked: PageRequest, now: datetime) -> Game
         report_url=words.table_url("report", view.id),
         resign_url=words.table_url("resign", view.id) if may_leave(view) else "",
         clock=clock_of(view, said_with_pause(notes)),
-        orders=orders_of(view),
+        orders=orders_of(view, with_form=asked.orders),
         pending=pending,
         options=words.options_prose(view),
         rules_url=table_rules_url(view),
@@ -284,13 +285,15 @@ def _events(
     return replace(events, now=" ".join(filter(None, (events.now, tip.words))))
 
 
-def _fragment_url(here: str, view: GameView, choose: str, tip: ShownTip | None) -> str:
+def _fragment_url(here: str, view: GameView, choose: str, tip: ShownTip | None, *, orders: bool) -> str:
     """Return where the page fetches its next state, with the revision, version and deal that the reader has seen."""
     query: dict[str, int | str] = {"since": view.version, "deal": view.deal, "revision": view.revision}
     if choose:
         query["choose"] = choose
     if tip is not None:
         query["tip"] = tip.key
+    if orders:
+        query["orders"] = 1
     if view.status == "playing" and view.turn is None:
         query["ended"] = view.round
     return f"{here}?{urlencode(query)}"

@@ -211,6 +211,7 @@ def _asked(
         refusal=refusal,
         refresh=request.GET.get("refresh") != "off",
         shown=shown,
+        orders="orders" in request.GET or "stop" in request.POST,
     )
 
 

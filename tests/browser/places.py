@@ -274,8 +274,7 @@ def _bot_plays(page: Page, cast: Cast) -> None:
 
 def _orders(page: Page, cast: Cast) -> None:
     table = cast.table({**MANY, "turn": 1}, options={"interceptions": "super"})
-    page.goto(f"/games/{table.game.code}/")
-    page.locator("#orders > summary").click()
+    page.goto(f"/games/{table.game.code}/?orders=1")
 
 
 def _pending_orders(page: Page, cast: Cast) -> None:
@@ -284,8 +283,7 @@ def _pending_orders(page: Page, cast: Cast) -> None:
     orders = Orders(then_draw=True, first=(FirstPlay("g9"), FirstPlay("W6", "g")))
     Seat.objects.filter(game=table.game, index=0).update(orders=orders.to_row())
     Game.objects.filter(pk=table.game.pk).update(orders_at=now + timedelta(seconds=40))
-    page.goto(f"/games/{table.game.code}/")
-    page.locator("#orders > summary").click()
+    page.goto(f"/games/{table.game.code}/?orders=1")
 
 
 def _orders_before_the_start(page: Page, cast: Cast) -> None:

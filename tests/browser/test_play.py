@@ -371,15 +371,14 @@ def test_a_link_on_the_first_screen_opens_the_form(new_page: NewPage, alice: Use
     link = page.get_by_role("link", name="Want to jump in while away? Set a standing order.")
     expect(link).to_be_in_viewport()
     link.click()
-    expect(page.get_by_role("button", name="Save orders")).to_be_in_viewport()
+    expect(page.get_by_role("group", name="On a card that you can intercept")).to_be_in_viewport()
 
 
 def test_what_is_filled_in_stays_while_others_move(new_page: NewPage, alice: User, bob: User, charlie: User) -> None:
     table = over_days([alice, bob, charlie])
     owner, page = new_page(charlie), new_page(alice)
-    for one in (owner, page):
-        one.goto(f"/games/{table.game.code}/")
-    owner.locator("#orders > summary").click()
+    owner.goto(f"/games/{table.game.code}/?orders=1")
+    page.goto(f"/games/{table.game.code}/")
     owner.get_by_label("Play the same card", exact=True).check()
     owner.get_by_label("Green 9").check()
     page.get_by_role("button", name="Red 5").click()

@@ -62,7 +62,7 @@ def view(user: User, table: Table) -> Any:
 
 
 def page_of(table: Table, reader: User | None) -> GamePage:
-    return GamePage.of(logged_in(reader) if reader else Client(), table.game)
+    return GamePage.of(logged_in(reader) if reader else Client(), table.game, "?orders=1")
 
 
 def boxes(page: GamePage, name: str) -> list[tuple[str, bool]]:
@@ -281,7 +281,7 @@ def test_no_answer_to_others_depends_on_a_player_s_orders(table: Table, alice: U
 
 def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> None:
     browser = logged_in(alice)
-    page = GamePage.of(browser, table.game)
+    page = GamePage.of(browser, table.game, "?orders=1")
     assert "No standing order set" in page.text
     assert ("never", True) in boxes(page, "intercept")
     assert boxes(page, "keep") == [("r5", False), ("b1", False), ("b2", False)]
@@ -290,7 +290,7 @@ def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> 
         answer = browser.post(f"/games/{table.game.code}/orders/", fields)
         assert (answer.status_code, answer["Location"]) == (303, table.game.get_absolute_url())
     assert get(alice, table).json() == {**UNSET, "intercept": "face", "keep": ["r5", "b2"]}
-    shown = GamePage.of(browser, table.game)
+    shown = GamePage.of(browser, table.game, "?orders=1")
     assert "Standing order: play the same face in any colour" in shown.text
     assert [shown.chosen(name) for name in fields] == [["face"], ["r5", "b2"], ["1"], ["one_card", "hand_changed"]]
 
@@ -298,7 +298,10 @@ def test_the_form_shows_the_orders_and_saves_them(table: Table, alice: User) -> 
 def test_the_first_screen_leads_to_the_form(table: Table, alice: User, bob: User) -> None:
     def link(game: Game) -> list[str]:
         page = GamePage.of(logged_in(alice), game)
-        return [words_of(link) for link in page.links_to("#orders-form")]
+        assert not page.has(id="orders-form")
+        links = page.has(id="to-orders") + page.has(id="change-orders")
+        assert len(page.links_to(f"{game.get_absolute_url()}?orders=1#orders-form")) == links
+        return [words_of(link) for link in page.all("a", id="to-orders")]
 
     assert link(table.game) == ["No standing order set"]
     put(alice, table, {"intercept": "face"})

@@ -380,7 +380,7 @@ def test_the_page_says_what_orders_will_do_and_stops_them(three: list[User]) -> 
     url = table.game.get_absolute_url()
     answer = browser.post(f"{url}orders/", {"forced": "1", "stack": "take", "stop": ["one_card"], "call_uno": "1"})
     assert (answer.status_code, answer["Location"]) == (303, url)
-    page = GamePage.of(browser, table.game)
+    page = GamePage.of(browser, table.game, "?orders=1")
     assert "Your orders will draw." in page.text
     assert "Your orders will draw." in GamePage.of(browser, table.game, "?since=0&deal=1", fragment=True).told[1]
     assert [page.chosen(name) for name in ("forced", "stack", "stop", "then_draw")] == [
@@ -408,7 +408,7 @@ def test_the_form_says_what_would_happen_now(three: list[User]) -> None:
         ({"first": ["r8", ""], "stack": "take"}, "If it were your turn now: take 6."),
     ):
         browser.post(f"{table.game.get_absolute_url()}orders/", fields)
-        page = GamePage.of(browser, table.game)
+        page = GamePage.of(browser, table.game, "?orders=1")
         assert [words] == ([page.part("orders-would")] if page.has(id="orders-would") else [None])
     assert page.chosen("first") == ["r8", ""]
 
