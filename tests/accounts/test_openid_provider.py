@@ -54,13 +54,13 @@ def nobody(handler: Any) -> None:
 
 
 def silent(handler: Any) -> None:
-    time.sleep(2)
+    time.sleep(1.3)
 
 
 def half(handler: Any) -> None:
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{")
     handler.wfile.flush()
-    time.sleep(2)
+    time.sleep(1.3)
 
 
 def no_http(handler: Any) -> None:

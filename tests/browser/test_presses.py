@@ -48,13 +48,6 @@ def by_pointer(press: Callable[[Page, float, float], object]) -> Callable[[Page,
     return lambda page, control: partial(press, page, *middle(page, control))
 
 
-def pen(page: Page, x: float, y: float) -> None:
-    client = page.context.new_cdp_session(page)
-    for kind in ("mousePressed", "mouseReleased"):
-        press = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1, "pointerType": "pen"}
-        client.send("Input.dispatchMouseEvent", press)
-
-
 def by_key(name: str) -> Callable[[Page, str], Press]:
     def prepare(page: Page, control: str) -> Press:
         page.locator(control).focus()
@@ -75,7 +68,6 @@ def in_the_list(page: Page, control: str) -> Press:
 INPUTS: Final[dict[str, Callable[[Page, str], Press]]] = {
     "mouse": by_pointer(lambda page, x, y: page.mouse.click(x, y)),
     "touch": by_pointer(lambda page, x, y: page.touchscreen.tap(x, y)),
-    "pen": by_pointer(pen),
     "Enter": by_key("Enter"),
     "Space": by_key("Space"),
     "assistive technology": lambda page, control: lambda: page.locator(control).evaluate("(card) => card.click()"),

@@ -113,7 +113,6 @@ ANSWERS: Final[dict[str, dict[str, Any]]] = {
         "status": 403,
         "body": "<!doctype html><main id=main><p class=lead>This page is out of date.</p></main>",
     },
-    "too large": {"status": 413, "body": "<!doctype html><main id=main><p class=lead>Send less.</p></main>"},
     "too often": {
         "status": 429,
         "body": "<!doctype html><main id=main><p class=lead>Try again in 9 seconds.</p></main>",
@@ -122,7 +121,6 @@ ANSWERS: Final[dict[str, dict[str, Any]]] = {
 }
 SENTENCES: Final = {
     "forbidden": "This page is out of date.",
-    "too large": "Send less.",
     "too often": "Try again in 9 seconds.",
     "broken": "The server couldn’t do that (error 502). Reload the page.",
 }

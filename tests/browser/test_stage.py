@@ -17,7 +17,7 @@ from accounts.models import User
 from games.models import Game, Hand, Move, Seat
 from games.queries import Table
 from games.staff import tables
-from tests.browser.game_page import LEFT_EDGE, NewPage, after, first_choice, open_game, play, wait_for_me
+from tests.browser.game_page import LEFT_EDGE, NewPage, after, first_choice, load_game, open_game, play, wait_for_me
 from tests.browser.pauses import pause
 from tests.browser.places import DARK_SIDE, MANY, STACK, Cast
 from tests.browser.test_connection import DESK
@@ -251,7 +251,7 @@ def test_the_line_of_news_is_whole_on_small_screens(new_page: NewPage, cast: Cas
         Game.objects.filter(pk=game.pk).update(target=500)
         tables.void_round(game_id=game.pk, by=ann, reason="Asked for by all of them", now=timezone.now())
     page = new_page(cast.alice, script="localStorage.setItem('sounds', 'off')")
-    page.goto(game.get_absolute_url())
+    load_game(page, game)  # before the window gets small: on a phone the news lie over the tip at first
     title = page.locator("#news > summary")
     said = "Staff cancelled round 1" if what == "a round cancelled" else "3 things"
     expect(title).to_contain_text(f"So far {said}", use_inner_text=True)
@@ -270,7 +270,7 @@ def test_the_line_of_news_is_whole_on_small_screens(new_page: NewPage, cast: Cas
         assert Box(page.locator(".hand .card").last).top < height - 40, width
 
 
-@pytest.mark.parametrize("window", [(390, 844), (320, 568), (844, 390)])
+@pytest.mark.parametrize("window", [(320, 568), (844, 390)])
 def test_what_others_did_opens_once_over_the_table_of_a_phone(
     new_page: NewPage, cast: Cast, window: tuple[int, int]
 ) -> None:

@@ -74,9 +74,8 @@ def bot(site: str, token: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("preset", ["no-mercy", "flip"])
-def test_two_bots_play_a_game_to_its_end(site: str, alice: User, bob: User, preset: str) -> None:
-    options = lobby.TableChoices(preset=preset, players=2, bots=0)
+def test_two_bots_play_a_game_to_its_end(site: str, alice: User, bob: User) -> None:
+    options = lobby.TableChoices(players=2, bots=0)
     code = lobby.create_table(user=alice, choices=options, now=timezone.now()).game.code
     players = [bot(site, api_token(alice), "--until-over"), bot(site, api_token(bob), code, "--until-over")]
     for player in players:
