@@ -66,13 +66,13 @@ def plays(page: Page, number: int) -> None:
 def test_a_tap_lifts_a_card_where_turns_are_long(open_table: TableForTwo) -> None:
     page, table = open_table(hands=[HAND, ["r4", "g3", "W6"]], browser=TOUCH)
     line = page.locator("#lifted")
-    tap(card(page, "Red Draw Two"))
+    tap(card(page, "Red 5"))
+    expect(line).to_have_text("Red 5. It goes on red or on another 5. Press again to play it.")
+    assert line.bounding_box()["x"] >= 0  # type: ignore[index]  # it is visible
+    tap(card(page, "Red Draw Two"))  # the next card, whose corner stays uncovered; puts the other back
     expect(line).to_have_text(
         "Red Draw Two. Adds 2 to the stack. The next player draws it or stacks. Press again to play it."
     )
-    assert line.bounding_box()["x"] >= 0  # type: ignore[index]  # it is visible
-    tap(card(page, "Red 5"))  # puts the other back
-    expect(line).to_have_text("Red 5. It goes on red or on another 5. Press again to play it.")
     expect(page.locator(".lifted")).to_have_count(1)
     tap(page.locator("#headline"))
     expect(page.locator(".lifted, #lifted")).to_have_count(0)
