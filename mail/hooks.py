@@ -53,7 +53,8 @@ def store(*, user_id: int, url: str, form: str, mention: str, others: bool, now:
         hook = Hook.objects.select_for_update().filter(user=user_id).first()
         if not url and hook is None:
             raise Hook.DoesNotExist
-        settled = {"form": form, "mention": mention, "others": others}
+        since = (hook and hook.others_since) or now
+        settled = {"form": form, "mention": mention, "others_since": since if others else None}
         if hook is not None and url in ("", hook.url):
             for name, value in settled.items():
                 setattr(hook, name, value)

@@ -226,8 +226,9 @@ class Hook(models.Model):
     form = models.CharField(max_length=8, choices=Form, default=Form.AUTO)
     # The person's id in the chat, which a message about their turn mentions.
     mention = models.CharField(max_length=40, blank=True, default="")
-    # Whether it also gets the turns of the others at tables that the person hosts.
-    others = models.BooleanField(default=False)
+    # It also gets the turns of the others at tables that the person has opened since then: each of these tables said
+    # so to everybody who sat down.
+    others_since = models.DateTimeField(null=True, blank=True)
     # Signs what is posted (https://www.standardwebhooks.com). Encrypted (`common.encryption`).
     secret = models.CharField(max_length=300)
     created_at = models.DateTimeField()

@@ -11,7 +11,6 @@ from django.http import HttpRequest
 
 from accounts.models import User
 from games import announce
-from mail.models import Hook
 
 DECISIVE: Final = frozenset({"password", "is_active"})
 """Columns of a user whose change ends sessions."""
@@ -26,8 +25,6 @@ def connect() -> None:
     user_logged_out.connect(logged_out, dispatch_uid="games.live.logged_out")
     post_save.connect(saved, sender=User, dispatch_uid="games.live.saved")
     post_delete.connect(deleted, sender=User, dispatch_uid="games.live.deleted")
-    post_save.connect(hook_saved, sender=Hook, dispatch_uid="games.live.hook_saved")
-    post_delete.connect(hook_saved, sender=Hook, dispatch_uid="games.live.hook_deleted")
 
 
 def logged_out(request: HttpRequest, user: User | None, **_: object) -> None:
@@ -50,8 +47,3 @@ def saved(instance: User, created: bool, update_fields: Collection[str] | None =
 
 def deleted(instance: User, **_: object) -> None:
     announce.close_sockets(instance.pk)
-
-
-def hook_saved(instance: Hook, update_fields: Collection[str] | None = None, **_: object) -> None:
-    if update_fields is None or "others" in update_fields:  # tables say whose hook gets the turns there
-        announce.person_changed(instance.user_id, only_running=False)

@@ -90,7 +90,8 @@ LEFT JOIN games_noticesettings s ON s.user_id = u.id
 CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> i.switch)::boolean, i.usual) AS it) wants
 WHERE (i.to_guests OR NOT u.is_guest)
   AND CASE i.only_if WHEN 'has_push' THEN u.has_push WHEN 'has_hook' THEN u.has_hook
-      WHEN 'others' THEN u.has_hook AND EXISTS (SELECT FROM mail_hook h WHERE h.user_id = u.id AND h.others)
+      WHEN 'others' THEN u.has_hook
+          AND EXISTS (SELECT FROM mail_hook h WHERE h.user_id = u.id AND h.others_since <= %(opened)s)
       ELSE true END
 ORDER BY i.n
 ON CONFLICT DO NOTHING
@@ -128,6 +129,7 @@ def write(
     parameters: dict[str, Any] = {
         "game": game.pk if game else None,
         "version": game.version if game else 0,
+        "opened": game.created_at if game else None,
         "occasion": occasion,
         "now": now,
         "mover": mover,

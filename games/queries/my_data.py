@@ -105,7 +105,7 @@ def data_of(person: User) -> dict[str, Any]:
 
 
 def _hook(person: User) -> dict[str, Any] | None:
-    names = ("form", "mention", "others", "created_at", "ok_at", "failing_since", "last_error", "stopped_at")
+    names = ("form", "mention", "others_since", "created_at", "ok_at", "failing_since", "last_error", "stopped_at")
     hook = Hook.objects.filter(user=person).only("url", *names).first()
     return None if hook is None else {name: getattr(hook, name) for name in ("host", *names)}
 

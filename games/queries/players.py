@@ -59,7 +59,8 @@ def hook_owner_of(table: Table) -> str:
     """Return the name of the host if their hook gets the turns of everybody at this table, else "". Runs one query."""
     if table.game.host_id is None or table.game.terms.live:
         return ""
-    hook = Hook.objects.filter(user=table.game.host_id, others=True).select_related("user").first()
+    hooks = Hook.objects.filter(user=table.game.host_id, others_since__lte=table.game.created_at)
+    hook = hooks.select_related("user").first()
     return "" if hook is None else hook.user.name
 
 

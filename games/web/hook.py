@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.validators import RegexValidator
-from django.forms import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
@@ -22,6 +21,7 @@ from common import limits, outgoing
 from common.outgoing import OutgoingError
 from common.readers_language import say
 from common.say import N_
+from games.notices import inbox
 from games.notices.messages import test_message
 from games.web.http import SeeOther, form_status
 from mail import hooks
@@ -59,13 +59,16 @@ class HookForm(forms.Form):
         validators=[RegexValidator(r"\A[A-Za-z0-9]+\Z", "Use letters and digits only.")],
     )
     others = forms.BooleanField(
-        label="Also tell of the others’ turns at tables I host",
+        label="Also tell of the others’ turns at tables that I open from now on",
         required=False,
         help_text="For the channel of a group. The table says so to everybody before they sit down.",
     )
 
     def __init__(self, data: QueryDict | None, hook: Hook | None) -> None:
-        super().__init__(data, initial=None if hook is None else model_to_dict(hook, ["form", "mention", "others"]))
+        initial: dict[str, object] = {}
+        if hook is not None:
+            initial = {"form": hook.form, "mention": hook.mention, "others": hook.others_since is not None}
+        super().__init__(data, initial=initial)
         url = self.fields["url"]
         url.required = hook is None
         url.help_text = "Leave it empty to keep the one you have." if hook else "From the settings of your channel."
@@ -137,6 +140,9 @@ def test(request: HttpRequest) -> HttpResponse:
     user, now = _owner(request), timezone.now()
     found = _hook_of(user)
     tries.count([tries.Key.of(limits.HOOK_TESTS, user.pk)], now)
+    if inbox.mail_is_held():
+        messages.error(request, say.text("message", "This site sends nothing at the moment."))
+        return SeeOther.to("hook")
     error = send_test(found, test_message(user), now)
     if error:
         messages.error(request, say.text("notice", hooks.ERRORS[error]))

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("mention", models.CharField(blank=True, default="", max_length=40)),
-                ("others", models.BooleanField(default=False)),
+                ("others_since", models.DateTimeField(blank=True, null=True)),
                 ("secret", models.CharField(max_length=300)),
                 ("created_at", models.DateTimeField()),
                 ("ok_at", models.DateTimeField(blank=True, null=True)),

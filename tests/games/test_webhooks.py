@@ -22,7 +22,7 @@ from accounts import tries
 from accounts.models import CountedTry, User
 from common import limits
 from common.encryption import decrypt
-from games import announce, presence
+from games import presence
 from games.models import Notice
 from games.notices import player_notices
 from games.notices.inbox import entries_for
@@ -301,7 +301,7 @@ def test_silent_hooks_hold_up_no_mail_and_share_a_short_time(table: Table, alice
 @pytest.fixture
 def hosted(alice: User, bob: User, receiver: Receiver) -> Table:
     """Return Alice's table, where it is Bob's turn, and her hook hears of it."""
-    hook_of(alice, receiver.url, others=True, mention="123", form="slack")
+    hook_of(alice, receiver.url, others_since=NOON - timedelta(days=36500), mention="123", form="slack")
     return table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + 24 * HOUR, turn_since=NOON)
 
 
@@ -316,9 +316,11 @@ def test_the_hook_of_a_host_gets_the_turns_of_others(hosted: Table, alice: User,
 def test_the_hook_of_a_host_gets_no_turns_of_others_unless_asked(
     hosted: Table, alice: User, receiver: Receiver
 ) -> None:
-    Hook.objects.update(others=False)
-    player_notices.deal(hosted, now=NOON)
-    assert states() == []
+    later = hosted.game.created_at + MINUTE  # when nobody at this table has read of it
+    for since in (None, later):
+        Hook.objects.update(others_since=since)
+        player_notices.deal(hosted, now=NOON)
+        assert states() == []
 
 
 def test_a_turn_of_another_is_not_posted_if_they_look_or_have_moved(
@@ -349,9 +351,9 @@ def test_a_turn_of_another_is_posted_once_if_they_were_on_turn_twice(
 
 def test_whoever_comes_to_the_table_reads_that_a_channel_hears_of_turns(alice: User, client: Client) -> None:
     table = open_table(alice)
-    hook_of(alice, others=True)
+    hook_of(alice, others_since=table.created_at)
     assert "alice’s channel hears of turns here." in text_of(client.get(table.get_absolute_url()))
-    Hook.objects.update(others=False)
+    Hook.objects.update(others_since=table.created_at + MINUTE)
     assert "channel hears" not in text_of(client.get(table.get_absolute_url()))
 
 
@@ -369,7 +371,8 @@ def test_a_hook_is_added_changed_and_removed(as_alice: Client, alice: User, rece
     secret = page.one(id="new-secret").get("value", "")
     hook = Hook.objects.get()
     alice.refresh_from_db()
-    assert (hook.user, hook.url, hook.mention, hook.others) == (alice, receiver.url, "123", True)
+    assert (hook.user, hook.url, hook.mention) == (alice, receiver.url, "123")
+    assert hook.others_since
     assert decrypt(hook.secret) == secret != hook.secret
     assert alice.has_hook
     page = Page(as_alice.get(URL))
@@ -384,23 +387,13 @@ def test_a_hook_is_added_changed_and_removed(as_alice: Client, alice: User, rece
     assert renewed != secret
     saved(as_alice, form="json")
     hook.refresh_from_db()
-    assert (hook.url, hook.form, hook.mention, hook.others) == (receiver.url, "json", "", False)
+    assert (hook.url, hook.form, hook.mention) == (receiver.url, "json", "")
+    assert not Hook.objects.filter(others_since__isnull=False).exists()
     assert decrypt(hook.secret) == renewed
 
     as_alice.post(f"{URL}remove/")
     alice.refresh_from_db()
     assert (Hook.objects.exists(), alice.has_hook) == (False, False)
-
-
-def test_open_pages_of_tables_follow_what_they_say_of_a_hook(
-    as_alice: Client, alice: User, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(announce, "person_changed", lambda user_id, only_running: asked.append(user_id))
-    saved(as_alice, url=receiver.url, others="on")
-    saved(as_alice)
-    as_alice.post(f"{URL}remove/")
-    assert asked == [alice.pk] * 3
 
 
 @pytest.mark.parametrize(
