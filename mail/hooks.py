@@ -50,7 +50,8 @@ def store(*, user_id: int, url: str, form: str, mention: str, others: bool, now:
     :raises Hook.DoesNotExist: `url` is empty, and there is none.
     """
     with transaction.atomic():
-        hook = Hook.objects.select_for_update().filter(user=user_id).first()
+        _lock(user_id)
+        hook = hook_of(user_id)
         if not url and hook is None:
             raise Hook.DoesNotExist
         since = (hook and hook.others_since) or now
@@ -72,11 +73,11 @@ def store(*, user_id: int, url: str, form: str, mention: str, others: bool, now:
 def remove(*, user_id: int) -> str:
     """Delete a person's hook, and return its host, or "" if there is none."""
     with transaction.atomic():
-        hook = Hook.objects.select_for_update().filter(user=user_id).first()
+        _lock(user_id)
+        hook = hook_of(user_id)
         if hook is None:
             return ""
         hook.delete()
-        _set_has_hook(user_id, has=False)
         return hook.host
 
 
@@ -89,6 +90,7 @@ def renew_secret(*, user_id: int) -> str:
 def try_again(*, user_id: int) -> bool:
     """Post to a person's hook again, and forget its failures; return False if there is none."""
     with transaction.atomic():
+        _lock(user_id)
         found = Hook.objects.filter(user=user_id).update(**_WORKING)
         if found:
             _set_has_hook(user_id, has=True)
@@ -97,12 +99,13 @@ def try_again(*, user_id: int) -> bool:
 
 def arrived(hook: Hook, now: datetime) -> None:
     """Store that a message has arrived."""
-    Hook.objects.filter(pk=hook.pk, url=hook.url).update(ok_at=now, **_WORKING)
+    Hook.objects.filter(pk=hook.pk, url=hook.url, stopped_at=None).update(ok_at=now, **_WORKING)
 
 
 def failed(hook: Hook, error: str, now: datetime) -> datetime:
     """Store that a message has not arrived, and return when to try again. Stops a hook that fails for too long."""
     with transaction.atomic():
+        _lock(hook.user_id)
         stored = Hook.objects.select_for_update().filter(pk=hook.pk, url=hook.url, stopped_at=None).first()
         if stored is None:  # its owner has changed it meanwhile
             return now + WAITS[0]
@@ -123,6 +126,11 @@ _WORKING: Final = {"failures": 0, "failing_since": None, "last_error": "", "retr
 
 def _new_secret() -> str:
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def _lock(user_id: int) -> None:
+    """Lock the person, as staff acts do, before what is stored of their hook changes."""
+    list(get_user_model().objects.select_for_update(no_key=True).filter(pk=user_id).values("pk"))
 
 
 def _set_has_hook(user_id: int, *, has: bool) -> None:

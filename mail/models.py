@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.postgres.indexes import BrinIndex
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 
 from common.say import N_
@@ -245,7 +246,13 @@ class Hook(models.Model):
     stopped_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
-        return f"hook of {self.user_id}"
+        return f"the webhook of person {self.user_id}"
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete the hook, and note that the person has none."""
+        with transaction.atomic():
+            get_user_model().objects.filter(pk=self.user_id).update(has_hook=False)
+            return super().delete(*args, **kwargs)
 
     @property
     def host(self) -> str:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client, override_settings
@@ -19,6 +20,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts import tries
+from accounts.actions import reencrypt_columns
 from accounts.models import CountedTry, User
 from common import limits
 from common.encryption import decrypt
@@ -449,6 +451,19 @@ def test_an_unreadable_secret_is_told_and_holds_up_nobody(
     as_alice.force_login(alice)
     as_alice.post(f"{URL}test/")
     assert "Its secret cannot be read" in Page(as_alice.get(URL)).text
+
+
+def test_the_secret_is_encrypted_again_with_a_new_key(alice: User) -> None:
+    with override_settings(SECRET_KEY="the key with which the secret was encrypted"):
+        secret = decrypt(hook_of(alice).secret)
+        with override_settings(SECRET_KEY="a newer key", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+            reencrypt_columns()
+            with override_settings(SECRET_KEY_FALLBACKS=[]):
+                assert decrypt(Hook.objects.get().secret) == secret
+    with override_settings(SECRET_KEY="a key that decrypts nothing", SECRET_KEY_FALLBACKS=[]):
+        assert reencrypt_columns(drop_unreadable=True).unreadable == [f"the webhook of person {alice.pk}"]
+    alice.refresh_from_db()
+    assert (Hook.objects.exists(), alice.has_hook) == (False, False)
 
 
 def test_guests_have_no_hook(client: Client) -> None:
