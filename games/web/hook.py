@@ -23,6 +23,7 @@ from common.readers_language import say
 from common.say import N_
 from games.notices import inbox
 from games.notices.messages import test_message
+from games.notices.preferences import HELD
 from games.web.http import SeeOther, form_status
 from mail import hooks
 from mail.channels.hook import send_test
@@ -139,6 +140,9 @@ def test(request: HttpRequest) -> HttpResponse:
     """
     user, now = _owner(request), timezone.now()
     found = _hook_of(user)
+    if inbox.mail_is_held():  # a restored copy must not write to real people
+        messages.error(request, say.text("notice", HELD))
+        return SeeOther.to("hook")
     tries.count([tries.Key.of(limits.HOOK_TESTS, user.pk)], now)
     if inbox.mail_is_held():
         messages.error(request, say.text("message", "This site sends nothing at the moment."))

@@ -174,11 +174,12 @@ def test_nobody_without_a_hook_has_a_row(table: Table, alice: User) -> None:
     assert states() == []
 
 
-def test_a_held_site_posts_nothing(table: Table, alice: User, receiver: Receiver) -> None:
+def test_a_held_site_posts_nothing(table: Table, as_alice: Client, alice: User, receiver: Receiver) -> None:
     hook_of(alice, receiver.url)
     player_notices.deal(table, now=NOON)
     outbox.hold(why="restored", now=NOON)
     deliver()
+    assert "on hold" in Page(as_alice.post(f"{URL}test/", follow=True)).text
     assert (receiver.requests, states()) == ([], [("waiting", "")])
 
 
