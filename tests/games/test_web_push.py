@@ -23,14 +23,15 @@ from pytest_django.fixtures import Settings
 from accounts import actions as account_actions
 from accounts import log_ins
 from accounts.models import Session, User
+from common import outgoing
 from games import presence
 from games.models import Game, Notice, NoticeSettings
-from games.notices import devices, messages, player_notices, reminders, source
+from games.notices import devices, messages, player_notices, reminders
 from games.notices.kinds import KINDS
 from games.queries import Table, backlog
 from games.rules import EVENTS
 from mail import claims, outbox, site_keys, web_push
-from mail.channels.push import MOST_REFUSALS, PUSH, payload, wait_asked
+from mail.channels.push import MOST_REFUSALS, payload, wait_asked
 from mail.models import PushSubscription
 from mail.sources import Message
 from tests.conftest import logged_in
@@ -234,11 +235,22 @@ def test_of_several_devices_none_is_notified_twice(
     assert state() == ("sent", "")
 
 
-def test_a_sender_that_dies_between_request_and_answer_sends_no_second_one(table: Table, service: PushService) -> None:
-    (row,), _ = outbox.claim(PUSH, source.SOURCE, now=DUE)
-    claims.hand_over([row], DUE)
+def test_a_sender_that_dies_before_the_answer_sends_no_second_one(
+    table: Table, service: PushService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = outgoing.post
+
+    def die(*arguments: Any) -> Any:
+        post(*arguments)
+        raise SystemExit
+
+    monkeypatch.setattr(outgoing, "post", die)
+    with pytest.raises(SystemExit):
+        deliver()
+    monkeypatch.undo()
+    deliver(DUE + claims.STALE)
     deliver(DUE + claims.STALE + SECOND)
-    assert (service.got, state()) == ([], ("failed", "unsure"))
+    assert (len(service.got), state()) == (1, ("failed", "unsure"))
 
 
 def looks(table: Table, alice: User) -> None:
