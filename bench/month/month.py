@@ -50,7 +50,7 @@ PACES: Final = ("fast", "fast", "standard", "standard", "slow")
 TURN_KINDS: Final = frozenset({TURN, DEADLINE})
 """Mails that may come at night: of a turn that ends soon after it, and a summary at its chosen hour."""
 ORDERS: Final = {"forced": True, "stop": ()}
-"""The standing orders of everybody in a month with orders: a turn with one possible move waits for nobody."""
+"""The standing orders of everybody in a month with orders: a turn in which only one card fits waits for nobody."""
 EXPECTED: Final = frozenset({"stale", "over", "not_your_turn", "paused", "nothing_owed", "nobody_to_catch"})
 """Refusals of a move that are fine, because the game has changed meanwhile."""
 

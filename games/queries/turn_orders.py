@@ -20,8 +20,10 @@ def move_by_order(orders: Orders, position: rules.Position, seat: int, options: 
         return None
     legal = [move for move in rules.legal_moves(position, seat, options) if move.kind in rules.TURN_MOVES]
     chosen = _answer(orders, legal) if position.pending is not None and orders.stack != ASK else []
-    if not chosen and orders.forced and len({(move.kind, move.card) for move in legal}) == 1:
-        chosen = legal
+    if not chosen and orders.forced:
+        # Almost all tables allow to draw although a card fits. That is no reason to wait.
+        needed = [move for move in legal if move.kind not in ("draw", "pass")] or legal
+        chosen = needed if len({(move.kind, move.card) for move in needed}) == 1 else []
     for play in orders.first:
         chosen = chosen or [move for move in legal if move.card == play.card]
     if not chosen and orders.then_draw:

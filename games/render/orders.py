@@ -61,7 +61,7 @@ ORDER_ENDED: Final = {
     TAKE: N_("Your order to take what you owe has ended."),
     LOWEST: N_("Your order to answer with your lowest draw card has ended."),
     HIGHEST: N_("Your order to answer with your highest draw card has ended."),
-    FORCED: N_("Your order to make the only possible move has ended."),
+    FORCED: N_("Your order to play the only card that fits has ended."),
     FIRST: N_("Your order to play some cards first has ended."),
     THEN_DRAW: N_("Your order to draw has ended."),
     SEVERAL: N_("Your orders for your turn have ended."),

@@ -86,12 +86,12 @@ OWED: Final = {"pending": {"total": 2, "value": 2, "by": "+2"}, "discard_pile": 
         ("r5 b1 g2", {}, {}, []),
         ("r5 r1 g2", {"forced": True}, {}, []),
         ("b1 g2 g4", {"first": [{"card": "b1"}]}, {}, []),
-        # Only one move is legal: a draw, a play where the table has no voluntary draw, or taking what is owed.
+        # Only one card fits, or none does: a play, a draw, or taking what is owed.
+        ("r5 b1 g2", {"forced": True}, {}, ["play r5"]),
         ("b1 g2 g4", {"forced": True}, {}, ["draw"]),
-        ("r5 b1 g2", {"forced": True}, {"options": {"voluntary_draw": False}}, ["play r5"]),
         ("b1 g2", {"forced": True}, OWED, ["take"]),
         # The colour of a wild is the one held most, of the rest of the hand.
-        ("W b1 b2 g4", {"forced": True}, {"options": {"voluntary_draw": False}}, ["play W color b"]),
+        ("W b1 b2 g4", {"forced": True}, {}, ["play W color b"]),
         # Cards to play first
         ("r5 r1 g2", {"first": [{"card": "b1"}, {"card": "r1"}, {"card": "r5"}]}, {}, ["play r1"]),
         ("W b1 b2", {"first": [{"card": "W", "color": "g"}]}, {}, ["play W color g"]),
@@ -100,14 +100,10 @@ OWED: Final = {"pending": {"total": 2, "value": 2, "by": "+2"}, "discard_pile": 
         ("r5 b1 g2", {"then_draw": True}, {}, ["draw"]),
         ("r5 b1", {"first": [{"card": "r5"}]}, {}, ["play r5 uno"]),
         ("r5 b1", {"first": [{"card": "r5"}], "call_uno": False}, {}, ["play r5"]),
-        # The drawn card is played first, kept where that is allowed, or left to the player.
+        # What follows a draw: the card is kept where that is allowed, or played if the orders say so.
         ("b1 g2", {"then_draw": True}, {"draw_pile": ["r9", "b9"]}, ["draw", "pass"]),
         ("b1 g2", {"then_draw": True, "first": [{"card": "r9"}]}, {"draw_pile": ["r9", "b9"]}, ["draw", "play r9"]),
-        ("b1 g2", {"forced": True}, {"draw_pile": ["r9", "b9"]}, ["draw"]),
-        (
-            "b1 g2", {"forced": True}, {"draw_pile": ["r9", "b9"], "options": {"drawn_must_play": True}},
-            ["draw", "play r9"],
-        ),
+        ("b1 g2", {"forced": True}, {"draw_pile": ["r9", "b9"]}, ["draw", "play r9"]),
     ],
 )  # fmt: skip
 def test_the_first_order_that_fits_is_played(
