@@ -471,9 +471,9 @@ PLACES: Final[Mapping[str, Mapping[str, Open]]] = {
 IN_EVERY_BROWSER: Final[Mapping[str, Visit]] = {
     "home": _home,
     "game": game(MANY),
+    "new-table": at("/tables/new/"),
     "lobby": _lobby,
     "replay": _replay("?n=20"),
-    "new-table": at("/tables/new/"),
     "account": at("/accounts/me/"),
 }
-"""The pages that are opened in Firefox and WebKit too."""
+"""The pages that are opened in Firefox and WebKit too, the last three in a long run only."""

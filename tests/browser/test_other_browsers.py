@@ -1,6 +1,6 @@
 """The pages that players use most, in Firefox and in Safari's engine, WebKit.
 
-`NOMERCY_SCREENSHOTS=folder` stores screenshots.
+`NOMERCY_SCREENSHOTS=folder` stores screenshots. `NOMERCY_ALL_WIDTHS=1` opens more pages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 import pytest
 from django.conf import settings
 
-from tests.browser.checks import COVERED_CONTROLS, STRETCHED_PICTURES, TOO_WIDE
+from tests.browser.checks import ALL_WIDTHS, COVERED_CONTROLS, STRETCHED_PICTURES, TOO_WIDE
 from tests.browser.places import IN_EVERY_BROWSER, Cast
 from tests.conftest import logged_in
 from tests.support.firefox import running_firefox
@@ -24,6 +24,7 @@ from tests.support.webkit import running_webkit
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
 SIZES = ((390, 844), (1280, 800))
+PAGES: Final = tuple(IN_EVERY_BROWSER) if ALL_WIDTHS else ("home", "game", "new-table")
 FAULTY: Final = """<!DOCTYPE html>
 <meta http-equiv="Content-Security-Policy" content="script-src 'self' 'unsafe-inline'; img-src 'self'">
 <script>console.error("told"); Promise.reject(new Error("rejected")); missing();</script>
@@ -73,7 +74,7 @@ def window(running: Window) -> Iterator[Window]:
     running.leave()
 
 
-@pytest.mark.parametrize("name", IN_EVERY_BROWSER)
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_its_window_without_covered_controls_or_errors(
     window: Window, site: str, cast: Cast, name: str, request: pytest.FixtureRequest
 ) -> None:

@@ -46,7 +46,7 @@ pytestmark = pytest.mark.long
 
 NAMES = ("Ann", "Bob", "Cyn", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon")
 games = settings(
-    max_examples=int(os.environ.get("PROPERTY_EXAMPLES", "15")),
+    max_examples=int(os.environ.get("PROPERTY_EXAMPLES", "10")),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
