@@ -36,7 +36,7 @@ from tests.conftest import Figure, logged_in
 from tests.faults.state import faulty_games, stored
 from tests.support.tables import now_of
 
-REQUESTS = int(os.environ.get("FUZZ", "8"))
+REQUESTS = int(os.environ.get("FUZZ", "5"))
 CALLS = [f"{method.upper()} {path}" for path, calls in api.get_openapi_schema()["paths"].items() for method in calls]
 SLOW = list(HealthCheck)
 MAKE_A_MOVE = "POST /api/v1/games/{code}/moves"
