@@ -377,6 +377,8 @@ def _turn(view: GameView, now: datetime, new: Sequence[LogLine]) -> str:
         return spoken_headline(view)
     again = bool(new) and all(line.is_of(view.you) for line in new)
     parts = [say.text("announcement", "Your turn again.") if again else say.text("announcement", "Your turn.")]
+    if again and seen.phase == "drawn":
+        parts = []  # The turn goes on after the draw.
     named = bool(new) and any(_names_card(view, event) for event in new[-1].events)
     if seen.phase == "drawn" and named:
         parts.append(say.text("announcement", N_("Play it.") if view.options.drawn_must_play else N_("Play or keep?")))

@@ -53,10 +53,7 @@ ROWS: Final[dict[str, Row]] = {
     "shed": Row(
         N_("{seat} sheds {cards}."),
         N_("You shed {cards}."),
-        short=Row(
-            _any(N_("{seat} sheds {n} {color}.")),
-            _any(N_("You shed {n} {color}.")),
-        ),
+        short=Row(_any(N_("{seat} sheds {n}.")), _any(N_("You shed {n}."))),
     ),
     "called_uno": Row(N_("{seat} calls UNO."), N_("You call UNO.")),
     "uno_due": Row(
@@ -129,7 +126,7 @@ ROWS: Final[dict[str, Row]] = {
         (N_("{seat} turns over {n} card: {cards}."), N_("{seat} turns over {n} cards: {cards}.")),
         (N_("You turn over {n} card: {cards}."), N_("You turn over {n} cards: {cards}.")),
         short=Row(
-            (N_("{seat} turns over {n} card and keeps it."), N_("{seat} turns over {n} cards and keeps them.")),
+            _any(N_("{seat} turns over {n}.")),
             (N_("You turn over {n} card: {cards}."), N_("You turn over {n} cards: {cards}.")),
         ),
     ),

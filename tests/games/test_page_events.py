@@ -273,11 +273,11 @@ def test_a_debt_and_a_second_turn_in_a_row_are_said_once() -> None:
 def test_a_drawn_card_is_named_once() -> None:
     drew = Event("drew", 0, amount=1, cards=("r5",), reason="turn")
     classic = seen(DRAWN_IN_CLASSIC, preset="classic")
-    for view, now in ((seen(DRAWN), "Your turn again. Play it."), (classic, "Your turn again. Play or keep?")):
+    for view, now in ((seen(DRAWN), "Play it."), (classic, "Play or keep?")):
         found = told(view, drew, seat=0)
         assert (found.events[0].text, found.events[0].kept, found.now) == ("You draw Red 5.", True, now)
     two = Event("drew", 0, amount=2, cards=("b1", "r5"), reason="turn")
-    assert told(seen(DRAWN), two, seat=0).now == "Your turn again. You drew Red 5: play it."
+    assert told(seen(DRAWN), two, seat=0).now == "You drew Red 5: play it."
 
 
 def test_the_deadline_is_said_within_its_last_hour_unless_only_bots_wait() -> None:
