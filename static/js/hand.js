@@ -200,7 +200,8 @@ onPageShown(({ first, posted }) => {
   if (byTouch || document.querySelector("[data-out-of-turn], [data-confirm=all]")) prepare();
   enhance();
   const lost = !first && before !== document.body && document.activeElement === document.body;
-  const another = follow(posted || lost ? document.querySelector("#hand-cards [data-focus]") : null);
+  const drawn = posted || lost ? document.querySelector("#hand-cards [data-focus]") : null;
+  const another = follow(drawn);
   const onTurn = Boolean(hand()?.classList.contains("on-turn"));
   // A roulette: the hand can do nothing before a colour is chosen.
   const asked = !first && onTurn && !wasOnTurn && inHand() && document.querySelector("#chooser [data-focus]");
@@ -209,5 +210,6 @@ onPageShown(({ first, posted }) => {
   wasOnTurn = onTurn;
   if (first || !(another || unnamed)) return;
   if (another) markNew(cards()[slot], { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet
-  tell();
+  const named = drawn || document.getElementById("events").dataset.now.includes(`: ${chosen.name}`); // by what is said anyway
+  if (!named) tell();
 });

@@ -142,7 +142,7 @@ def hears_at(page: Page, key: str, text: str) -> None:
 def test_a_drawn_card_is_selected_and_said_and_the_keys_say_what_to_do(open_table: TableForTwo) -> None:
     page, _ = at_hand(open_table, ["b1", "b2", "y9"], draw_pile=["r8"] * 9)
     page.keyboard.press("x")
-    hears(page, "Selected: Red 8.")
+    hears(page, "You draw Red 8. Play it.")  # No sentence names it again.
     is_on(page, "Red 8")
     page.keyboard.press("ArrowDown")
     is_on(page, "Yellow 9")
@@ -170,17 +170,25 @@ def test_the_keyboard_stays_on_its_card_when_the_hand_changes(open_table: TableF
     is_on(page, "Blue 2", in_list=in_list)
 
 
-@pytest.mark.parametrize("in_list", [True, False])
-def test_after_a_played_card_the_first_that_fits_is_selected_and_said(open_table: TableForTwo, in_list: bool) -> None:
-    page, table = at_hand(open_table, ["r5", "b1", "b2", "b9"], ["r2", "g3", "g6"], in_list=in_list)
+@pytest.mark.parametrize(
+    ("in_list", "hand", "first", "said"),
+    [
+        (True, ["r5", "b1", "b2", "b9"], "b2", "bob: Red 2. Your turn. 1 of 3 fits: Blue 2."),
+        (False, ["r5", "r6", "r7", "r8", "r9"], "r6", "Selected: Red 6. Your turn. 4 of 4 fit."),
+    ],
+)
+def test_after_a_played_card_the_first_that_fits_is_selected_and_said_once(
+    open_table: TableForTwo, in_list: bool, hand: list[str], first: str, said: str
+) -> None:
+    page, table = at_hand(open_table, hand, ["r2", "g3", "g6"], in_list=in_list)
     page.keyboard.press("Enter")
     shows(page, 1)
     play(table, 1, "play r2")
-    hears(page, "Selected: Blue 2.")
+    hears(page, said)
     pause(page)
     page.keyboard.press("Enter")
     shows(page, 3)
-    assert log_of(table)[-1] == "0 play b2"
+    assert log_of(table)[-1] == f"0 play {first}"
 
 
 @pytest.mark.parametrize(
