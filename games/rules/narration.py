@@ -127,7 +127,7 @@ ROWS: Final[dict[str, Row]] = {
         (N_("You turn over {n} card: {cards}."), N_("You turn over {n} cards: {cards}.")),
         short=Row(
             _any(N_("{seat} turns over {n}.")),
-            (N_("You turn over {n} card: {cards}."), N_("You turn over {n} cards: {cards}.")),
+            (N_("You turn over {cards}."), N_("You turn over {n}: {cards}.")),
         ),
     ),
     "reshuffled": Row(

@@ -137,7 +137,7 @@ def test_a_sentence_addresses_the_target() -> None:
         ),
         (
             Event("turned_over", 1, amount=4, cards=("r1", "r3", "g4", "b9"), color="b"),
-            "You turn over 4 cards: 2 red, 1 green, 1 blue.",
+            "You turn over 4: 2 red, 1 green, 1 blue.",
             "Bob turns over 4.",
         ),
         (Event("shed", 1, cards=("r1", "r3"), color="r"), "You shed 2.", "Bob sheds 2."),
