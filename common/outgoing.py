@@ -34,7 +34,7 @@ MOST_CONNECTIONS: Final = 3
 """The most addresses of a host that are tried."""
 PORTS: Final = (443, 8443)
 tls_context: Final = cache(ssl.create_default_context)  # it reads the root certificates, which takes 50 ms
-_URL: Final = re.compile(r"[!#-;=?-\[\]_a-z~]{1,2048}", re.IGNORECASE)
+_URL: Final = re.compile(r"[!#-;=?-\[\]_a-zA-Z~]{1,2048}")  # IGNORECASE would match ſ and K
 # The last part begins with a letter, unlike in `127.1` and `0x7f000001`, which resolvers take for addresses.
 _HOST: Final = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z][a-z0-9-]{0,61}[a-z0-9]")
 # Of IPv6 only 2000::/3 is given to hosts. Python's `is_global` depends on its version in the others, and is true for
@@ -112,7 +112,7 @@ def post(
             return Answer(response.status, response.getheader("Retry-After"))
     except ssl.SSLCertVerificationError as error:
         raise OutgoingError("certificate") from error
-    except (OSError, HTTPException, ValueError) as error:  # ValueError: something that no server should answer
+    except (OSError, HTTPException, ValueError) as error:  # `http.client` parses headers like a mail, which may fail
         raise OutgoingError("silent") from error
 
 

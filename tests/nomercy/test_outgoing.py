@@ -194,6 +194,8 @@ def test_a_host_is_looked_up_once_for_a_request() -> None:
         ("https://hook.example/\r\nX: y", "url"),
         ("https://hook.example/ a", "url"),
         ("https://bücher.example/", "url"),
+        ("https://hook.example/\N{LATIN SMALL LETTER LONG S}", "url"),
+        ("https://hoo\N{KELVIN SIGN}.example/", "url"),
         ("https://hook.example/" + "a" * 2048, "url"),
         ("https://-hook.example/", "name"),
         ("https://hook..example/", "name"),
@@ -248,8 +250,11 @@ def wait(link: socket.socket) -> None:
 @pytest.mark.usefixtures("allowed")
 @pytest.mark.parametrize(
     "answer",
-    [wait, drip(b""), drip(b"HTTP/1.1 200 OK\r\nA: "), b"", b"SSH-2.0\r\n\r\n"],
-    ids=["nothing", "slow status", "slow header", "closed", "not HTTP"],
+    [
+        *(wait, drip(b""), drip(b"HTTP/1.1 200 OK\r\nA: "), b"", b"SSH-2.0\r\n\r\n"),
+        b"HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary*=undefined''a\r\n\r\n",
+    ],
+    ids=["nothing", "slow status", "slow header", "closed", "not HTTP", "not parsable"],
 )
 def test_a_server_that_does_not_answer_holds_nobody(answer: bytes | Callable[[socket.socket], None]) -> None:
     with serving(answer) as server:
