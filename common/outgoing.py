@@ -9,15 +9,15 @@ from __future__ import annotations
 import io
 import re
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from socket import SOCK_STREAM, create_connection, getaddrinfo, socket
-from threading import Thread
+from socket import SHUT_RDWR, SOCK_STREAM, create_connection, getaddrinfo, socket
+from threading import Thread, Timer
 from time import monotonic
 from typing import Final, Literal, cast
 from urllib.parse import SplitResult, urlsplit
@@ -97,6 +97,7 @@ def post(
     try:
         with ExitStack() as opened:
             link = opened.enter_context(_connect(addresses, port, until))
+            opened.enter_context(_ended(link, until))
             if parts.scheme == "https":
                 link.settimeout(_left(until))  # of the whole handshake
                 link = opened.enter_context(tls_context().wrap_socket(link, server_hostname=host))
@@ -114,6 +115,28 @@ def post(
         raise OutgoingError("certificate") from error
     except (OSError, HTTPException, ValueError) as error:  # `http.client` parses headers like a mail, which may fail
         raise OutgoingError("silent") from error
+
+
+@contextmanager
+def _ended(link: socket, until: float) -> Iterator[None]:
+    """Shut a connection down at this time of `monotonic`.
+
+    A timeout of the socket does not suffice: OpenSSL reads on, and looks at no time, while messages come that are about
+    TLS itself (RFC 8446, 4.6).
+    """
+    with link.dup() as same:  # TLS takes the socket over
+
+        def end() -> None:
+            with suppress(OSError):  # the other side has left
+                same.shutdown(SHUT_RDWR)
+
+        timer = Timer(_left(until), end)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
 
 
 class _Limited(io.RawIOBase):
