@@ -9,29 +9,24 @@ from __future__ import annotations
 import io
 import re
 import ssl
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from socket import SHUT_RDWR, SOCK_STREAM, create_connection, getaddrinfo, socket
 from threading import Thread, Timer
 from time import monotonic
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-SECONDS: Final = 8.0
-"""How long a request may take in all: looking up the host, the certificate, sending and reading."""
-SAVING_SECONDS: Final = 3.0
-"""How long the host is looked up while somebody waits for their form."""
-MOST_BYTES: Final = 65_536
-"""The most bytes of an answer that are read. They are dropped, but a server may take an early end for a failure."""
-MOST_CONNECTIONS: Final = 3
-"""The most addresses of a host that are tried."""
+SECONDS: Final = 8.0  # for looking up the host, the certificate, sending and reading
+SAVING_SECONDS: Final = 3.0  # for looking up the host while somebody waits for their form
+MOST_BYTES: Final = 65_536  # of an answer: they are dropped, but some servers take an early end for a failure
+MOST_CONNECTIONS: Final = 3  # addresses of a host that are tried
 PORTS: Final = (443, 8443)
 tls_context: Final = cache(ssl.create_default_context)  # it reads the root certificates, which takes 50 ms
 _URL: Final = re.compile(r"[!#-;=?-\[\]_a-zA-Z~]{1,2048}")  # IGNORECASE would match ſ and K
@@ -39,18 +34,14 @@ _URL: Final = re.compile(r"[!#-;=?-\[\]_a-zA-Z~]{1,2048}")  # IGNORECASE would m
 _HOST: Final = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z][a-z0-9-]{0,61}[a-z0-9]")
 # Of IPv6 only 2000::/3 is given to hosts. Python's `is_global` depends on its version in the others, and is true for
 # addresses that contain an IPv4 address: 2001::/32 (Teredo) and 2002::/16 (6to4) here, the rest outside of 2000::/3.
-_UNICAST: Final = ip_network("2000::/3")
-_NOT_IPV4: Final = ("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/3")
-_NOT_IPV6: Final = ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
-_NOT_OF_HOSTS: Final = [*map(ip_network, (*_NOT_IPV4, *_NOT_IPV6))]
+_NO_HOSTS: Final = "100.64.0.0/10 192.0.0.0/24 192.88.99.0/24 224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20"
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str], Sequence[str]]
 Rule = Literal["", "off", "url", "https", "user", "port", "name", "host", "private"]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The status of an answer, and its header `Retry-After`: seconds or a date (RFC 9110, 10.2.3), or None."""
 
     status: int
@@ -97,7 +88,10 @@ def post(
     try:
         with ExitStack() as opened:
             link = opened.enter_context(_connect(addresses, port, until))
-            opened.enter_context(_ended(link, until))
+            # Timeouts do not suffice: OpenSSL reads on while messages about TLS itself come (RFC 8446, 4.6).
+            timer = Timer(_left(until), _shut_down, [opened.enter_context(link.dup())])  # TLS takes the socket over
+            timer.start()
+            opened.callback(timer.cancel)
             if parts.scheme == "https":
                 link.settimeout(_left(until))  # of the whole handshake
                 link = opened.enter_context(tls_context().wrap_socket(link, server_hostname=host))
@@ -117,26 +111,9 @@ def post(
         raise OutgoingError("silent") from error
 
 
-@contextmanager
-def _ended(link: socket, until: float) -> Iterator[None]:
-    """Shut a connection down at this time of `monotonic`.
-
-    A timeout of the socket does not suffice: OpenSSL reads on, and looks at no time, while messages come that are about
-    TLS itself (RFC 8446, 4.6).
-    """
-    with link.dup() as same:  # TLS takes the socket over
-
-        def end() -> None:
-            with suppress(OSError):  # the other side has left
-                same.shutdown(SHUT_RDWR)
-
-        timer = Timer(_left(until), end)
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()
+def _shut_down(link: socket) -> None:
+    with suppress(OSError):  # the other side has left
+        link.shutdown(SHUT_RDWR)
 
 
 class _Limited(io.RawIOBase):
@@ -203,8 +180,8 @@ def _look_up(host: str, resolve: Resolve, until: float) -> list[Address]:
 def _may_connect(address: Address, *, broken: bool) -> bool:
     if any(address in network for network in settings.OUTGOING_ALLOW):
         return True
-    given_to_hosts = address.version == 4 or address in _UNICAST
-    return not broken and given_to_hosts and address.is_global and not any(address in one for one in _NOT_OF_HOSTS)
+    of_hosts = (address.version == 4 or address in ip_network("2000::/3")) and address.is_global
+    return of_hosts and not broken and not any(address in ip_network(one) for one in _NO_HOSTS.split())
 
 
 def _left(until: float) -> float:
