@@ -6,21 +6,20 @@ followed, proxies of the environment not used. Nothing here needs the database, 
 
 from __future__ import annotations
 
-import io
 import re
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from functools import cache
-from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from socket import SHUT_RDWR, SOCK_STREAM, create_connection, getaddrinfo, socket
 from threading import Thread, Timer
 from time import monotonic
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+import h11
 from django.conf import settings
 
 SECONDS: Final = 8.0  # for looking up the host, the certificate, sending and reading
@@ -84,7 +83,10 @@ def post(
     """
     until = monotonic() + seconds
     parts, host, port, addresses = _check_url(url, resolve, until)
-    headers = {"User-Agent": f"No-Mercy (+{settings.SITE_URL})", "Connection": "close", **headers}
+    fields = {"Host": parts.netloc, "User-Agent": f"No-Mercy (+{settings.SITE_URL})", "Connection": "close", **headers}
+    fields["Content-Length"] = str(len(body))
+    target = (parts.path or "/") + (parts.query and f"?{parts.query}")
+    request = h11.Request(method="POST", target=target, headers=[*fields.items()])
     try:
         with ExitStack() as opened:
             link = opened.enter_context(_connect(addresses, port, until))
@@ -94,21 +96,17 @@ def post(
             opened.callback(timer.cancel)
             if parts.scheme == "https":
                 link.settimeout(_left(until))  # of the whole handshake
-                link = opened.enter_context(tls_context().wrap_socket(link, server_hostname=host))
-            connection = HTTPConnection(parts.netloc)
-            connection.sock = limited = cast("socket", _Limited(link, until))
-            connection.request("POST", (parts.path or "/") + (parts.query and f"?{parts.query}"), body, headers)
-            (response := HTTPResponse(limited, method="POST")).begin()
-            if 300 <= response.status < 400:
-                raise OutgoingError("redirect")
-            with suppress(OSError, HTTPException):  # the status says what the caller needs
-                while response.readinto(bytearray(8192)):
-                    pass
-            return Answer(response.status, response.getheader("Retry-After"))
+                tls = tls_context().wrap_socket(link, server_hostname=host, do_handshake_on_connect=False)
+                link = opened.enter_context(tls)
+                tls.do_handshake()
+            answer = _answer(link, request, body, until)
     except ssl.SSLCertVerificationError as error:
         raise OutgoingError("certificate") from error
-    except (OSError, HTTPException, ValueError) as error:  # `http.client` parses headers like a mail, which may fail
+    except (OSError, h11.RemoteProtocolError) as error:
         raise OutgoingError("silent") from error
+    if 300 <= answer.status < 400:
+        raise OutgoingError("redirect")
+    return answer
 
 
 def _shut_down(link: socket) -> None:
@@ -116,27 +114,28 @@ def _shut_down(link: socket) -> None:
         link.shutdown(SHUT_RDWR)
 
 
-class _Limited(io.RawIOBase):
-    """What `http.client` uses of a socket, until a time, and with at most `MOST_BYTES` to read."""
-
-    def __init__(self, link: socket, until: float) -> None:
-        self._link, self._until, self._rest = link, until, MOST_BYTES
-
-    def sendall(self, data: bytes) -> None:
-        self._link.settimeout(_left(self._until))
-        self._link.sendall(data)
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(self)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # typeshed wants more kinds of buffers
-        self._link.settimeout(_left(self._until))
-        read = self._link.recv_into(buffer[: self._rest]) if self._rest else 0
-        self._rest -= read
-        return read
+def _answer(link: socket, request: h11.Request, body: bytes, until: float) -> Answer:
+    """Send a request, and read the answer to its end, to `MOST_BYTES`, or until this time of `monotonic`."""
+    http, answer, read = h11.Connection(h11.CLIENT), None, 0
+    events: Sequence[h11.Event] = (request, h11.Data(data=body), h11.EndOfMessage())
+    link.settimeout(_left(until))
+    link.sendall(b"".join(http.send(event) or b"" for event in events))
+    try:
+        while not isinstance(event := http.next_event(), h11.EndOfMessage | h11.ConnectionClosed):
+            if isinstance(event, h11.Response):
+                retry_after = dict(event.headers).get(b"retry-after", b"").decode("ascii", "replace")
+                answer = Answer(event.status_code, retry_after or None)
+            elif event is h11.NEED_DATA:
+                link.settimeout(_left(until))
+                http.receive_data(part := link.recv(8192))
+                if (read := read + len(part)) > MOST_BYTES:
+                    break
+    except (OSError, h11.RemoteProtocolError):
+        if answer is None:
+            raise
+    if answer is None:
+        raise TimeoutError
+    return answer
 
 
 def _check_url(url: str, resolve: Resolve, until: float) -> tuple[SplitResult, str, int, list[Address]]:

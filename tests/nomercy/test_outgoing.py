@@ -252,9 +252,9 @@ def wait(link: socket.socket) -> None:
     "answer",
     [
         *(wait, drip(b""), drip(b"HTTP/1.1 200 OK\r\nA: "), b"", b"SSH-2.0\r\n\r\n"),
-        b"HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary*=undefined''a\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nA: " + b"a" * 70_000 + b"\r\n\r\n",
     ],
-    ids=["nothing", "slow status", "slow header", "closed", "not HTTP", "not parsable"],
+    ids=["nothing", "slow status", "slow header", "closed", "not HTTP", "long header"],
 )
 def test_a_server_that_does_not_answer_holds_nobody(answer: bytes | Callable[[socket.socket], None]) -> None:
     with serving(answer) as server:
@@ -268,7 +268,7 @@ def test_a_server_that_does_not_answer_holds_nobody(answer: bytes | Callable[[so
 @pytest.mark.usefixtures("allowed")
 @pytest.mark.parametrize(
     "length",
-    [b"Content-Length: 1000000000000", b"Transfer-Encoding: chunked\r\n\r\nffffffffff", b"", b"A: " + b"a" * 70_000],
+    [b"Content-Length: 1000000000000", b"Transfer-Encoding: chunked\r\n\r\nffffffffff", b""],
 )
 def test_no_more_than_a_part_of_a_huge_answer_is_read(length: bytes) -> None:
     sent = 0
