@@ -55,6 +55,8 @@ TABLES: Final = _requests("tables", HOUR, person=1_200, visitor=120, address=4_8
 SEATS: Final = _requests("seats", person=60, visitor=30, address=240)
 API_SEATS: Final = _requests("api-seats", person=600, address=2_400)
 STORES: Final = _requests("stores", person=30, visitor=30, address=60)
+# Each can wait eight seconds for a host that somebody names, in one of the few threads for pages.
+OUTGOING: Final = _requests("outgoing", person=6, address=20)
 REPORTS: Final = _requests("reports", HOUR, person=10, address=40)
 LOG_INS: Final = _requests("log-ins", person=60, address=60)
 CALLBACKS: Final = _requests("openid-callbacks", person=60, address=60)

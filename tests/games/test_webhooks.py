@@ -433,6 +433,13 @@ def test_a_test_tells_only_the_kind_of_a_failure(as_alice: Client, alice: User, 
 
 
 @override_settings(RATE_LIMITS=100)
+@pytest.mark.parametrize("path", ["/notices/settings/hook/", "/notices/settings/hook/test/", "/notices/devices/"])
+def test_nobody_holds_all_threads_by_hosts_that_do_not_answer(as_alice: Client, path: str) -> None:
+    statuses = [as_alice.post(path).status_code for _ in range(7)]
+    assert statuses.index(429) == 6
+
+
+@override_settings(RATE_LIMITS=100)
 def test_a_person_can_send_twenty_tests_a_day(as_alice: Client, alice: User, receiver: Receiver) -> None:
     hook_of(alice, receiver.url)
     CountedTry.objects.create(key=tries.Key.of(limits.HOOK_TESTS, alice.pk).text, count=19, until=timezone.now() + HOUR)
