@@ -94,7 +94,7 @@ def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> li
         else:
             calls[hook.pk] = Call(row, hook, None if message is None else hook_payloads.payload_of(hook, message))
     if later:
-        claims.give_back(later, now)
+        claims.give_back(later, now, due_at=now)  # behind those of others
     # Those that fail take the most time, so they come last.
     return sorted(calls.values(), key=lambda call: call.hook.failures)
 

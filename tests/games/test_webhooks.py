@@ -298,6 +298,26 @@ def test_silent_hooks_hold_up_no_mail_and_share_a_short_time(table: Table, alice
         assert left.count("") == 12 - len(receiver.requests)
 
 
+def test_a_hook_with_many_messages_holds_up_no_other(
+    table: Table, alice: User, bob: User, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "BATCH", 3)
+    now = NOON + HOUR
+
+    def wait() -> None:
+        nonlocal now
+        now += timedelta(seconds=6)
+
+    receiver.before_answer = wait
+    hook_of(alice, receiver.url)
+    hook_of(bob, f"{receiver.url}/bob")
+    for occasion in range(4):
+        player_notices.write(table.game, [won(alice.pk, "Bob")], now=NOON, occasion=occasion)
+    player_notices.write(table.game, [won(bob.pk, "Bob")], now=NOON + MINUTE)
+    outbox.deliver(clock=lambda: now)
+    assert "/hook/bob" in [request.path for request in receiver.requests]
+
+
 # The turns of others
 
 
