@@ -254,8 +254,10 @@ def _play(table: Table, choice: _Choice, now: datetime) -> int:
 def _wait_for_next(game: Game, until: datetime) -> None:
     """Store when bots are due next, after all that were due `until` then have been asked and none wanted to move.
 
-    Changes nothing if the position or the owner of a seat has changed since `game` was read.
+    Changes nothing if the position, the owner of a seat or the orders of the player on turn have changed since `game`
+    was read.
     """
     times = without_asked(game, until)
     columns = {name: getattr(times, name) for name in BOT_FIELDS}
-    Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at).update(**columns)
+    same = Game.objects.filter(pk=game.pk, version=game.version, wake_at=game.wake_at, orders_at=game.orders_at)
+    same.update(**columns)

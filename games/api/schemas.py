@@ -173,7 +173,7 @@ class NewFirstPlay(Strict):
 
 
 class NewOrders(Strict):
-    """Standing orders. `keep` and `first` list cards, and a missing field has its default."""
+    """Standing orders. `keep` and `first` list cards, and a missing field has its default. `ended` is ignored."""
 
     intercept: Intercept = "never"
     keep: list[Name] = Field(default_factory=list, max_length=MOST_CARDS)
@@ -183,6 +183,8 @@ class NewOrders(Strict):
     first: list[NewFirstPlay] = Field(default_factory=list, max_length=MOST_FIRST)
     then_draw: bool = False
     stop: list[Stop] = Field(default_factory=lambda: list(get_args(Stop)), max_length=len(get_args(Stop)))
+    # So that what `GET` returns can be put back.
+    ended: str = Field(default="", exclude=True)
 
 
 class FirstPlayOut(Schema):

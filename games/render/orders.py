@@ -293,4 +293,6 @@ def _would(view: GameView) -> str:
         return ""
     if move is None:
         return say.text("orders", "If it were your turn now: you would choose.")
+    if move.kind == "take" and view.view and view.view.pending and not view.view.pending.total:
+        return say.text("orders", "If it were your turn now: take the cards.")  # as many as it needs (BLUFF-5)
     return _said(_WOULD, view, move)
