@@ -51,7 +51,7 @@ from games.render.table import (
     scores_of,
     stage_of,
 )
-from games.render.tips import ShownTip, tip_of
+from games.render.tips import TIPS, ShownTip, tip_of
 
 UNSEATED: Final = {
     REMOVE: N_("Staff removed you from this table."),
@@ -282,6 +282,8 @@ def _events(
     events = page_events(view, lines, since=since, now=now, ended=shown.ended, deal=shown.deal)
     if tip is None or tip.key == shown.tip:
         return events
+    if tip.key in TIPS:
+        return replace(events, tip=tip.words)
     return replace(events, now=" ".join(filter(None, (events.now, tip.words))))
 
 

@@ -164,13 +164,15 @@ class PageEvent(NamedTuple):
 class PageEvents:
     """The events since a version, in order, with what is said after them.
 
-    `now` says that it is the reader's turn or how the round ended, and then a new tip. It is empty if there is nothing
-    new to say. `lead` says who leads, after a sentence like “8 more moves.”
+    `now` says that it is the reader's turn or how the round ended. It is empty if there is nothing new to say. `lead`
+    says who leads, after a sentence like “8 more moves.” `tip` is said after all of it, once on a page, because another
+    tip can take its place for a while.
     """
 
     events: Sequence[PageEvent] = ()
     now: str = ""
     lead: str = ""
+    tip: str = ""
 
 
 def page_events(

@@ -9,6 +9,7 @@ import { isNew } from "./store.js";
 const MOST_MISSED = 99;
 
 const told = new Set(); // keys of events
+const tips = new Set(); // that have been said
 let missed = []; // copies of the events since the reader's last move, as far as this page has seen them
 let wasOnTurn = Boolean(document.getElementById("move"));
 const headline = () => document.getElementById("headline")?.textContent ?? "";
@@ -66,7 +67,9 @@ function tellNews(list, posted) {
   tell(events, posted);
   missed = posted ? [] : [...missed, ...copies(events)].slice(-MOST_MISSED);
   offerNews();
-  const now = events.length ? list.dataset.now : "";
+  const { tip } = list.dataset;
+  const now = events.length ? [list.dataset.now, tips.has(tip) ? "" : tip].filter(Boolean).join(" ") : "";
+  if (now) tips.add(tip);
   const onTurn = Boolean(document.getElementById("move"));
   perform(events, onTurn && !wasOnTurn);
   wasOnTurn = onTurn;

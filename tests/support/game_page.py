@@ -58,7 +58,8 @@ class GamePage(Page):
     def told(self) -> tuple[list[str], str]:
         """The sentences of the events, and what is said after them."""
         events = self.one("ol", id="events")
-        return ["".join(span.itertext()) for span in events.iter("span")], events.get("data-now", "")
+        after = " ".join(filter(None, (events.get("data-now"), events.get("data-tip"))))
+        return ["".join(span.itertext()) for span in events.iter("span")], after
 
     @property
     def buttons(self) -> list[tuple[str, str]]:
