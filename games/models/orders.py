@@ -130,7 +130,7 @@ class Orders:
         return {
             name: value
             for name, value in fields.items()
-            # A process of the release before reads these three. It cannot show a table with others, until it is replaced.
+            # A process of the release before reads these three, and fails on a table with others until it is replaced.
             if name in ("intercept", "keep", "call_uno") or value != usual[name]
         }
 
