@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from games import presence
 from games.models import Notice
@@ -23,6 +23,8 @@ from mail.verdicts import SEND, Reason, Verdict
 IN_ONE_MAIL: Final = [kind.name for kind in KINDS.values() if kind.one_mail]
 PUSH_HEADSTART: Final = timedelta(hours=2)
 """How long the mail about a turn waits after a device was notified of the turn."""
+MAIL_AFTER_PUSH: Final = KINDS[TURN].wait_in(EMAIL) - KINDS[TURN].wait_in(PUSH)
+"""How much later than the push the mail about a turn is judged, so that it is known whether a device was notified."""
 ENDS_SOON: Final = timedelta(minutes=30)
 """It does not wait if the turn ends so soon after that wait that the reminder would come before it."""
 
@@ -40,7 +42,7 @@ class _Known:
     # Game and user ids of people who are looking at the game, of the readers and of those on turn.
     looking: set[tuple[int, int]]
     addresses: Mapping[int, Any]  # of people in that channel
-    pushed: Mapping[_Turn, datetime]  # when devices were notified of turns
+    pushed: Mapping[_Turn, Verdict]  # what holds back the mails about turns that devices hear of
     replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of notices to drop
 
     def table_of(self, notice: Notice) -> Table:
@@ -182,19 +184,29 @@ def _turn_of(row: Notice) -> _Turn:
     return row.user_id, row.game_id, row.version, row.occasion
 
 
-def _pushed(rows: Sequence[Notice], now: datetime) -> dict[_Turn, datetime]:
-    """Return which of these turns devices were notified of lately, and when. Leaves out people who want both."""
+def _pushed(rows: Sequence[Notice], now: datetime) -> dict[_Turn, Verdict]:
+    """Return what holds back the mails about those of these turns that devices hear of.
+
+    They were notified lately, or are about to be: what waited for the morning is due in all channels at once, and mails
+    go first. Leaves out people who want both.
+    """
     turns = [row for row in rows if row.kind == TURN and row.user.has_push]
     if not turns:
         return {}
-    sent = Notice.objects.filter(channel=PUSH, kind=TURN, state=Notice.State.SENT, since__gt=now - PUSH_HEADSTART)
-    sent = sent.filter(user__in={row.user_id for row in turns}, game__in={row.game_id for row in turns})
-    return {_turn_of(row): row.since for row in sent.exclude(user__push_subscriptions__mail_too=True)}
+    sent = Q(state=Notice.State.SENT, since__gt=now - PUSH_HEADSTART)
+    due = Q(state=Notice.State.WAITING, due_at__gt=now - MAIL_AFTER_PUSH, due_at__lte=now)
+    pushes = Notice.objects.filter(sent | due, channel=PUSH, kind=TURN)
+    pushes = pushes.filter(user__in={row.user_id for row in turns}, game__in={row.game_id for row in turns})
+    return {
+        _turn_of(row): Verdict(Reason.PUSHED, row.since + PUSH_HEADSTART)
+        if row.state == Notice.State.SENT
+        else Verdict(until=row.due_at + MAIL_AFTER_PUSH)
+        for row in pushes.exclude(user__push_subscriptions__mail_too=True)
+    }
 
 
 def _after_push(row: Notice, known: _Known, turn_ends: datetime | None) -> Verdict:
-    """Hold back the mail about a turn that a device was notified of."""
-    pushed_at = known.pushed.get(_turn_of(row)) if row.kind == TURN else None
-    if pushed_at is None or (turn_ends is not None and turn_ends < pushed_at + PUSH_HEADSTART + ENDS_SOON):
-        return SEND
-    return Verdict(Reason.PUSHED, pushed_at + PUSH_HEADSTART)
+    """Hold back the mail about a turn that a device was notified of, or is about to be."""
+    verdict = known.pushed.get(_turn_of(row), SEND) if row.kind == TURN else SEND
+    ends_soon = turn_ends is not None and verdict.until is not None and turn_ends < verdict.until + ENDS_SOON
+    return SEND if ends_soon else verdict

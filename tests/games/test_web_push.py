@@ -322,6 +322,30 @@ def test_the_mail_of_a_turn_waits_after_a_push(
         assert state("email") == (("sent", "") if at >= mails_at else ("waiting", "pushed"))
 
 
+def test_the_mail_of_a_turn_waits_for_a_push_that_is_due_at_the_same_moment(
+    table: Table, alice: User, service: PushService
+) -> None:
+    sleeps(table, alice)
+    deliver(MAIL_DUE)
+    morning = NOON + 6 * HOUR
+    for at in (morning, morning + 3 * MINUTE, morning + 2 * HOUR - SECOND):
+        deliver(at)
+        assert (len(service.got), len(mail.outbox)) == (1, 0)
+    deliver(morning + 2 * HOUR)
+    assert len(mail.outbox) == 1
+
+
+def test_the_mail_comes_soon_after_the_night_if_no_device_took_the_push(
+    table: Table, alice: User, service: PushService
+) -> None:
+    service.answers["/1"] = 503, {}
+    sleeps(table, alice)
+    deliver(MAIL_DUE)
+    for minutes in range(4):
+        deliver(NOON + 6 * HOUR + minutes * MINUTE)
+    assert state("email") == ("sent", "")
+
+
 def test_after_a_device_is_gone_the_mail_comes_at_once(table: Table, alice: User, service: PushService) -> None:
     service.answers["/1"] = 410, {}
     deliver()
