@@ -205,6 +205,7 @@ def payload(message: Message, *, hides_names: bool) -> bytes:
         "body": _shortened(body, LONGEST_BODY),
         "navigate": message.url,
         "tag": message.tag,
+        "renotify": True,  # else a device that still shows the last turn of this game tells of no later one
         "lang": message.language,
     }
     # 8030 marks the format, and the badge is a number beside the notification (w3c/push-api).

@@ -123,6 +123,7 @@ def test_a_turn_is_one_request_that_names_no_card(table: Table, phone: Phone, se
             "body": "No Mercy with bob · 23 h left",
             "navigate": f"http://127.0.0.1:8000/games/{code}/",
             "tag": tag,
+            "renotify": True,
             "lang": "en",
         },
         "app_badge": 1,
