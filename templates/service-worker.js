@@ -50,7 +50,7 @@ async function file(request) {
 // What is pushed is declarative web push. Browsers that know it show it without this script.
 async function show({ notification: { title, ...options }, app_badge: badge }) {
   await self.registration.showNotification(title, { ...options, data: options.navigate, icon: ICON });
-  if (badge) await self.navigator.setAppBadge?.(badge);
+  await self.navigator.setAppBadge?.(badge);
 }
 
 async function openPage(address) {
