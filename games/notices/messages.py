@@ -6,6 +6,7 @@ A message names no card. What staff write to people goes by mail and on the site
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -75,6 +76,8 @@ def _message(row: Notice, view: GameView | None, names: Mapping[int, str], waiti
     kind, person, about = KINDS[row.kind], row.user, row.kind
     if about == OTHERS_TURN:
         about, name = TURN, sentences.fact_of(row, "player", names)
+        if view is not None and view.view is not None:
+            view = replace(view, you=view.view.turn)  # it names the others as that player sees them
     else:
         name = person.name
     said = one_line(sentences.text_of(row, names, person.time_zone))

@@ -332,7 +332,7 @@ def test_the_hook_of_a_host_gets_the_turns_of_others(hosted: Table, alice: User,
     player_notices.deal(hosted, now=NOON)
     deliver()
     (request,) = receiver.requests
-    assert json.loads(request.body)["text"].startswith("bob: Your turn · No Mercy with bob · 23 h left")
+    assert json.loads(request.body)["text"].startswith("bob: Your turn · No Mercy with alice · 23 h left")
     assert [entry.first.user_id for person in (alice, bob) for entry in entries_for(person)] == [bob.pk]
 
 
