@@ -30,6 +30,8 @@ from games.models.orders import (
     orders_of,
     parse_orders,
 )
+from games.notices import preferences
+from games.notices.kinds import ORDERS_ENDED
 from games.queries import Table, Viewer
 from games.queries.orders import seat_with_orders
 from games.queries.turn_orders import move_by_order
@@ -64,6 +66,7 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object],
             sentence = N_("These standing orders do not fit this table. Choose them again.")
             raise Denied("malformed", sentence, message=str(error), version=game.version) from error
         row.save(update_fields=["orders"])
+        preferences.mark_kind_read(user_id=viewer.user.pk, kind=ORDERS_ENDED, game=game, now=now)
         if table.playing is not None and table.on_turn.index == row.index:
             _set_time(game, orders_time(table, table.playing.position, now), person=viewer.user)
         return table

@@ -338,6 +338,7 @@ def test_cards_that_are_gone_end_only_the_order_to_play_them(three: list[User]) 
     assert told(ORDERS_ENDED) == [("alice", "first cards_gone", "waiting")]
     order(table, three[0], forced=True)
     assert orders_of(now_of(table).seats[0]).ended is None
+    assert told(ORDERS_ENDED) == [("alice", "first cards_gone", "dropped")]  # there are orders again
 
 
 @pytest.mark.django_db
