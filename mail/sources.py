@@ -60,7 +60,8 @@ class Message:
     game: The code of the game that it is about, or "".
     version: That of the game.
     person: The name of the reader.
-    urgent: Time runs out.
+    turn: It is about a turn.
+    urgent: It is about time that runs out.
     to_reader: It is about the reader. If not, `person` is the name of whom it is about.
     waiting: In how many games it is the reader's turn.
     language: The language of title and body.
@@ -79,6 +80,7 @@ class Message:
     waiting: int
     language: str
     to_reader: bool = True
+    turn: bool = False
 
 
 def _no_messages(rows: Sequence[Any], now: datetime) -> Sequence[tuple[Any, Message | None]]:

@@ -95,6 +95,7 @@ def _message(row: Notice, view: GameView | None, names: Mapping[int, str], waiti
         waiting=waiting,
         language=get_language() or settings.LANGUAGE_CODE,
         to_reader=about == row.kind,
+        turn=kind.turn,
     )
 
 

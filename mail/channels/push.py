@@ -199,7 +199,8 @@ def payload(message: Message, *, hides_names: bool) -> bytes:
     title, body = message.title, message.body
     if hides_names:
         body = ""
-        title = say.text("notice", N_("A game waits for you") if message.game else N_("There is news for you"))
+        if not message.urgent:
+            title = say.text("notice", N_("A game waits for you") if message.turn else N_("There is news for you"))
     shown = {
         "title": _shortened(title, LONGEST_TITLE),
         "body": _shortened(body, LONGEST_BODY),

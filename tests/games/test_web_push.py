@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from email.utils import format_datetime
 from ipaddress import ip_network
@@ -345,6 +347,18 @@ def test_the_mail_comes_soon_after_the_night_if_no_device_took_the_push(
     for minutes in range(4):
         deliver(NOON + 6 * HOUR + minutes * MINUTE)
     assert state("email") == ("sent", "")
+
+
+@pytest.mark.parametrize(
+    ("turn", "urgent", "title"),
+    [(True, False, "A game waits for you"), (True, True, "Hurry"), (False, False, "There is news for you")],
+)
+def test_a_device_that_hides_names_says_that_a_game_waits_only_if_one_does(
+    alice: User, turn: bool, urgent: bool, title: str
+) -> None:
+    about = replace(messages.test_message(alice), title="Hurry", body="bob", game="abc", turn=turn, urgent=urgent)
+    shown = json.loads(payload(about, hides_names=True))["notification"]
+    assert (shown["title"], shown["body"]) == (title, "")
 
 
 def test_after_a_device_is_gone_the_mail_comes_at_once(table: Table, alice: User, service: PushService) -> None:
