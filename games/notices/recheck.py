@@ -188,13 +188,14 @@ def _pushed(rows: Sequence[Notice], now: datetime) -> dict[_Turn, Verdict]:
     """Return what holds back the mails about those of these turns that devices hear of.
 
     They were notified lately, or are about to be: what waited for the morning is due in all channels at once, and mails
-    go first. Leaves out people who want both.
+    go first; and a mail takes along turns that have just begun. Leaves out people who want both.
     """
     turns = [row for row in rows if row.kind == TURN and row.user.has_push]
     if not turns:
         return {}
     sent = Q(state=Notice.State.SENT, since__gt=now - PUSH_HEADSTART)
-    due = Q(state=Notice.State.WAITING, due_at__gt=now - MAIL_AFTER_PUSH, due_at__lte=now)
+    soon = now + KINDS[TURN].wait_in(PUSH)
+    due = Q(state=Notice.State.WAITING, due_at__gt=now - MAIL_AFTER_PUSH, due_at__lte=soon) & ~Q(reason=Reason.AGAIN)
     pushes = Notice.objects.filter(sent | due, channel=PUSH, kind=TURN)
     pushes = pushes.filter(user__in={row.user_id for row in turns}, game__in={row.game_id for row in turns})
     return {

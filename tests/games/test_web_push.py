@@ -338,6 +338,18 @@ def test_the_mail_of_a_turn_waits_for_a_push_that_is_due_at_the_same_moment(
     assert len(mail.outbox) == 1
 
 
+def test_no_mail_takes_a_turn_along_that_a_device_is_about_to_hear_of(
+    table: Table, alice: User, bob: User, service: PushService
+) -> None:
+    deliver()
+    second = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
+    player_notices.deal(second, now=DUE + 2 * HOUR - MINUTE)
+    for minutes in range(3):
+        deliver(DUE + 2 * HOUR + minutes * MINUTE)
+    assert len(service.got) == 2
+    assert [Notice.objects.get(channel="email", game=one.game).state for one in (table, second)] == ["sent", "waiting"]
+
+
 def test_the_mail_comes_soon_after_the_night_if_no_device_took_the_push(
     table: Table, alice: User, service: PushService
 ) -> None:
