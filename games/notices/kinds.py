@@ -257,7 +257,7 @@ GROUPS: Final[dict[str, Group]] = {
     group.name: group
     for group in (
         Group(TURN, N_("My turn"), N_("A few minutes after it began.")),
-        Group(DEADLINE, N_("Time runs short"), N_("A fifth is left, or it ran out.")),
+        Group(DEADLINE, N_("Time runs short"), N_("A fifth is left, or a bot took over.")),
         Group(INVITED, N_("Invitations"), N_("To a table, or your table starts.")),
         Group(GAME_OVER, N_("Results"), N_("A game ends. Rounds and catches only here.")),
         Group(DIGEST, N_("Daily summary"), N_("By email, if there is news.")),
