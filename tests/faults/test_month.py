@@ -93,7 +93,7 @@ def test_the_simulation_finds_lost_time_and_wrong_mails(monkeypatch: pytest.Monk
     monkeypatch.setattr(interruptions, "AGREES", 1.0)
     monkeypatch.setattr(email, "hour_check", lambda *_, **__: SEND)
     monkeypatch.setattr(outbox, "deliver", deliver_twice)
-    faults = days_pass(6, 3).faults
+    faults = days_pass(10, 3).faults
     assert any("lost time in the outage" in fault for fault in faults)
     assert any(fault.endswith("lost time in a pause") for fault in faults)
     assert any("came in" in fault and fault.endswith("night") for fault in faults)
