@@ -101,7 +101,7 @@ def test_pages_recover_and_are_current_after_redis_or_the_socket_server_is_kille
 
 
 def test_the_benchmark_of_load_says_its_figures(running: RunningStack) -> None:
-    found = asyncio.run(load.measure(running.url, load.seat_people(2), games=2, seconds=2))
+    found = asyncio.run(load.measure(running.url, load.seat_people(2), games=2, seconds=5))
     assert re.fullmatch(r"2 games: \d+ moves/s; .* 0 errors; CPU: .*", found.line()), (found.line(), found.errors)
     assert found.moves
     assert found.messages
