@@ -267,7 +267,7 @@ def view_of(table: Table, user: User | None) -> GameView:
             legal = tuple(legal_moves(table, playing.position, mine.index))
     orders = orders_of(mine) if mine is not None and has_orders(table) else None
     order_move = orders_at = None
-    if orders is not None and playing is not None and you is not None:
+    if orders is not None and orders.of_turn and playing is not None and you is not None:
         on_turn = playing.position.turn == you
         order_move = _move_by_order(orders, playing.position, you, table.options)
         orders_at = game.orders_at if on_turn and legal and order_move is not None else None
