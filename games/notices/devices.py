@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -34,34 +35,20 @@ ENDED: Final = N_("You have been logged out here meanwhile.")
 class DevicesPage:
     """The part of the page of settings about devices.
 
-    `key` is that of the site, for browsers. `off`: the operators have turned push off.
+    `here` is the key of the session that asks, `key` that of the site, for browsers. `off`: the operators have turned
+    push off.
     """
 
-    devices: list[Device]
+    devices: Sequence[PushSubscription]
+    here: str | None
     key: str
     off: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
-    """One device on the page of settings. `here`: it is the browser of the request."""
-
-    number: int
-    label: str
-    since: datetime
-    reached: datetime | None
-    here: bool
-    hides_names: bool
-    mail_too: bool
-
-
 def page_for(user: User, *, here: str | None) -> DevicesPage:
     """Return this person's devices, the newest first. `here` is the key of the session that asks."""
-    devices = [
-        Device(row.pk, row.label, row.created_at, row.ok_at, row.session_id == here, row.hides_names, row.mail_too)
-        for row in PushSubscription.objects.filter(user=user).order_by("-pk")
-    ]
-    return DevicesPage(devices, site_keys.public(), off=not settings.OUTGOING)
+    devices = list(PushSubscription.objects.filter(user=user).order_by("-pk"))
+    return DevicesPage(devices, here, site_keys.public(), off=not settings.OUTGOING)
 
 
 def add(*, user: User, session: str, endpoint: str, public: str, auth: str, label: str, now: datetime) -> str:
