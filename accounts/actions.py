@@ -13,7 +13,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 
-from accounts import encryption, queries, tries
+from accounts import queries, tries
+from accounts.encryption import change_secrets
 from accounts.hashers import normalized
 from accounts.models import DELETION_DAYS, FREED_NAMES_HELD, ApiToken, NameSkeleton, Session, User, keyed_hashes
 from accounts.names import (
@@ -595,9 +596,8 @@ def reencrypt_factors(*, drop_unreadable: bool = False) -> Reencrypted:
             if factor is None:
                 continue
             try:
-                plain = encryption.change_secrets(factor.data, encryption.decrypt)
-                factor.data = encryption.change_secrets(plain, encryption.encrypt)
-            except encryption.UnreadableSecret:
+                factor.data = change_secrets(change_secrets(factor.data, decrypt), encrypt)
+            except Undecryptable:
                 unreadable.add(factor.user.username)
                 if drop_unreadable:
                     factor.delete()

@@ -8,9 +8,7 @@ from typing import Any, Final
 from django.core.exceptions import ValidationError
 
 from common import encryption
-from common.encryption import Undecryptable, encrypt, is_encrypted
-
-__all__ = ["UnreadableSecret", "change_secrets", "decrypt", "encrypt", "is_encrypted"]
+from common.encryption import Undecryptable
 
 SECRETS: Final = frozenset({"secret", "seed"})
 """The keys in `Authenticator.data` of an app's secret, and of the seed that recovery codes are made from."""

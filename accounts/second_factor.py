@@ -31,6 +31,7 @@ from accounts.allauth_internals import (
 )
 from accounts.forms import offer_to_revoke_tokens
 from accounts.models import User
+from common.encryption import encrypt as encrypt_stored
 from common.readers_language import say
 from common.say import N_
 
@@ -61,7 +62,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth s
         return say.text("passkey", "Passkey {number}", number=number)
 
     def encrypt(self, text: str) -> str:
-        return encryption.encrypt(text)
+        return encrypt_stored(text)
 
     def decrypt(self, encrypted_text: str) -> str:
         try:

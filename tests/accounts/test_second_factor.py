@@ -15,10 +15,11 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
-from accounts import actions, encryption
+from accounts import actions
 from accounts.adapter import OVERTAKEN
 from accounts.models import User
 from accounts.password_forms import replace_password
+from common import encryption
 from tests.conftest import logged_in
 from tests.support import account_pages as pages
 from tests.support.account_pages import is_in, who
