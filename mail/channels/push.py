@@ -11,7 +11,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -69,7 +69,7 @@ class _Push:
     taken: bool = False
     again: bool = False
     refused: bool = False
-    at_least: timedelta = field(default=timedelta(0))
+    at_least: timedelta = timedelta(0)
 
 
 def devices_of(people: Collection[int]) -> dict[int, list[PushSubscription]]:
