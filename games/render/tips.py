@@ -62,7 +62,7 @@ def _call_uno(view: GameView, seen: rules.View) -> int:
 
 
 def _stack(view: GameView, seen: rules.View, stacking: str) -> int:
-    answers = view.my_turn and view.options.stacking == stacking
+    answers = view.my_turn and bool(view.plays) and view.options.stacking == stacking
     return seen.pending.total if answers and seen.pending is not None else 0
 
 

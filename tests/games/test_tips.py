@@ -24,9 +24,15 @@ FLIP: Final = {
     "turn": 0,
 }
 CLASSIC: Final = {"hands": [["r5", "b1", "b2"], ["r4", "g3"]], "draw_pile": ["b1"]}
+CAN_STACK: Final = {"hands": [["g+2", "b1", "b2"], ["r4", "g3"]]}
 OCCASIONS: Final[list[tuple[str, str, Mapping[str, Any]]]] = [
-    ("stack", "no-mercy", {"discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}),
-    ("stack_same", "house-party", {**CLASSIC, "discard_pile": ["r+2"], "pending": {"total": 4, "value": 2}}),
+    ("stack", "no-mercy", {**CAN_STACK, "discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}),
+    ("", "no-mercy", {"discard_pile": ["r+2"], "pending": {"total": 6, "value": 2}}),
+    (
+        "stack_same",
+        "house-party",
+        {**CLASSIC, **CAN_STACK, "discard_pile": ["r+2"], "pending": {"total": 4, "value": 2}},
+    ),
     ("", "classic", {**CLASSIC, "discard_pile": ["r+2"], "pending": {"total": 2, "value": 2}}),
     ("draw", "no-mercy", {"hands": [["g5", "b1", "b2"], ["r4", "g3", "W6"]]}),
     ("", "classic", {**CLASSIC, "hands": [["g5", "b1", "b2"], ["r4", "g3", "W"]]}),
@@ -107,15 +113,15 @@ def test_a_move_ends_the_tip_that_was_shown(table: Table, as_alice: Client, alic
 
 
 def test_a_new_tip_is_said_once_after_the_turn(as_alice: Client, as_bob: Client, alice: User, bob: User) -> None:
-    hands = [["r5", "b1", "b2"], ["r+2", "b3", "g3", "g6"]]
+    hands = [["g+2", "b1", "b2"], ["r+2", "b3", "g3", "g6"]]
     table = table_at({**TWO_HANDS, "turn": 1, "hands": hands}, [alice, bob])
     opened = GamePage.of(as_alice, table.game)
     as_bob.post(f"{table.game.get_absolute_url()}move/", {"version": 0, "move": "play r+2"})
     newer = GamePage.of(as_alice, table.game, f"?{opened.refetches}", fragment=True)
-    tip = "Play a +2 or higher to pass it on, or take all 2."
-    assert newer.told[1] == f"Your turn. Take 2. {tip}"
+    turn = "Your turn. Stack or take 2. 1 of 3 fits: Green Draw Two."
+    assert newer.told[1] == f"{turn} Play a +2 or higher to pass it on, or take all 2."
     again = GamePage.of(as_alice, table.game, f"?{newer.refetches}".replace("since=1", "since=0"), fragment=True)
-    assert again.told[1] == "Your turn. Take 2."
+    assert again.told[1] == turn
 
 
 def test_tips_are_turned_off_at_the_table_and_on_in_the_account(table: Table, as_alice: Client, alice: User) -> None:
