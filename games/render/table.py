@@ -181,10 +181,10 @@ class Player(NamedTuple):
     """A player at the table.
 
     `place` is their place around the table as the reader sees it: 0 for the reader, then clockwise from 1 to `places`.
-    It stays the same when the direction changes. `avatar` is empty for a bot. `now`: it is their turn. `cards` is the
-    size of their hand, `held` says it for the ear, `fan` has as many items as its picture has cards, and `mercy` says
-    how close it is to the mercy limit. `tags` are labels. `state` is the score, as text. `backs` are the hidden faces
-    of their cards, if the reader sees them (FLIP-6).
+    It stays the same when the direction changes. `url` is empty for the reader, whose picture lies beside the hand, and
+    `avatar` for a bot. `now`: it is their turn. `cards` is the size of their hand, `held` says it for the ear, `fan`
+    has as many items as its picture has cards, and `mercy` says how close it is to the mercy limit. `tags` are labels.
+    `state` is the score, as text. `backs` are the hidden faces of their cards, if the reader sees them (FLIP-6).
     """
 
     seat: int
@@ -392,16 +392,16 @@ def players_of(view: GameView, now: datetime) -> list[Player]:
 
 
 def _player(view: GameView, seat: SeatView, now: datetime) -> Player:
-    mercy, turn = mercy_of(view, seat), seat.seat == view.turn
+    mercy, turn, yours = mercy_of(view, seat), seat.seat == view.turn, seat.seat == view.you
     state = say.plural("seat", "{n} point", "{n} points", seat.score) if view.options.is_match else ""
     # A spectator sits nowhere, so all players have a place around the table.
     first = -1 if view.you is None else view.you
     return Player(
         seat=seat.seat,
         name=seat.name,
-        url=profile_url(seat.username),
+        url="" if yours else profile_url(seat.username),
         avatar=seat.avatar,
-        you=seat.seat == view.you,
+        you=yours,
         now=turn,
         cards=seat.cards,
         held=held(view, seat),

@@ -77,6 +77,11 @@ def test_a_page_with_a_revision_that_the_table_never_had_is_loaded_as_a_whole(
     assert fragment(as_bob, table, "?revision=0").has(data_revision="0")
 
 
+def test_a_press_of_ones_own_picture_does_not_leave_the_game(table: Table, as_alice: Client) -> None:
+    page = page_of(as_alice, table)
+    assert [page.one(id=f"person-{seat}").tag for seat in (0, 1)] == ["span", "a"]
+
+
 def test_the_page_says_who_must_do_what(table: Table, as_alice: Client, as_bob: Client) -> None:
     assert page_of(as_alice, table).headline == "Your turn"
     assert page_of(as_bob, table).headline == "alice’s turn"
