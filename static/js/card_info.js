@@ -3,6 +3,7 @@ import { say } from "./announce.js";
 import { show } from "./banners.js";
 import { onPageShown } from "./page_shown.js";
 import { nameOf } from "./pressed.js";
+import { markNew } from "./presses.js";
 import { recall } from "./store.js";
 
 const LONG = 500; // ms of a long press
@@ -76,6 +77,7 @@ async function lift(control) {
   const does = isCard ? rowOf(control, list).firstElementChild.textContent : "";
   line.textContent = [`${name}.`, does, isCard ? list.dataset.play : list.dataset.draw].filter(Boolean).join(" ");
   place();
+  markNew(control); // nobody has read that yet
   say(line.textContent, { first: true });
 }
 

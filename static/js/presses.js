@@ -1,8 +1,11 @@
 // One gesture makes one move. A press does nothing soon after another press, or soon after what it is on has changed: the
-// player has not seen the new page yet. So do a double click, a held key, and a press just when another player moves.
+// player has not seen the new page yet. So do a double click, a burst of taps, a held key, and a press just when another
+// player moves.
 import { onPageShown } from "./page_shown.js";
 
 const AGAIN = 550; // ms after a press in which the pointer, or the same key, presses nothing more
+const ELSE = 750; // ms after a press in which the pointer presses nothing else at its place, and no card that it has lifted
+const THUMB = 24; // px around that place
 const UNSEEN = 400; // ms after another press or a change, before a player can mean what is there now
 const CONTROLS = "#main :is([type=submit], button.card, .drawpile, #uno, #continue, a[hx-get], span[data-say]), .banner .say-it, .next";
 
@@ -51,7 +54,12 @@ export function pressAgain(event) {
   event.target.dispatchEvent(new event.constructor(event.type, event));
 }
 
-function isTooSoon(control, at, by) {
+// At the place of the last press, or with the same key
+function isSame(by, { clientX, clientY }) {
+  return by === last.by && (by !== "pointer" || Math.hypot(clientX - last.x, clientY - last.y) < THUMB);
+}
+
+function isTooSoon(control, at, by, event) {
   const since = at - last.at;
   if (control.hidden) return by === last.by && since < UNSEEN; // it only says why a key does nothing
   const { changed, moved } = look(control);
@@ -60,6 +68,8 @@ function isTooSoon(control, at, by) {
   if (at - (by === "pointer" ? moved : changed) < UNSEEN) return true;
   // To call UNO and play at once are two presses, because the first one sends nothing.
   if (last.control?.id === "uno" && control !== last.control) return false;
+  const isElse = by === "pointer" && isSame(by, event) && textOf(control) !== last.text;
+  if (isElse || control.matches(".lifted")) return since < ELSE;
   return since < (by === last.by ? AGAIN : UNSEEN);
 }
 
@@ -70,7 +80,7 @@ window.addEventListener(
     const control = event.target.closest(CONTROLS);
     down = { control, at: event.timeStamp };
     // Otherwise it would end a motion and remove the reason of a refusal.
-    if (control && isTooSoon(control, event.timeStamp, "pointer")) event.stopImmediatePropagation();
+    if (control && isTooSoon(control, event.timeStamp, "pointer", event)) event.stopImmediatePropagation();
   },
   { capture: true },
 );
@@ -97,11 +107,12 @@ window.addEventListener(
     // A press means what was there when it began.
     const at = down.control === control ? down.at : event.timeStamp;
     down = {};
-    if (isTooSoon(control, at, by)) {
+    if (isTooSoon(control, at, by, event)) {
       event.preventDefault();
       event.stopImmediatePropagation();
+      if (at - last.at < ELSE && isSame(by, event)) last.at = event.timeStamp; // a burst of presses is one
     } else if (!control.hidden) {
-      last = { event, control, by, at: event.timeStamp };
+      last = { event, control, by, at: event.timeStamp, text: textOf(control), x: event.clientX, y: event.clientY };
     }
   },
   { capture: true },

@@ -14,7 +14,7 @@ from accounts.models import User
 from games.actions.play import play_move
 from games.models import Game
 from games.queries import Table, Viewer
-from tests.browser.pauses import pause
+from tests.browser.pauses import TO_READ, pause
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
 NewPage = Callable[..., Page]
@@ -147,7 +147,7 @@ def press(page: Page) -> None:
 
 def after(page: Page, do: Callable[[], object]) -> None:
     """Pause, do something, and wait until the page shows the result: a new version, or another chooser."""
-    pause(page)
+    pause(page, TO_READ)
     before = version(page)
     page.evaluate("document.getElementById('chooser')?.setAttribute('data-seen', '')")  # an update removes it
     do()

@@ -16,7 +16,7 @@ from accounts.models import User
 from games.actions import lobby
 from games.queries import Table
 from tests.browser.game_page import NewPage, TableForTwo, play, shows, version
-from tests.browser.pauses import BETWEEN_PRESSES, pause
+from tests.browser.pauses import BETWEEN_PRESSES, TO_READ, pause
 from tests.support.tables import log_of
 
 SKIPS: Final = ["r1", "r2", "r5", *["rS"] * 8, "b2"]
@@ -93,14 +93,16 @@ def in_time(gesture: Callable[Args, None]) -> Callable[Args, None]:
     return repeated
 
 
-def press_twice(press: Press, apart: int) -> None:
-    """Press again `apart` ms after a press. Raise `TooLate` if the machine was too slow for that."""
-    start = time.monotonic()
+def press_again(press: Press, apart: int, *, times: int = 1, before: int = BETWEEN_PRESSES) -> None:
+    """Press, and so many times again, each `apart` ms after the last. Raise `TooLate` if one was not well `before`."""
+    press_at = time.monotonic()
     press()
-    time.sleep(max(0, apart / 1000 - (time.monotonic() - start)))
-    press()
-    if time.monotonic() - start > BETWEEN_PRESSES / 1000 - 0.05:
-        raise TooLate
+    for _ in range(times):
+        time.sleep(max(0, press_at + apart / 1000 - time.monotonic()))
+        last, press_at = press_at, time.monotonic()
+        press()
+        if time.monotonic() - last > before / 1000 - 0.05:
+            raise TooLate
 
 
 def note_changes(page: Page) -> None:
@@ -143,7 +145,7 @@ def test_a_double_press_plays_one_card(
     def attempt(by: str, apart: int) -> None:
         open_hand(page=page)
         press = INPUTS[by](page, "#card-5")
-        press_twice(press, apart)
+        press_again(press, apart)
         stays_at(page, 1)
         press()
         shows(page, 2)
@@ -152,6 +154,23 @@ def test_a_double_press_plays_one_card(
     for by, apart in (("mouse", 40), ("mouse", 500), *((by, 200) for by in INPUTS if by != "mouse")):
         with subtests.test(by, apart=apart):
             attempt(by, apart)
+
+
+def test_a_burst_of_presses_plays_one_card(new_page: NewPage, open_hand: OpenHand, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(confirm=User.Confirm.NEVER)
+    page = new_page(alice, has_touch=True)
+
+    @in_time
+    def attempt(by: str) -> None:
+        open_hand(page=page)
+        press = INPUTS[by](page, "#card-5")
+        press_again(press, 300, times=3)
+        stays_at(page, 1)
+        press()
+        shows(page, 2)
+
+    for by in ("touch", "Enter"):
+        attempt(by)
 
 
 def test_a_held_key_plays_one_card(open_hand: OpenHand) -> None:
@@ -177,6 +196,7 @@ def test_a_double_press_of_a_button_makes_one_move(new_page: NewPage, open_hand:
         press()
         was_soon(page)
         stays_at(page, 1)
+        pause(page, TO_READ - BETWEEN_PRESSES)
         INPUTS[by](page, "#play-drawn")()
         shows(page, 2)
 
@@ -184,10 +204,29 @@ def test_a_double_press_of_a_button_makes_one_move(new_page: NewPage, open_hand:
         attempt(by)
 
 
+def test_a_slow_double_press_plays_nothing_else_at_its_place(
+    new_page: NewPage, open_hand: OpenHand, alice: User
+) -> None:
+    page = new_page(alice, has_touch=True)
+
+    @in_time
+    def attempt(control: str, moves: int) -> None:
+        open_hand(["r1", "b1", "y9", "y8", "y7", "y6"] if moves == 0 else ["b1", "b2", "y9"], page=page)
+        press = INPUTS["touch"](page, control)
+        press_again(press, 680, before=TO_READ)
+        stays_at(page, moves)
+        pause(page, TO_READ - BETWEEN_PRESSES)
+        press()
+        shows(page, moves + 1)
+
+    attempt("#draw", 1)
+    attempt(".card:not([aria-disabled])", 0)  # lifts it
+
+
 @in_time
 def test_a_key_pressed_twice_makes_one_move_and_says_no_reason(open_hand: OpenHand) -> None:
     page, _ = open_hand(**OWES_TWO)
-    press_twice(lambda: page.keyboard.press("x"), 300)
+    press_again(lambda: page.keyboard.press("x"), 300)
     stays_at(page, 1)
     expect(page.locator("#live-polite")).not_to_contain_text("nothing to draw")
 

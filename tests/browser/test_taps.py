@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from playwright.sync_api import Locator, Page, Route, ViewportSize, expect
+from playwright.sync_api import Locator, Page, Position, Route, ViewportSize, expect
 
 from accounts.models import User
 from tests.browser.game_page import NewPage, TableForTwo, focused, open_game, shows, version
-from tests.browser.pauses import pause
+from tests.browser.pauses import TO_READ, pause
 from tests.browser.places import MANY, STACK, Cast
 from tests.support.tables import TWO_HANDS, log_of, table_at
 
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 TOUCH: Final[dict[str, Any]] = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 BOXES: Final = "(all) => all.map((e) => [e.id, e.getBoundingClientRect().toJSON()])"
+EDGE: Final[Position] = {"x": 10, "y": 40}
 HAND: Final = ["r1", "r5", "r+2", "W6", "b2", "g8"]
 
 
@@ -24,8 +25,8 @@ def card(page: Page, name: str) -> Locator:
 
 def tap(control: Locator) -> None:
     """Tap on the left side, which no other card covers, as late as a press counts."""
-    pause(control.page)
-    control.tap(position={"x": 10, "y": 40}, force=True)
+    pause(control.page, TO_READ)
+    control.tap(position=EDGE, force=True)
 
 
 class Finger:
@@ -76,7 +77,7 @@ def test_a_tap_lifts_a_card_where_turns_are_long(open_table: TableForTwo) -> Non
     expect(page.locator(".lifted")).to_have_count(1)
     tap(page.locator("#headline"))
     expect(page.locator(".lifted, #lifted")).to_have_count(0)
-    card(page, "Red 5").dblclick(position={"x": 10, "y": 40})  # by a mouse, which does not slip
+    card(page, "Red 5").dblclick(position=EDGE)  # by a mouse, which does not slip
     shows(page, 1)
     assert log_of(table) == ["0 play r5"]
 
@@ -85,15 +86,16 @@ def test_a_lifted_card_is_played_by_a_tap_or_a_flick(open_table: TableForTwo) ->
     page, table = open_table(hands=[["rS", "yS", "bS", "W6", "g8", "g9"], ["r4", "g3"]], browser=TOUCH)
     first, finger = card(page, "Red Skip"), Finger(page)
     pause(page)
-    for _ in range(2):
-        first.tap(position={"x": 10, "y": 40})  # twice at once is one tap
+    for _ in range(4):
+        first.tap(position=EDGE)  # a burst is one tap
+        pause(page, 300)
     plays(page, 0)
     tap(first)
     plays(page, 1)
     finger.flick(card(page, "Yellow Skip"))  # scrolls
     plays(page, 1)
     tap(card(page, "Yellow Skip"))
-    pause(page)
+    pause(page, TO_READ)
     finger.flick(card(page, "Yellow Skip"))
     plays(page, 2)
     card(page, "Green 8").dispatch_event("click", {"detail": 1})  # as by the finger that flicked
@@ -154,8 +156,8 @@ def test_clicks_lift_and_keys_are_asked_about_where_the_reader_wants_that(open_t
     page, table = open_table(hands=[["rS", "rS", "r5", "g8", "g9"], ["r4", "g3", "W6"]])
     for _ in range(2):
         assert log_of(table) == []
-        pause(page)
-        page.locator("#card-2").click(position={"x": 10, "y": 40})
+        pause(page, TO_READ)
+        page.locator("#card-2").click(position=EDGE)
     shows(page, 1)  # whoever has clicked twice is not asked as well
     page.locator("#card-1").focus()
     pause(page)
