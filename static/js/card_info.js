@@ -8,6 +8,7 @@ import { recall } from "./store.js";
 
 const LONG = 500; // ms of a long press
 const FLICK = 40; // px upwards
+const QUICK = 250; // ms of a flick
 const GAP = 8; // px
 
 const hand = () => document.getElementById("hand-cards");
@@ -108,13 +109,15 @@ function answerOutOfTurn(card) {
 
 let byTouch = matchMedia("(any-pointer: coarse)").matches; // the press; a guess for one that waited for this module
 let from = 0; // where the press began, in px from the upper edge of the window
+let began = 0;
 let holding = 0; // the timer of a long press
 let isHeld = false; // the press was a long one
 
 document.addEventListener(
   "pointerdown",
-  ({ target, pointerType, clientY }) => {
+  ({ target, pointerType, clientY, timeStamp }) => {
     byTouch = pointerType !== "mouse";
+    began = timeStamp;
     from = target.closest(".card.lifted") ? clientY : -Infinity;
     isHeld = false;
     clearTimeout(holding);
@@ -130,8 +133,8 @@ document.addEventListener(
 for (const end of ["pointerup", "pointercancel"]) {
   document.addEventListener(end, () => clearTimeout(holding), { capture: true });
 }
-document.addEventListener("pointerup", ({ clientY }) => {
-  if (from - clientY > FLICK && !isHeld) document.querySelector(".card.lifted")?.click();
+document.addEventListener("pointerup", ({ clientY, timeStamp }) => {
+  if (from - clientY > FLICK && timeStamp - began < QUICK) document.querySelector(".card.lifted")?.click();
 });
 
 document.addEventListener(

@@ -44,10 +44,11 @@ class Finger:
     def lift(self) -> None:
         self._client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-    def flick(self, control: Locator) -> None:
-        """Move upwards from a control."""
+    def flick(self, control: Locator, lasting: float = 0) -> None:
+        """Move upwards from a control, in so many milliseconds."""
         self.put_on(control)
         for up in (20, 40, 60):
+            control.page.wait_for_timeout(lasting / 3)
             self._send("touchMove", up)
         self.lift()
 
@@ -96,6 +97,8 @@ def test_a_lifted_card_is_played_by_a_tap_or_a_flick(open_table: TableForTwo) ->
     plays(page, 1)
     tap(card(page, "Yellow Skip"))
     pause(page, TO_READ)
+    finger.flick(card(page, "Yellow Skip"), lasting=300)  # a slow swipe, as to scroll
+    plays(page, 1)
     finger.flick(card(page, "Yellow Skip"))
     plays(page, 2)
     card(page, "Green 8").dispatch_event("click", {"detail": 1})  # as by the finger that flicked
