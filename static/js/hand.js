@@ -213,3 +213,4 @@ onPageShown(({ first, posted }) => {
   const named = drawn || document.getElementById("events").dataset.now.includes(`: ${chosen.name}`); // by what is said anyway
   if (!named) tell();
 });
+document.body.classList.add("ready"); // until then a press does nothing (play.css)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from playwright.sync_api import Locator, Page, Position, Route, ViewportSize, expect
+from playwright.sync_api import Locator, Page, Position, Request, Route, ViewportSize, expect
 
 from accounts.models import User
 from tests.browser.game_page import NewPage, TableForTwo, focused, open_game, shows, version
@@ -129,6 +129,40 @@ def test_a_tap_waits_for_the_module_that_lifts_and_plays_without_it(new_page: Ne
             held.pop().fulfill(status=404)
             plays(page, 1)
     assert log_of(table) == ["0 play r5"]
+
+
+def test_a_tap_does_nothing_before_the_scripts_are_there(new_page: NewPage, alice: User, bob: User) -> None:
+    page = new_page(alice, **TOUCH)
+    held, sent = list[Route](), list[str]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            sent.append(request.url)
+
+    page.route("**/js/hand*.js", hold)
+    page.on("request", note)
+    for is_there in (True, False):
+        table = table_at({**TWO_HANDS, "hands": [HAND, ["r4", "g3"]]}, [alice, bob])
+        page.goto(table.game.get_absolute_url(), wait_until="commit")
+        for control in (card(page, "Red 5"), page.locator("#draw")):
+            control.tap(position=EDGE, force=True)
+        pause(page)
+        assert sent == []
+        if is_there:
+            held.pop().continue_()
+            expect(page.locator("body.ready")).to_be_attached()
+            tap(card(page, "Red 5"))
+            expect(page.locator("#lifted")).to_be_visible()
+            plays(page, 0)
+        else:
+            held.pop().fulfill(status=404)
+            page.evaluate("for (const wait of document.getAnimations()) wait.finish()")
+            card(page, "Red 5").tap(position=EDGE)
+            shows(page, 1)
+    assert len(sent) == 1
 
 
 def test_the_draw_pile_is_a_button(open_table: TableForTwo) -> None:
