@@ -142,6 +142,19 @@ def test_axe_finds_nothing_on_the_pages_of_the_staff_and_none_is_wider_than_the_
             assert staff.evaluate(WIDER) <= 0, f"{name} at {width} px"
 
 
+def test_the_links_of_the_header_fit_a_phone(staff: Page, desk: Desk, ann: User) -> None:
+    Case.objects.update(holder=None)
+    for turn in (False, True):
+        if turn:
+            table_after([ann, desk.bob], 0, seed=3)
+        for width in (320, 390):
+            staff.set_viewport_size({"width": width, "height": 844})
+            staff.goto("/")
+            expect(staff.locator("#next-game")).to_be_visible(visible=turn)
+            expect(staff.locator(".top nav b")).to_be_visible()
+            assert staff.locator(".top nav").evaluate("(nav) => nav.scrollWidth - nav.clientWidth") == 0, (turn, width)
+
+
 def test_no_list_and_no_table_of_the_staff_is_wider_than_its_box(staff: Page, desk: Desk, ann: User) -> None:
     now, game = timezone.now(), desk.table.game
     User.objects.filter(pk=ann.pk).update(is_superuser=True)
