@@ -474,6 +474,8 @@ def test_the_log_is_a_panel_or_a_drawer(new_page: NewPage, cast: Cast, scripts: 
         page.locator("#show-log > summary").click()
         expect(page.locator("#show-log > summary")).to_have_text(re.compile("^Close"), use_inner_text=True)
         expect(page.locator("#log-all")).to_be_visible()
+        if width == 390:
+            assert Box(page.locator("#log .drawer")).left == 0  # a tap beside it would lift a card
         page.locator("#show-log > summary").click()
         expect(page.locator("#log-all")).to_be_hidden()
     if scripts:
