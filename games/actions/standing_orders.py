@@ -72,11 +72,12 @@ def set_orders(*, code: str, viewer: Viewer[User], fields: Mapping[str, object],
         return table
 
 
-def stop_orders(*, code: str, viewer: Viewer[User]) -> Table:
+def stop_orders(*, code: str, viewer: Viewer[User], shown: str) -> Table:
     """Let a person choose the move of this turn, and not their standing orders. Return the table. Safe to repeat.
 
+    :param shown: the time of the orders that the page was about to play (`PendingOrders.iso`).
     :raises Denied: `not_found`, `not_seated`; `forbidden` if the table has no standing orders; `not_started`, `over`;
-        `stale` if it is not the person's turn any more.
+        `stale` if it is not the person's turn any more, or others are about to play.
     """
     with transaction.atomic():
         table = queries.load(lock_game(code=code))
@@ -86,6 +87,8 @@ def stop_orders(*, code: str, viewer: Viewer[User]) -> Table:
         if table.on_turn.index != row.index:
             raise Denied("stale", "Your standing orders have played already.", version=table.game.version)
         if table.game.orders_at is not None:
+            if table.game.orders_at.isoformat(timespec="seconds") != shown:
+                raise Denied("stale", "Your standing orders have changed meanwhile.", version=table.game.version)
             _set_time(table.game, None, person=viewer.user)
         return table
 

@@ -159,7 +159,7 @@ def _first_play(text: str) -> dict[str, object]:
 @get_shows_table
 def stop_orders(request: HtmxRequest, code: str) -> HttpResponse:
     """Let the user choose the move of this turn instead of their standing orders."""
-    return _done(request, code, partial(standing_orders.stop_orders, code=code))
+    return _done(request, code, partial(standing_orders.stop_orders, code=code, shown=request.POST.get("at", "")))
 
 
 @get_shows_table

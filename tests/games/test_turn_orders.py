@@ -228,9 +228,9 @@ def test_the_player_s_own_move_goes_first(three: list[User]) -> None:
 def test_stopped_at_59_seconds_nothing_plays_in_this_turn(three: list[User]) -> None:
     table = table_of(three, "b1 g2", "y1 y2", "y3 y4")
     order(table, three[0], forced=True)
-    revision = now_of(table).game.revision
+    revision, shown = now_of(table).game.revision, time_of_orders(table)
     for _ in range(2):
-        stop_orders(code=table.game.code, viewer=Viewer(three[0]))
+        stop_orders(code=table.game.code, viewer=Viewer(three[0]), shown=shown)
     after = now_of(table).game
     assert (after.orders_at, after.wake_at, after.revision) == (None, None, revision)
     assert wait(table, 60) == []
@@ -240,9 +240,27 @@ def test_stopped_at_59_seconds_nothing_plays_in_this_turn(three: list[User]) -> 
     assert now_of(table).game.orders_at is None
     play(table, three[0], "draw", after=90)
     with pytest.raises(Denied) as denied:
-        stop_orders(code=table.game.code, viewer=Viewer(three[0]))
+        stop_orders(code=table.game.code, viewer=Viewer(three[0]), shown=shown)
     assert denied.value.code == "stale"
     assert orders_of(now_of(table).seats[0]).forced  # the next turn has them
+
+
+@pytest.mark.django_db
+def test_a_late_press_stops_no_newer_orders(three: list[User]) -> None:
+    table = table_of(three, "b1 g2", "y1 y2", "y3 y4")
+    order(table, three[0], forced=True)
+    shown = time_of_orders(table)
+    order(table, three[0], now=10 * SECOND, then_draw=True)
+    with pytest.raises(Denied) as denied:
+        stop_orders(code=table.game.code, viewer=Viewer(three[0]), shown=shown)
+    assert denied.value.code == "stale"
+    assert now_of(table).game.orders_at == NOON + 70 * SECOND
+
+
+def time_of_orders(table: Table) -> str:
+    orders_at = now_of(table).game.orders_at
+    assert orders_at is not None
+    return orders_at.isoformat()
 
 
 @pytest.mark.django_db
@@ -387,7 +405,7 @@ def test_the_page_says_what_orders_will_do_and_stops_them(three: list[User]) -> 
         [],
     ]
     assert not GamePage.of(other, table.game).has(id="pending-orders")
-    answer = browser.post(f"{url}orders/stop/")
+    answer = browser.post(f"{url}orders/stop/", {"at": page.field("at")})
     assert (answer.status_code, answer["Location"]) == (303, url)
     assert not GamePage.of(browser, table.game).has(id="pending-orders")
     refused = other.post(f"{url}orders/stop/")
