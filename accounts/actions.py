@@ -35,6 +35,7 @@ from accounts.tokens import digest_of, new_token
 from common.encryption import Undecryptable, decrypt, encrypt
 from common.limits import TIME_OFF_CHANGES
 from common.readers_language import say
+from mail import site_keys
 from mail.addresses import canonical, validate_address
 from mail.models import ENCRYPTED
 
@@ -630,6 +631,7 @@ def reencrypt_columns(*, drop_unreadable: bool = False) -> Reencrypted:
                     continue
                 row.save(update_fields=[column])
                 done += 1
+    site_keys.make()  # another one, if it was deleted
     return Reencrypted(done, unreadable)
 
 

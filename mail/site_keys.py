@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from django.apps import apps
+from django.apps.registry import Apps
 
 from common.encryption import decrypt, encrypt
 from mail import web_push
 from mail.models import SiteKey
 
 
+def make(apps: Apps = apps, **_: object) -> None:
+    """Make the key if there is none. Each `migrate` does, so nobody has set up a device before.
+
+    :param apps: the models that there are after a migration, perhaps to an earlier release.
+    """
+    if "sitekey" not in apps.all_models["mail"] or SiteKey.objects.exists():
+        return
+    key = web_push.new_key()
+    public_text = web_push.to_base64url(web_push.public_bytes(key))
+    SiteKey.objects.create(pk=1, private=encrypt(web_push.key_to_text(key)), public=public_text)
+
+
 def public() -> str:
     """Return the public half as browsers take it, in base64url."""
-    return _row().public
+    return SiteKey.objects.get().public
 
 
 def private() -> EllipticCurvePrivateKey:
@@ -19,16 +33,4 @@ def private() -> EllipticCurvePrivateKey:
 
     :raises Undecryptable: neither `SECRET_KEY` nor a fallback decrypts it.
     """
-    return web_push.key_from_text(decrypt(_row().private))
-
-
-def _row() -> SiteKey:
-    """Return the row. The worker for mails makes it when it runs first, before anybody can set up a device."""
-    found = SiteKey.objects.first()
-    if found is None:
-        key = web_push.new_key()
-        public_text = web_push.to_base64url(web_push.public_bytes(key))
-        made = SiteKey(pk=1, private=encrypt(web_push.key_to_text(key)), public=public_text)
-        SiteKey.objects.bulk_create([made], ignore_conflicts=True)  # another process may have made one meanwhile
-        found = SiteKey.objects.get()
-    return found
+    return web_push.key_from_text(decrypt(SiteKey.objects.get().private))

@@ -250,13 +250,13 @@ def reencrypt(*arguments: str) -> str:
 
 
 def test_after_reencrypting_the_old_key_is_not_needed(alice: User, settings: Settings) -> None:
-    settings.SECRET_KEY = OLD_KEY
+    of_the_site, settings.SECRET_KEY = settings.SECRET_KEY, OLD_KEY
     TOTP.activate(alice, pages.SECRET)
     codes = RecoveryCodes.activate(alice)
     unused = codes.get_unused_codes()
     assert codes.validate_code(unused[0])
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW_KEY, [OLD_KEY]
-    assert reencrypt() == "2 second factors encrypted with SECRET_KEY.\n"
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW_KEY, [OLD_KEY, of_the_site]
+    assert reencrypt().startswith("2 second factors encrypted with SECRET_KEY.\n")
     settings.SECRET_KEY_FALLBACKS = []
     assert log_in(totp(pages.SECRET))
     assert RecoveryCodes.activate(alice).get_unused_codes() == unused[1:]
@@ -265,6 +265,7 @@ def test_after_reencrypting_the_old_key_is_not_needed(alice: User, settings: Set
 def test_unreadable_factors_are_named_and_deleted_only_on_request(
     alice: User, bob: User, charlie: User, settings: Settings
 ) -> None:
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = OLD_KEY
     TOTP.activate(alice, pages.SECRET)
     RecoveryCodes.activate(bob)
@@ -278,4 +279,4 @@ def test_unreadable_factors_are_named_and_deleted_only_on_request(
     assert "second factors of alice, bob," in reencrypt("--drop-unreadable")
     left = {(factor.user.username, factor.type) for factor in Authenticator.objects.all()}
     assert left == {("bob", "totp"), ("charlie", "totp")}  # Alice's codes were those of an app that is gone
-    assert reencrypt() == "2 second factors encrypted with SECRET_KEY.\n"
+    assert reencrypt().startswith("2 second factors encrypted with SECRET_KEY.\n")

@@ -489,7 +489,7 @@ def test_the_secret_is_encrypted_again_with_a_new_key(alice: User) -> None:
             with override_settings(SECRET_KEY_FALLBACKS=[]):
                 assert decrypt(Hook.objects.get().secret) == secret
     with override_settings(SECRET_KEY="a key that decrypts nothing", SECRET_KEY_FALLBACKS=[]):
-        assert reencrypt_columns(drop_unreadable=True).unreadable == [f"the webhook of person {alice.pk}"]
+        assert f"the webhook of person {alice.pk}" in reencrypt_columns(drop_unreadable=True).unreadable
     alice.refresh_from_db()
     assert (Hook.objects.exists(), alice.has_hook) == (False, False)
 

@@ -17,7 +17,6 @@ from games.models import Announcement, Appeal, AuditEntry, Case, Game, Invitatio
 from games.notices import player_notices
 from games.queries import Table, Viewer
 from games.staff import appeals, cases, people
-from mail import site_keys
 from mail.models import SITE
 from tests.conftest import api_token, logged_in, person, staff
 from tests.security.urls import Address
@@ -46,7 +45,6 @@ class World:
 
     def __init__(self, deal: Callable[[Sequence[User]], Table] = two_cards_each, *, public: bool = False) -> None:
         now = timezone.now()
-        site_keys.public()  # is made when it is first asked for, and each world would have another
         alice, bob, charlie, dora = (person(name) for name in ("alice", "bob", "charlie", "dora"))
         mo, mia, ann, eve = staff("mo", "moderator"), staff("mia", "moderator"), staff("ann", "admin"), person("eve")
         game = deal([alice, bob, mia]).game

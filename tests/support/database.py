@@ -18,12 +18,19 @@ from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
 from games.staff import acts, roles
+from mail import site_keys
 from nomercy.launcher.place import CHECKOUT, DATABASE, PORT, ROLE, Place
 from tests.support.stack import database_url
 from tests.support.waiting import until
 
 OF_THIS_CHECKOUT: Final = f"test_template_{hashlib.sha256(os.fsencode(CHECKOUT)).hexdigest()[:12]}"
-WRITTEN_BY_MIGRATIONS: Final = {"auth_group", "auth_group_permissions", "auth_permission", "django_content_type"}
+WRITTEN_BY_MIGRATIONS: Final = {
+    "auth_group",
+    "auth_group_permissions",
+    "auth_permission",
+    "django_content_type",
+    "mail_sitekey",
+}
 """The tables that have rows in a new database."""
 EMPTY_THE_AUDIT_LOG: Final = sql.SQL("""
 DO $$ BEGIN
@@ -121,10 +128,10 @@ def template_database(server: Server) -> str:
 
 
 def digest_of_migrations() -> str:
-    """Return a digest of the code of all migrations, and of the acts and roles that some of them write."""
+    """Return a digest of the code of all migrations, and of the acts, roles and key that are written with them."""
     folders = [Path(config.path) / "migrations" for config in apps.get_app_configs()]
     parts = [path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))]
-    parts += [getsource(module).encode() for module in (acts, roles)]
+    parts += [getsource(module).encode() for module in (acts, roles, site_keys)]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
 
 
