@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.dispatch import Signal
 
 from common.encryption import encrypt
 from common.say import N_
-from mail.models import Hook
+from mail.models import Hook, lock_people, note_reached
 
 WAITS: Final[Sequence[timedelta]] = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30))
 """How long a hook is left alone after the first, the second and each further failure in a row."""
@@ -50,7 +49,7 @@ def store(*, user_id: int, url: str, form: str, mention: str, others: bool, now:
     :raises Hook.DoesNotExist: `url` is empty, and there is none.
     """
     with transaction.atomic():
-        _lock(user_id)
+        lock_people([user_id])
         hook = hook_of(user_id)
         if not url and hook is None:
             raise Hook.DoesNotExist
@@ -66,14 +65,14 @@ def store(*, user_id: int, url: str, form: str, mention: str, others: bool, now:
         if secret:
             fresh["secret"] = encrypt(secret)
         Hook.objects.update_or_create(user_id=user_id, defaults={**settled, **fresh})
-        _set_has_hook(user_id, has=True)
+        note_reached([user_id])
         return secret
 
 
 def remove(*, user_id: int) -> str:
     """Delete a person's hook, and return its host, or "" if there is none."""
     with transaction.atomic():
-        _lock(user_id)
+        lock_people([user_id])
         hook = hook_of(user_id)
         if hook is None:
             return ""
@@ -90,10 +89,9 @@ def renew_secret(*, user_id: int) -> str:
 def try_again(*, user_id: int) -> bool:
     """Post to a person's hook again, and forget its failures; return False if there is none."""
     with transaction.atomic():
-        _lock(user_id)
+        lock_people([user_id])
         found = Hook.objects.filter(user=user_id).update(**_WORKING)
-        if found:
-            _set_has_hook(user_id, has=True)
+        note_reached([user_id])
         return bool(found)
 
 
@@ -105,7 +103,7 @@ def arrived(hook: Hook, now: datetime) -> None:
 def failed(hook: Hook, error: str, now: datetime) -> datetime:
     """Store that a message has not arrived, and return when to try again. Stops a hook that fails for too long."""
     with transaction.atomic():
-        _lock(hook.user_id)
+        lock_people([hook.user_id])
         stored = Hook.objects.select_for_update().filter(pk=hook.pk, url=hook.url, stopped_at=None).first()
         if stored is None:  # its owner has changed it meanwhile
             return now + WAITS[0]
@@ -115,9 +113,10 @@ def failed(hook: Hook, error: str, now: datetime) -> datetime:
         stored.retry_at = now + WAITS[min(stored.failures, len(WAITS)) - 1]
         if stored.failures >= MOST_FAILURES and now - stored.failing_since >= PATIENCE:
             stored.stopped_at = now
-            _set_has_hook(stored.user_id, has=False)
             stopped.send(None, hook=stored, now=now)
         stored.save(update_fields=["failures", "failing_since", "last_error", "retry_at", "stopped_at"])
+        if stored.stopped_at is not None:
+            note_reached([stored.user_id])
         return stored.retry_at
 
 
@@ -126,12 +125,3 @@ _WORKING: Final = {"failures": 0, "failing_since": None, "last_error": "", "retr
 
 def _new_secret() -> str:
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
-
-
-def _lock(user_id: int) -> None:
-    """Lock the person, as staff acts do, before what is stored of their hook changes."""
-    list(get_user_model().objects.select_for_update(no_key=True).filter(pk=user_id).values("pk"))
-
-
-def _set_has_hook(user_id: int, *, has: bool) -> None:
-    get_user_model().objects.filter(pk=user_id).update(has_hook=has)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -9,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from common.say import N_
 from mail.addresses import LONGEST_ADDRESS
@@ -251,12 +252,29 @@ class Hook(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         """Delete the hook, and note that the person has none."""
         with transaction.atomic():
-            get_user_model().objects.filter(pk=self.user_id).update(has_hook=False)
-            return super().delete(*args, **kwargs)
+            lock_people([self.user_id])
+            deleted = super().delete(*args, **kwargs)
+            note_reached([self.user_id])
+            return deleted
 
     @property
     def host(self) -> str:
         return urlsplit(self.url).hostname or ""
+
+
+def lock_people(people: Iterable[int]) -> None:
+    """Lock these people (ids) until the end of the transaction, before what reaches them changes."""
+    list(get_user_model().objects.select_for_update(no_key=True).filter(pk__in=people).order_by("pk").values("pk"))
+
+
+@transaction.atomic
+def note_reached(people: Iterable[int]) -> None:
+    """Store which of these people (ids) have a device, and which a hook that works. Locks them."""
+    people, users = list(people), get_user_model().objects
+    lock_people(people)
+    devices = PushSubscription.objects.filter(user=OuterRef("pk"))
+    hooks = Hook.objects.filter(user=OuterRef("pk"), stopped_at=None)
+    users.filter(pk__in=people).update(has_push=Exists(devices), has_hook=Exists(hooks))
 
 
 ENCRYPTED: Final = ((SiteKey, "private"), (Hook, "secret"))

@@ -10,6 +10,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from accounts.actions import lock_person
@@ -22,7 +23,7 @@ from games.notices.kinds import DEVICE_TEST
 from games.refusals import Denied
 from mail import site_keys, web_push
 from mail.channels import push
-from mail.models import PUSH, PushSubscription
+from mail.models import PUSH, PushSubscription, note_reached
 
 MOST: Final = 10
 """How many devices a person may have."""
@@ -68,9 +69,10 @@ def add(*, user: User, session: str, endpoint: str, public: str, auth: str, labe
         # The lock keeps the session until the end of the transaction.
         if not Session.objects.select_for_update(no_key=True).filter(pk=session, user=user, ending=False).exists():
             raise Denied("forbidden", ENDED)
-        former = PushSubscription.objects.filter(digest=digest).exclude(user=user).values_list("user_id", flat=True)
-        people = {user.pk, *former}
         mine = PushSubscription.objects.filter(user=user)
+        # In one order: two people may take each other's browsers at the same moment.
+        touched = PushSubscription.objects.filter(Q(digest=digest) | Q(user=user)).select_for_update().order_by("pk")
+        former = {device.user_id for device in touched} - {user.pk}
         # The same browser may have subscribed again.
         here = mine.filter(session=session)
         ticks = here.values("hides_names", "mail_too").first() or {"hides_names": False, "mail_too": False}
@@ -93,7 +95,8 @@ def add(*, user: User, session: str, endpoint: str, public: str, auth: str, labe
         by_success = mine.exclude(digest=digest).order_by(Coalesce("ok_at", "created_at").desc(), "-pk")
         dropped = list(by_success[MOST - 1 :])
         mine.filter(pk__in=[row.pk for row in dropped]).delete()
-        push.note_reached(people)
+        note_reached([user.pk])
+    note_reached(former)  # in a transaction of its own, which locks people in order
     return dropped[0].label if dropped else ""
 
 
@@ -119,7 +122,7 @@ def remove(*, user: User, number: int) -> bool:
     with transaction.atomic():
         lock_person(user.pk)
         deleted, _ = PushSubscription.objects.filter(user=user, pk=number).delete()
-        push.note_reached([user.pk])
+        note_reached([user.pk])
     return bool(deleted)
 
 

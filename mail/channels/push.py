@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 
 import structlog
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import F
 from django.db.models.functions import Now
 
 from common import outgoing
@@ -34,7 +33,7 @@ from mail import claims, site_keys, web_push
 from mail.channels.base import Channel, account_check, hour_check
 from mail.channels.threads import answers_of
 from mail.models import PUSH as NAME
-from mail.models import Delivery, PushSubscription
+from mail.models import Delivery, PushSubscription, note_reached
 from mail.sources import Kind, Message, Source
 from mail.verdicts import SEND, Reason, Verdict
 
@@ -84,14 +83,6 @@ def devices_of(people: Collection[int]) -> dict[int, list[PushSubscription]]:
     if lost := set(people) - found.keys():
         transaction.on_commit(partial(note_reached, lost))
     return found
-
-
-@transaction.atomic
-def note_reached(people: Iterable[int]) -> None:
-    """Store which of these people have a device (`User.has_push`). Locks them."""
-    users, theirs = get_user_model().objects.filter(pk__in=people), PushSubscription.objects.filter(user=OuterRef("pk"))
-    list(users.select_for_update(no_key=True).order_by("pk").values("pk"))
-    users.update(has_push=Exists(theirs))
 
 
 def may_send(

@@ -44,6 +44,7 @@ from tests.support.ports import free_port
 from tests.support.push import Phone, PushService, push_service, set_up
 from tests.support.tables import NOON, TWO_HANDS, table_at
 
+from tests.support.web import at_once
 pytestmark = pytest.mark.django_db
 
 DUE: Final = NOON + 2 * MINUTE
@@ -585,6 +586,26 @@ def test_the_eleventh_device_replaces_the_one_reached_longest_ago(alice: User) -
     add(browser)
     assert "You can have 10 devices, so Phone 7 was removed." in text_of(browser.get(SETTINGS))
     assert PushSubscription.objects.filter(user=alice).count() == devices.MOST
+
+
+def test_people_who_take_each_other_s_browsers_at_once_both_get_them(
+    transactional_db: None, alice: User, bob: User
+) -> None:
+    people = {user: str(logged_in(user).session.session_key) for user in (alice, bob)}
+    endpoints = ["http://127.0.0.1/1", "http://127.0.0.1/2"]
+
+    def adds(user: User, endpoint: str) -> Callable[[Callable[[], object]], str]:
+        def add_at_once(wait: Callable[[], object]) -> str:
+            wait()
+            return devices.add(user=user, session=people[user], endpoint=endpoint, **FORM, label="", now=NOON)
+
+        return add_at_once
+
+    for _ in range(10):
+        at_once([adds(user, endpoint) for user, endpoint in zip(people, endpoints, strict=True)])
+        assert list(PushSubscription.objects.order_by("user").values_list("endpoint", flat=True)) == endpoints
+        assert set(User.objects.values_list("has_push", flat=True)) == {True}
+        endpoints.reverse()
 
 
 def test_nobody_touches_the_device_of_somebody_else(alice: User, bob: User) -> None:

@@ -23,8 +23,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.utils import timezone
 
 from accounts.models import Session, User
-from mail.channels.push import note_reached
-from mail.models import PushSubscription
+from mail.models import PushSubscription, note_reached
 from mail.web_push import AUTH_LENGTH, CURVE, public_bytes
 from tests.conftest import logged_in
 
