@@ -93,18 +93,7 @@ def may_send(
         return Verdict(Reason.NO_OUTGOING)
     if not devices:
         return Verdict(Reason.NO_DEVICE)
-    account = account_check(row, kind, now)
-    return hour_check(row, kind, now, turn_ends) if account == SEND else account
-
-
-def _is_open(now: datetime) -> bool:
-    """Return False if the site's key cannot be read, for example after a restore with another `SECRET_KEY`."""
-    try:
-        site_keys.private()
-    except Undecryptable:
-        log.error("push is off: SECRET_KEY_FALLBACKS lacks the key that encrypted the site's key")  # noqa: TRY400
-        return False
-    return True
+    return person_check(row, kind, now, turn_ends)
 
 
 def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> list[_Push]:
@@ -123,9 +112,16 @@ def _send(pushes: Sequence[_Push], clock: Callable[[], datetime], until: datetim
     A host that does not answer is asked no more this time, and devices that were never reached come last, so that they
     do not hold up those of others.
     """
+    try:
+        sign = _Signer(clock())
+    except Undecryptable:  # for example after a restore with another `SECRET_KEY`
+        log.error("push is off: SECRET_KEY_FALLBACKS lacks the key that encrypted the site's key")  # noqa: TRY400
+        now = clock()
+        claims.give_back([push.row for push in pushes], now, due_at=now + WAITS[0])
+        return
     silent = set[str]()
     pushes = sorted(pushes, key=lambda push: not any(device.ok_at for device in push.devices))
-    for (push, device), answer in answers_of(_requests(pushes, clock, until, silent), at_once=AT_ONCE):
+    for (push, device), answer in answers_of(_requests(pushes, sign, clock, until, silent), at_once=AT_ONCE):
         if isinstance(answer, OutgoingError) and _is_away(answer):
             silent.add(_host(device))
         _note(push, device, answer, clock())
@@ -138,10 +134,13 @@ _Request = tuple[tuple[_Push, PushSubscription], Callable[[], Answer | OutgoingE
 
 
 def _requests(
-    pushes: Sequence[_Push], clock: Callable[[], datetime], until: datetime, silent: Collection[str]
+    pushes: Sequence[_Push],
+    sign: _Signer,
+    clock: Callable[[], datetime],
+    until: datetime,
+    silent: Collection[str],
 ) -> Iterator[_Request]:
     """Yield the requests of these notices, each handed over before its first one."""
-    sign = _Signer(clock())
     for n, push in enumerate(pushes):
         now, left = clock(), [other.row for other in pushes[n:]]
         if n and now >= until:
@@ -284,7 +283,6 @@ def _host(device: PushSubscription) -> str:
 PUSH: Final = Channel(
     NAME,
     N_("On your devices"),
-    is_open=_is_open,
     addresses=devices_of,
     may_send=may_send,
     compose=_compose,

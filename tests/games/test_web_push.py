@@ -439,8 +439,8 @@ def test_the_key_of_the_site_outlives_that_of_its_encryption(
     call_command("reencrypt_factors", stdout=(printed := io.StringIO()))
     assert "1 other secret encrypted with SECRET_KEY." in printed.getvalue()
     settings.SECRET_KEY_FALLBACKS = []
-    deliver()
-    assert service.got[0].headers["Authorization"].endswith(key)
+    deliver(DUE + MINUTE)
+    assert service.requests[0].headers["Authorization"].endswith(key)
     settings.SECRET_KEY = "o" * 50
     with pytest.raises(CommandError, match="No key decrypts the key for push services"):
         call_command("reencrypt_factors", stdout=printed)
