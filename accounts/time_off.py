@@ -46,21 +46,25 @@ class TimeOff:
         return max(now, self.vacation_until) if self.vacation_until is not None else now
 
     def quiet_end(self, moment: datetime) -> datetime:
-        """Return the end of the quiet hours that `moment` is in, or `moment` itself if it is in none.
+        """Return the end of the quiet hours that `moment` is in, or `moment` itself if it is in none."""
+        return self.quiet_hours_at(moment)[1]
+
+    def quiet_hours_at(self, moment: datetime) -> tuple[datetime, datetime]:
+        """Return the beginning and the end of the quiet hours that `moment` is in, both `moment` if it is in none.
 
         When daylight saving time starts, a skipped time counts as an hour later. When it ends, the first of two equal
         times counts.
         """
         if self.quiet_from is None or self.quiet_to is None:
-            return moment
+            return moment, moment
         zone = ZoneInfo(self.zone)
         today = moment.astimezone(zone).date()
         for day in (today - timedelta(days=1), today):
             start = _instant(day, self.quiet_from, zone)
             end = _instant(day + timedelta(days=self.quiet_to <= self.quiet_from), self.quiet_to, zone)
             if start <= moment < end:
-                return end
-        return moment
+                return start, end
+        return moment, moment
 
     def out_of_quiet_hours(self, deadline: datetime, *, turn_since: datetime | None) -> datetime:
         """Return the deadline of a turn that began at `turn_since`, moved to the end of the quiet hours it is in.

@@ -15,9 +15,12 @@ from accounts.time_off import LONGEST_QUIET
 from games import rules
 from games.models import Game, Seat
 from games.queries import Table
+from mail.channels.base import NEAR
 
 REMIND_AFTER: Final = 0.8
 """The part of a turn's time after which its player is reminded."""
+BEFORE_SLEEP: Final = timedelta(minutes=15)
+"""How long before their quiet hours players are reminded of a turn that ends in them or soon after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +174,21 @@ def recomputed(game: Game, seat: Seat, now: datetime) -> TurnClock | None:
 
 
 def _reminder(game: Game, seat: Seat, clock: TurnClock, now: datetime) -> datetime | None:
-    """Return when to remind the player of this deadline: after `REMIND_AFTER` of the time. None at a live table."""
+    """Return when to remind the player of this deadline: after `REMIND_AFTER` of the time, or before they sleep.
+
+    None at a live table.
+    """
     if game.terms.live or clock.deadline is None:
         return None
     moment = moment_of(game, now)
     since = clock.turn_since or moment
-    return max(since + (clock.deadline - since) * REMIND_AFTER, runs_from(game, seat, moment))
+    earliest = max(since, runs_from(game, seat, moment))
+    remind_at = max(since + (clock.deadline - since) * REMIND_AFTER, earliest)
+    if seat.time_off is not None:
+        asleep, awake = seat.time_off.quiet_hours_at(remind_at)
+        if remind_at < awake and clock.deadline < awake + NEAR and asleep - BEFORE_SLEEP >= earliest:
+            return asleep - BEFORE_SLEEP
+    return remind_at
 
 
 def time_left_at(game: Game, seat: Seat, clock: TurnClock, stopped: datetime) -> timedelta:

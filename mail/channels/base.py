@@ -12,7 +12,7 @@ from mail.sources import Kind, Source
 from mail.verdicts import SEND, Reason, Verdict
 
 NEAR: Final = timedelta(hours=1)
-"""A message about a turn is sent in quiet hours if the turn ends before their end or this soon after it."""
+"""A turn that ends so soon after quiet hours leaves no time after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Channel:
     to_guests: Guests can be reached.
     only_if: The column of `User` that says whether the channel reaches somebody. Others get no rows for it. "" if it
         reaches everybody.
+    queue: The order in which due rows are served.
     budget: After this time in one turn of the channel, no further message is started.
     """
 
@@ -45,6 +46,7 @@ class Channel:
     deliver: Callable[[Sequence[Any], Callable[[], datetime], datetime], None] | None = None
     to_guests: bool = False
     only_if: str = ""
+    queue: Sequence[str] = ("due_at", "pk")
     budget: timedelta = timedelta(seconds=20)
 
     def reaches(self, user: Any) -> bool:
@@ -52,23 +54,24 @@ class Channel:
         return (self.to_guests or not user.is_guest) and (not self.only_if or getattr(user, self.only_if))
 
 
-def account_check(row: Any, kind: Kind, now: datetime) -> Verdict:
-    """Drop messages to people whose account is closed, and to suspended ones unless the kind is sent to them."""
-    suspended = row.user.suspended(now) and not kind.while_suspended
-    return Verdict(Reason.CLOSED) if suspended or not row.user.is_active else SEND
+def person_check(
+    row: Any, kind: Kind, now: datetime, turn_ends: datetime | None, *, wakes_nobody: bool = False
+) -> Verdict:
+    """Check the reader's account and the time: the last check of a channel.
 
+    Drops messages to people whose account is closed, and to suspended ones unless the kind is sent to them. Holds
+    messages back during vacation and quiet hours, unless their kind does not wait, or the turn ends before the end of
+    the vacation.
 
-def hour_check(row: Any, kind: Kind, now: datetime, turn_ends: datetime | None) -> Verdict:
-    """Hold messages back during vacation and quiet hours, unless their kind does not wait or the turn ends soon."""
+    :param wakes_nobody: messages about a turn are sent in quiet hours if it ends before their end or soon after.
+    """
+    if not row.user.is_active or (row.user.suspended(now) and not kind.while_suspended):
+        return Verdict(Reason.CLOSED)
     time_off = row.user.time_off
-    back = time_off.resumes_at(now)
+    back, morning = time_off.resumes_at(now), time_off.quiet_end(now)
     # Not all tables stop for vacations.
     ends_before = kind.turn and turn_ends is not None and turn_ends < back
     if not kind.on_vacation and back > now and not ends_before:
         return Verdict(Reason.VACATION, back)
-    morning = time_off.quiet_end(now)
-    if kind.in_quiet_hours or morning <= now:
-        return SEND
-    if kind.turn and turn_ends is not None and turn_ends < morning + NEAR:
-        return SEND
-    return Verdict(Reason.NIGHT, morning)
+    ends_soon = wakes_nobody and kind.turn and turn_ends is not None and turn_ends < morning + NEAR
+    return SEND if kind.in_quiet_hours or morning <= now or ends_soon else Verdict(Reason.NIGHT, morning)

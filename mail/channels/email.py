@@ -28,12 +28,12 @@ from django.dispatch import Signal
 from common.say import N_
 from mail import claims
 from mail.addresses import is_sent_as_written
-from mail.channels.base import Channel, account_check, hour_check
+from mail.channels.base import Channel, person_check
 from mail.models import EMAIL as NAME
 from mail.models import Delivery, Outbox
 from mail.smtp_replies import is_permanent
 from mail.sources import ClaimedMail, Kind
-from mail.verdicts import SEND, Reason, Verdict
+from mail.verdicts import Reason, Verdict
 
 log = structlog.get_logger(__name__)
 
@@ -72,18 +72,15 @@ def mail_addresses(users: Collection[int]) -> dict[int, MailAddress]:
 
 
 def may_send(row: Any, kind: Kind, address: MailAddress | None, now: datetime, turn_ends: datetime | None) -> Verdict:
-    """Return whether the person can get this mail now: their address, their account, then the hour."""
+    """Return whether the person can get this mail now: their address, then their account and the hour."""
     if address is None:
         return Verdict(Reason.NO_ADDRESS)
-    account = account_check(row, kind, now)
-    if account != SEND:
-        return account
     if settings.MAIL_NEEDS_VERIFIED and not address.verified:
         return Verdict(Reason.UNVERIFIED)
     known = getattr(row.user, "notice_settings", None)
     if known is not None and known.bounced.casefold() == address.email.casefold():
         return Verdict(Reason.BOUNCED, None if now - row.created_at > BOUNCE_PATIENCE else now + BOUNCE_WAIT)
-    return hour_check(row, kind, now, turn_ends)
+    return person_check(row, kind, now, turn_ends, wakes_nobody=True)
 
 
 def _is_open(now: datetime) -> bool:

@@ -21,14 +21,14 @@ from common.encryption import Undecryptable
 from common.outgoing import OutgoingError
 from common.say import N_
 from mail import claims, hook_payloads, hooks
-from mail.channels.base import Channel, account_check, hour_check
+from mail.channels.base import Channel, person_check
 from mail.channels.threads import answers_of
 from mail.hook_payloads import Payload
 from mail.message_ids import name_of_mail
 from mail.models import HOOK as NAME
 from mail.models import Delivery, Hook
 from mail.sources import Kind, Message, Source
-from mail.verdicts import SEND, Reason, Verdict
+from mail.verdicts import Reason, Verdict
 
 log = structlog.get_logger(__name__)
 
@@ -75,12 +75,9 @@ def _may_send(row: Any, kind: Kind, hook: Hook | None, now: datetime, turn_ends:
         return Verdict(Reason.NO_HOOK)
     if hook.stopped_at is not None:
         return Verdict(Reason.HOOK_STOPPED)
-    account = account_check(row, kind, now)
-    if account != SEND:
-        return account
     if hook.retry_at is not None and hook.retry_at > now:
         return Verdict(Reason.AGAIN, hook.retry_at)
-    return hour_check(row, kind, now, turn_ends)
+    return person_check(row, kind, now, turn_ends)
 
 
 def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> list[Call]:

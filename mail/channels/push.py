@@ -30,12 +30,12 @@ from common.outgoing import Answer, OutgoingError
 from common.readers_language import say
 from common.say import N_
 from mail import claims, site_keys, web_push
-from mail.channels.base import Channel, account_check, hour_check
+from mail.channels.base import Channel, person_check
 from mail.channels.threads import answers_of
 from mail.models import PUSH as NAME
 from mail.models import Delivery, PushSubscription, note_reached
 from mail.sources import Kind, Message, Source
-from mail.verdicts import SEND, Reason, Verdict
+from mail.verdicts import Reason, Verdict
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ def devices_of(people: Collection[int]) -> dict[int, list[PushSubscription]]:
 def may_send(
     row: Any, kind: Kind, devices: Sequence[PushSubscription] | None, now: datetime, turn_ends: datetime | None
 ) -> Verdict:
-    """Return whether the person can be notified now: their devices, their account, then the hour."""
+    """Return whether the person can be notified now: their devices, then their account and the hour."""
     if not settings.OUTGOING:
         return Verdict(Reason.NO_OUTGOING)
     if not devices:

@@ -91,7 +91,7 @@ def test_the_simulation_finds_lost_time_and_wrong_mails(monkeypatch: pytest.Monk
     monkeypatch.setattr(pausing, "restart_clocks", run_on_late)
     monkeypatch.setattr(interruptions, "ASKS", 0.5)
     monkeypatch.setattr(interruptions, "AGREES", 1.0)
-    monkeypatch.setattr(email, "hour_check", lambda *_, **__: SEND)
+    monkeypatch.setattr(email, "person_check", lambda *_, **__: SEND)
     monkeypatch.setattr(outbox, "deliver", deliver_twice)
     faults = days_pass(10, 3).faults
     assert any("lost time in the outage" in fault for fault in faults)

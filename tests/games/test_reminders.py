@@ -99,6 +99,34 @@ def test_an_unsent_reminder_is_delayed_when_the_deadline_moves(reminded: Table, 
     assert [(row.state, row.reason) for row in mails.all()] == [("dropped", "later"), ("sent", "")]
 
 
+@pytest.mark.parametrize(
+    ("hours", "at"),
+    [
+        ((time(1), time(12)), 37 * HOUR - 15 * MINUTE),  # the deadline is at noon
+        ((time(1), time(11, 1)), 37 * HOUR - 15 * MINUTE),
+        ((time(1), time(11)), 0.8 * TURN),  # there is an hour after them
+        ((time(2, 25), time(12)), 0.8 * TURN),  # it comes before them
+    ],
+)
+def test_a_turn_that_ends_with_the_quiet_hours_has_its_reminder_before_them(
+    alice: User, bob: User, hours: tuple[time, time], at: timedelta
+) -> None:
+    User.objects.filter(pk=bob.pk).update(quiet_from=hours[0], quiet_to=hours[1])
+    table = table_at(TWO_HANDS, [alice, bob])
+    move(table, alice, "play r5")
+    assert now_of(table).game.deadline == NOON + TURN
+    assert now_of(table).game.remind_at == NOON + at
+
+
+def test_a_turn_that_begins_in_quiet_hours_and_ends_with_them_has_its_reminder_in_them(alice: User, bob: User) -> None:
+    User.objects.filter(pk=bob.pk).update(quiet_from=time(11), quiet_to=time(18))
+    table = table_at(TWO_HANDS, [alice, bob], pace="fast")
+    table.game.seats.filter(user=bob).update(bank=0)
+    move(table, alice, "play r5")
+    game = now_of(table).game
+    assert (game.deadline, game.remind_at) == (NOON + 6 * HOUR, NOON + 0.8 * 6 * HOUR)
+
+
 def test_an_unchanged_deadline_gets_no_second_reminder(reminded: Table, alice: User, bob: User) -> None:
     User.objects.filter(pk=bob.pk).update(quiet_from=time(2), quiet_to=time(3))
     assert quiet_hours.follow_time_off(user_id=bob.pk, now=LATE) == 0

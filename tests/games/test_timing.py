@@ -19,25 +19,31 @@ NAPS = {"quiet_from": time(11), "quiet_to": time(14)}
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("pace", "rest", "seconds", "given"),
+    ("pace", "rest", "seconds", "given", "reminded"),
     [
-        ("standard", {}, 48 * 3600, 0),
-        ("standard", {"time_zone": "Europe/Helsinki", "quiet_from": time(13), "quiet_to": time(16)}, 50 * 3600, 7200),
+        ("standard", {}, 48 * 3600, 0, 0.8 * 48 * HOUR),
+        (
+            "standard",
+            {"time_zone": "Europe/Helsinki", "quiet_from": time(13), "quiet_to": time(16)},
+            50 * 3600,
+            7200,
+            0.8 * 50 * HOUR,
+        ),
         # One turn gets at most 12 hours from quiet hours. These were stored before they had a maximum length.
-        ("standard", {"quiet_from": time(11), "quiet_to": time(10)}, 60 * 3600, 12 * 3600),
-        ("live", {}, 60, 0),
-        ("live", {"vacation_until": NOON + 9 * HOUR}, 60, 0),
-        ("live", NAPS, 60, 0),
+        ("standard", {"quiet_from": time(11), "quiet_to": time(10)}, 60 * 3600, 12 * 3600, 46.75 * HOUR),
+        ("live", {}, 60, 0, None),
+        ("live", {"vacation_until": NOON + 9 * HOUR}, 60, 0, None),
+        ("live", NAPS, 60, 0, None),
     ],
 )
 def test_a_turn_has_the_time_of_its_pace_and_quiet_hours_of_slow_tables(
-    alice: User, bob: User, pace: str, rest: dict[str, object], seconds: int, given: int
+    alice: User, bob: User, pace: str, rest: dict[str, object], seconds: int, given: int, reminded: timedelta | None
 ) -> None:
     User.objects.filter(pk=bob.pk).update(**rest)
     game = move(table_at(TWO_HANDS, [alice, bob], pace=pace), alice, "play r5").game
     assert (game.deadline, game.turn_since, game.quiet_seconds_added) == (NOON + seconds * SECOND, NOON, given)
-    # Players are reminded when a fifth of the time is left, and not at live tables.
-    assert game.remind_at == (NOON + 0.8 * seconds * SECOND if pace == "standard" else None)
+    # Players are reminded when a fifth of the time is left, or before quiet hours, and not at live tables.
+    assert game.remind_at == (NOON + reminded if reminded else None)
 
 
 @pytest.mark.django_db

@@ -281,6 +281,17 @@ def has_moved(table: Table, alice: User) -> None:
 def is_suspended(table: Table, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(suspended_until=NOON + 9 * HOUR)
 
+def test_a_push_wakes_nobody_though_the_turn_ends_soon_after_the_quiet_hours(
+    table: Table, alice: User, service: Receiver
+) -> None:
+    sleeps(table, alice)
+    Game.objects.filter(pk=table.game.pk).update(deadline=NOON + 6 * HOUR + 30 * MINUTE)
+    deliver(MAIL_DUE)
+    assert (service.requests, state(), state("email")) == ([], ("waiting", "night"), ("sent", ""))
+    deliver(NOON + 6 * HOUR)
+    assert len(service.requests) == 1
+
+
 
 @pytest.mark.parametrize(
     ("change", "after"),
