@@ -27,6 +27,7 @@ class Reason(TextChoices):
     ENDED = "ended", N_("The suspension had ended.")
     NEWER = "newer", N_("A newer notification about the same report was sent instead.")
     REMINDED = "reminded", N_("A reminder about the same turn was sent instead.")
+    TURN = "turn", N_("A notification about your turn comes instead.")
     ASKED = "asked", N_("You get one invitation a day by email from the same person.")
     OFF = "off", N_("This is switched off in your notification settings.")
     NO_ADDRESS = "no_address", N_("Your account has no email address.")
@@ -57,7 +58,8 @@ class Reason(TextChoices):
 EXPECTED: Final = frozenset(
     {
         Reason.MOVED, Reason.MOVED_ON, Reason.JOINED, Reason.LOOKING, Reason.REMINDED, Reason.READ, Reason.BACK,
-        Reason.STAFF, Reason.ENDED, Reason.NEWER, Reason.OFF, Reason.ASKED, Reason.NO_ROLE,
+        Reason.STAFF, Reason.ENDED, Reason.NEWER, Reason.OFF, Reason.TURN, Reason.ASKED,
+        Reason.NO_ROLE,
     }
 )  # fmt: skip
 """Reasons that need no attention. Pages hide notices that were dropped for one of these."""

@@ -80,6 +80,9 @@ class Known(Protocol):
     def is_looking(self, game_id: int, user_id: int) -> bool:
         """Return True if the reader, or the person on turn, is looking at the game."""
 
+    def has_turn(self, notice: Notice) -> bool:
+        """Return True if its reader gets a notice of a turn at the same version by the same channel. Runs a query."""
+
     def has_digest_content(self, notice: Notice) -> bool:
         """Return True if a summary for this person would not be empty. Runs two queries."""
 
@@ -114,6 +117,11 @@ def _turn_of_other_is_not_over(notice: Notice, known: Known) -> Verdict:
     if game.paused_at is not None:
         return Verdict(Reason.PAUSED, known.now + PAUSE_WAIT)
     return Verdict(Reason.LOOKING) if known.is_looking(game.pk, player) else SEND
+
+
+def _turn_does_not_say_so(notice: Notice, known: Known) -> Verdict:
+    """Check that no notice of the turn with which the game starts follows in the same channel."""
+    return Verdict(Reason.TURN) if notice.channel != SITE and known.has_turn(notice) else SEND
 
 
 def _deadline_has_not_moved(notice: Notice, known: Known) -> Verdict:
@@ -432,6 +440,7 @@ _ROWS: Final = (
             "later": N_("You’re number {place}."),
         },
         wait=timedelta(minutes=1),
+        still_needed=_turn_does_not_say_so,
         several=N_("{n} of your tables have started"),
         names_game=True,
     ),

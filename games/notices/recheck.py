@@ -52,6 +52,10 @@ class _Known:
     def is_looking(self, game_id: int, user_id: int) -> bool:
         return (game_id, user_id) in self.looking
 
+    def has_turn(self, notice: Notice) -> bool:
+        turns = Notice.objects.filter(user=notice.user_id, game=notice.game_id, version=notice.version, kind=TURN)
+        return turns.filter(channel=notice.channel).exclude(state=Notice.State.DROPPED).exists()
+
     def has_digest_content(self, notice: Notice) -> bool:
         return inbox.has_digest_content(notice.user, self.now)
 

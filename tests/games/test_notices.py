@@ -20,7 +20,8 @@ from games.notices.kinds import GROUPS
 from games.queries import Table, Viewer
 from games.refusals import Denied
 from games.rules import Move
-from tests.support.clocks import MINUTE, move
+from mail import outbox
+from tests.support.clocks import HOUR, MINUTE, move
 from tests.support.notices import texts_of
 from tests.support.tables import NOON, TWO_HANDS, now_of, table_at
 
@@ -194,6 +195,16 @@ def test_a_full_table_notifies_the_players_who_waited(alice: User, bob: User, ch
         bob: f"No Mercy with alice and charlie has started. {PLACES[(1 - begins) % 3]}",
     }
     assert len(stored_notices(kind="turn", channel="email")) == 1
+
+
+@pytest.mark.parametrize("wants_turns", [True, False])
+def test_whoever_begins_is_not_told_twice_that_the_game_has_started(alice: User, bob: User, wants_turns: bool) -> None:
+    NoticeSettings.objects.create(user=alice, choices={"turn.email": wants_turns})
+    table = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
+    player_notices.start(table, by=bob.pk, now=NOON)
+    outbox.deliver(clock=lambda: NOON + MINUTE)
+    told = Notice.objects.filter(user=alice, kind="table_full").order_by("pk").values_list("channel", "state", "reason")
+    assert list(told) == [("site", "sent", ""), ("email", *(("dropped", "turn") if wants_turns else ("sent", "")))]
 
 
 def test_a_rematch_notifies_the_other_players(three: Table, bob: User) -> None:
