@@ -32,7 +32,7 @@ class Reason(TextChoices):
     OFF = "off", N_("This is switched off in your notification settings.")
     NO_ADDRESS = "no_address", N_("Your account has no email address.")
     NO_DEVICE = "no_device", N_("No device of yours is set up for notifications.")
-    PUSHED = "pushed", N_("We notified your device.")
+    PUSHED = "pushed", N_("We notified you in another way.")
     UNVERIFIED = "unverified", N_("Your email address is not confirmed.")
     BOUNCED = "bounced", N_("Emails to your address came back.")
     NO_ROLE = "no_role", N_("You had no role on this site any more.")

@@ -16,15 +16,15 @@ from games.notices import inbox
 from games.notices.kinds import KINDS, OTHERS_TURN, TURN
 from games.queries import Table
 from mail.channels import CHANNELS, Channel
-from mail.models import EMAIL, PUSH, SITE
+from mail.models import EMAIL, HOOK, PUSH, SITE
 from mail.sources import judge_or_postpone
 from mail.verdicts import SEND, Reason, Verdict
 
 IN_ONE_MAIL: Final = [kind.name for kind in KINDS.values() if kind.one_mail]
-PUSH_HEADSTART: Final = timedelta(hours=2)
-"""How long the mail about a turn waits after a device was notified of the turn."""
-MAIL_AFTER_PUSH: Final = KINDS[TURN].wait_in(EMAIL) - KINDS[TURN].wait_in(PUSH)
-"""How much later than the push the mail about a turn is judged, so that it is known whether a device was notified."""
+HEADSTART: Final = timedelta(hours=2)
+"""How long the mail about a turn waits after a device or a webhook was notified of the turn."""
+MAIL_AFTER: Final = KINDS[TURN].wait_in(EMAIL) - KINDS[TURN].wait_in(PUSH)
+"""How much later than those the mail about a turn is judged, so that it is known whether they were notified."""
 ENDS_SOON: Final = timedelta(minutes=30)
 """It does not wait if the turn ends so soon after that wait that the reminder would come before it."""
 
@@ -42,7 +42,7 @@ class _Known:
     # Game and user ids of people who are looking at the game, of the readers and of those on turn.
     looking: set[tuple[int, int]]
     addresses: Mapping[int, Any]  # of people in that channel
-    pushed: Mapping[_Turn, Verdict]  # what holds back the mails about turns that devices hear of
+    told: Mapping[_Turn, Verdict]  # what holds back the mails about turns that devices and webhooks hear of
     replaced: set[tuple[int, int | None, str]] = field(default_factory=set)  # user, game and kind of notices to drop
 
     def table_of(self, notice: Notice) -> Table:
@@ -96,7 +96,8 @@ def _companions(rows: Sequence[Notice]) -> list[Notice]:
 def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[int, Verdict]:
     """Return the verdicts on these notices of one channel, by id.
 
-    Runs six queries, two more for each summary, and one more for mails about turns to people with devices.
+    Runs six queries, two more for each summary, one for each start of a game, and one more for mails about turns to
+    people with devices or webhooks.
 
     A notice that cannot be checked, for example because its game cannot be read, is logged and postponed.
 
@@ -110,7 +111,7 @@ def judge(rows: Sequence[Notice], channel: Channel, *, now: datetime) -> dict[in
         tables=tables,
         looking=presence.viewing(readers | _on_turn_at_tables_of_others(rows)),
         addresses=channel.addresses({row.user.pk for row in rows}) if rows else {},
-        pushed=_pushed(rows, now) if channel.name == EMAIL else {},
+        told=_told(rows, now) if channel.name == EMAIL else {},
     )
     verdicts = {}
     for row in sorted(rows, key=_replaces_nothing):
@@ -181,15 +182,15 @@ def _channel_check(row: Notice, known: _Known) -> Verdict:
     turn_ends = known.table_of(row).game.deadline if kind.turn else None
     address = known.addresses.get(row.user.pk)
     verdict = known.channel.may_send(row, kind, address, known.now, turn_ends)
-    return _after_push(row, known, turn_ends) if verdict == SEND else verdict
+    return _after_others(row, known, turn_ends) if verdict == SEND else verdict
 
 
 def _turn_of(row: Notice) -> _Turn:
     return row.user_id, row.game_id, row.version, row.occasion
 
 
-def _pushed(rows: Sequence[Notice], now: datetime) -> dict[_Turn, Verdict]:
-    """Return what holds back the mails about those of these turns that devices hear of.
+def _told(rows: Sequence[Notice], now: datetime) -> dict[_Turn, Verdict]:
+    """Return what holds back the mails about those of these turns that devices and webhooks hear of.
 
     They were notified lately, or are about to be: what waited for the morning is due in all channels at once, and mails
     go first; and a mail takes along turns that have just begun. Leaves out people who want both.
@@ -197,21 +198,21 @@ def _pushed(rows: Sequence[Notice], now: datetime) -> dict[_Turn, Verdict]:
     turns = [row for row in rows if row.kind == TURN and row.user.has_push]
     if not turns:
         return {}
-    sent = Q(state=Notice.State.SENT, since__gt=now - PUSH_HEADSTART)
-    soon = now + KINDS[TURN].wait_in(PUSH)
-    due = Q(state=Notice.State.WAITING, due_at__gt=now - MAIL_AFTER_PUSH, due_at__lte=soon) & ~Q(reason=Reason.AGAIN)
-    pushes = Notice.objects.filter(sent | due, channel=PUSH, kind=TURN)
-    pushes = pushes.filter(user__in={row.user_id for row in turns}, game__in={row.game_id for row in turns})
+    sent = Q(state=Notice.State.SENT, since__gt=now - HEADSTART)
+    soon = now + KINDS[TURN].wait
+    due = Q(state=Notice.State.WAITING, due_at__gt=now - MAIL_AFTER, due_at__lte=soon) & ~Q(reason=Reason.AGAIN)
+    others = Notice.objects.filter(sent | due, channel__in=(PUSH, HOOK), kind=TURN)
+    others = others.filter(user__in={row.user_id for row in turns}, game__in={row.game_id for row in turns})
     return {
-        _turn_of(row): Verdict(Reason.PUSHED, row.since + PUSH_HEADSTART)
+        _turn_of(row): Verdict(Reason.PUSHED, row.since + HEADSTART)
         if row.state == Notice.State.SENT
-        else Verdict(until=row.due_at + MAIL_AFTER_PUSH)
-        for row in pushes.exclude(user__push_subscriptions__mail_too=True)
+        else Verdict(until=row.due_at + MAIL_AFTER)
+        for row in others.exclude(user__push_subscriptions__mail_too=True).order_by("-state", "since")  # sent ones win
     }
 
 
-def _after_push(row: Notice, known: _Known, turn_ends: datetime | None) -> Verdict:
-    """Hold back the mail about a turn that a device was notified of, or is about to be."""
-    verdict = known.pushed.get(_turn_of(row), SEND) if row.kind == TURN else SEND
+def _after_others(row: Notice, known: _Known, turn_ends: datetime | None) -> Verdict:
+    """Hold back the mail about a turn that a device or a webhook was notified of, or is about to be."""
+    verdict = known.told.get(_turn_of(row), SEND) if row.kind == TURN else SEND
     ends_soon = turn_ends is not None and verdict.until is not None and turn_ends < verdict.until + ENDS_SOON
     return SEND if ends_soon else verdict

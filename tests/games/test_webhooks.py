@@ -174,6 +174,18 @@ def test_nobody_without_a_hook_has_a_row(table: Table, alice: User) -> None:
     assert states() == []
 
 
+@pytest.mark.parametrize(("status", "wait"), [(204, 2 * HOUR), (500, 3 * MINUTE)])
+def test_the_mail_of_a_turn_waits_after_a_post(
+    table: Table, alice: User, receiver: Receiver, status: int, wait: timedelta
+) -> None:
+    hook_of(alice, receiver.url)
+    receiver.status = status
+    player_notices.deal(table, now=NOON)
+    for at in (DUE, DUE + 3 * MINUTE, DUE + 2 * HOUR - MINUTE, DUE + 2 * HOUR):
+        deliver(at)
+        assert len(mail.outbox) == (at >= DUE + wait)
+
+
 def test_a_held_site_posts_nothing(table: Table, as_alice: Client, alice: User, receiver: Receiver) -> None:
     hook_of(alice, receiver.url)
     player_notices.deal(table, now=NOON)
