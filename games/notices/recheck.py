@@ -66,7 +66,7 @@ def judge_due(channel: str, now: datetime, most: int) -> list[tuple[Notice, Verd
     Adds notices that are not due yet but go into the same mail as a due one.
     """
     due = _locked(state=Notice.State.WAITING, due_at__lte=now, channel=channel)
-    rows = list(due.order_by("due_at", "pk")[:most])
+    rows = list(due.order_by(*CHANNELS[channel].queue)[:most])
     others = _companions(rows)
     verdicts = judge([*rows, *others], CHANNELS[channel], now=now)
     sent = {(row.user_id, row.kind) for row in rows if _shares_a_mail(row) and verdicts[row.pk] == SEND}
@@ -195,7 +195,7 @@ def _told(rows: Sequence[Notice], now: datetime) -> dict[_Turn, Verdict]:
     They were notified lately, or are about to be: what waited for the morning is due in all channels at once, and mails
     go first; and a mail takes along turns that have just begun. Leaves out people who want both.
     """
-    turns = [row for row in rows if row.kind == TURN and row.user.has_push]
+    turns = [row for row in rows if row.kind == TURN and (row.user.has_push or row.user.has_hook)]
     if not turns:
         return {}
     sent = Q(state=Notice.State.SENT, since__gt=now - HEADSTART)

@@ -81,7 +81,7 @@ def _may_send(row: Any, kind: Kind, hook: Hook | None, now: datetime, turn_ends:
 
 
 def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> list[Call]:
-    """Return the first of these notices of each hook, working hooks first. The others are given back to the queue."""
+    """Return the first of these notices of each hook. The others are given back to the queue."""
     found = _hooks_of({row.user_id for row in rows if row.user_id is not None})
     calls, later = dict[int, Call](), list[Delivery]()
     for row, message in source.messages(rows, now):
@@ -92,8 +92,7 @@ def _compose(source: Source[Any], rows: Sequence[Delivery], now: datetime) -> li
             calls[hook.pk] = Call(row, hook, None if message is None else hook_payloads.payload_of(hook, message))
     if later:
         claims.give_back(later, now, due_at=now)  # behind those of others
-    # Those that fail take the most time, so they come last.
-    return sorted(calls.values(), key=lambda call: call.hook.failures)
+    return list(calls.values())
 
 
 def _deliver(calls: Sequence[Call], clock: Callable[[], datetime], until: datetime) -> None:
@@ -138,5 +137,6 @@ HOOK: Final = Channel(
     compose=_compose,
     deliver=_deliver,
     only_if="has_hook",
+    queue=("user__hook__failures", "due_at", "pk"),  # those that fail take the most time, so they come last
     budget=timedelta(seconds=10),
 )

@@ -330,6 +330,20 @@ def test_a_hook_with_many_messages_holds_up_no_other(
     assert "/hook/bob" in [request.path for request in receiver.requests]
 
 
+def test_hooks_that_fail_hold_up_no_other(
+    table: Table, bob: User, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "BATCH", 3)
+    failing = [User.objects.create_user(f"person{n}") for n in range(6)]
+    for person in failing:
+        hook_of(person, receiver.url, failures=3)
+    hook_of(bob, f"{receiver.url}/bob")
+    player_notices.write(table.game, [won(person.pk, "Bob") for person in failing], now=NOON)
+    player_notices.write(table.game, [won(bob.pk, "Bob")], now=NOON + MINUTE)
+    outbox.deliver(clock=lambda: DUE, most=1)
+    assert "/hook/bob" in [request.path for request in receiver.requests]
+
+
 # The turns of others
 
 
