@@ -48,10 +48,11 @@ _WRITE: Final[tuple[tuple[RequestLimits, tuple[str, ...]], ...]] = (
         "mfa_reauthenticate", "mfa_activate_totp", "mfa_add_webauthn", "mfa_reauthenticate_webauthn",
     )),
     (limits.OUTGOING, ("device-add", "hook", "hook-test")),
-    (limits.STORES, ("hook-again", "hook-remove", "hook-secret")),
     (limits.SESSIONS, ("sessions",)),
     (limits.ADDRESSES, ("account_email",)),
-    (limits.STORES, ("device-choose", "device-decline", "device-remove", "device-test")),
+    (limits.STORES, (
+        "device-choose", "device-decline", "device-remove", "device-test", "hook-again", "hook-remove", "hook-secret",
+    )),
 )  # fmt: skip
 WRITE_LIMITS: Final[Mapping[str, RequestLimits]] = {name: limit for limit, names in _WRITE for name in names}
 """The limits on a POST or PUT by the name of its URL pattern. Those of others are `OTHERS`, or in the API none."""

@@ -679,10 +679,10 @@ _ROWS: Final = (
     NoticeKind(
         DEVICE_TEST,
         N_("Notifications reach this device"),
+        only_in=PUSH,
         page="notice-settings",
         on_vacation=True,  # the person waits for it
         in_quiet_hours=True,
-        several=N_("{n} tests of your devices"),
     ),
     NoticeKind(
         DIGEST,
