@@ -41,10 +41,11 @@ from tests.support.clocks import HOUR, MINUTE, SECOND, move, start_vacation
 from tests.support.notices import won
 from tests.support.pages import text_of
 from tests.support.ports import free_port
-from tests.support.push import Phone, PushService, push_service, set_up
+from tests.support.push import Phone, set_up
+from tests.support.receiver import ALLOW, Receiver, receiving
 from tests.support.tables import NOON, TWO_HANDS, table_at
-
 from tests.support.web import at_once
+
 pytestmark = pytest.mark.django_db
 
 DUE: Final = NOON + 2 * MINUTE
@@ -57,18 +58,18 @@ ENDPOINT: Final = "http://127.0.0.1/device"
 @pytest.fixture(autouse=True)
 def nobody_looks(settings: Settings) -> None:
     cache.clear()
-    settings.OUTGOING_ALLOW = [ip_network("127.0.0.1")]
+    settings.OUTGOING_ALLOW = [ip_network(ALLOW)]
 
 
 @pytest.fixture
-def service() -> Iterator[PushService]:
-    with push_service() as running:
+def service() -> Iterator[Receiver]:
+    with receiving() as running:
         yield running
 
 
 @pytest.fixture
-def phone(alice: User, service: PushService) -> Phone:
-    return set_up(alice, service.endpoint())
+def phone(alice: User, service: Receiver) -> Phone:
+    return set_up(alice, service.url)
 
 
 @pytest.fixture
@@ -110,14 +111,14 @@ def test_a_message_is_encrypted_as_in_the_example_of_rfc_8291() -> None:
     assert phone.read(body) == b"When I grow up, I want to be a watermelon"
 
 
-def test_a_turn_is_one_request_that_names_no_card(table: Table, phone: Phone, service: PushService) -> None:
+def test_a_turn_is_one_request_that_names_no_card(table: Table, phone: Phone, service: Receiver) -> None:
     deliver(DUE - SECOND)
-    assert service.got == []
+    assert service.requests == []
     for minutes in range(3):
         deliver(DUE + minutes * MINUTE)
-    (sent,) = service.got
+    (sent,) = service.requests
     code = table.game.code
-    told = sent.told(phone)
+    told = phone.told(sent)
     tag = messages.tag_of(f"{table.game.pk} turn")
     assert told == {
         "web_push": 8030,
@@ -138,24 +139,24 @@ def test_a_turn_is_one_request_that_names_no_card(table: Table, phone: Phone, se
     assert state() == ("sent", "")
 
 
-def test_the_push_service_knows_the_site_by_its_key(table: Table, service: PushService) -> None:
+def test_the_push_service_knows_the_site_by_its_key(table: Table, service: Receiver) -> None:
     deliver()
-    token, key = service.got[0].headers["Authorization"].removeprefix("vapid t=").split(", k=")
+    token, key = service.requests[0].headers["Authorization"].removeprefix("vapid t=").split(", k=")
     assert key == site_keys.public()
     public = EllipticCurvePublicKey.from_encoded_point(web_push.CURVE, web_push.from_base64url(key))
     options: Any = {"verify_exp": False}  # the clock of the test is another
-    claims_of = jwt.decode(token, public, ["ES256"], audience=service.endpoint("")[:-1], options=options)
+    claims_of = jwt.decode(token, public, ["ES256"], audience=service.url.removesuffix("/hook"), options=options)
     assert claims_of["exp"] - DUE.timestamp() == 12 * 3600
     assert claims_of["sub"] == "http://127.0.0.1:8000"
 
 
-def test_a_reminder_is_urgent_and_replaces_the_turn(table: Table, phone: Phone, service: PushService) -> None:
+def test_a_reminder_is_urgent_and_replaces_the_turn(table: Table, phone: Phone, service: Receiver) -> None:
     Game.objects.filter(pk=table.game.pk).update(remind_at=NOON + 23 * HOUR)
     deliver()
     reminders.remind(now=NOON + 23 * HOUR)
     deliver(NOON + 23 * HOUR)
-    turn, reminder = service.got
-    assert reminder.told(phone)["notification"]["title"] == "Your time is running out"
+    turn, reminder = service.requests
+    assert phone.told(reminder)["notification"]["title"] == "Your time is running out"
     assert (reminder.headers["Urgency"], reminder.headers["TTL"]) == ("high", "3600")
     assert reminder.headers["Topic"] == turn.headers["Topic"]
 
@@ -184,14 +185,14 @@ IN_TEN_MINUTES: Final = format_datetime(DUE + 10 * MINUTE, usegmt=True)
 def test_what_becomes_of_a_notice_and_its_device(
     table: Table,
     alice: User,
-    service: PushService,
+    service: Receiver,
     status: int,
     headers: dict[str, str],
     left: bool,
     after: tuple[str, str],
     wait: int,
 ) -> None:
-    service.answers["/1"] = status, headers
+    service.answers["/hook"] = status, headers
     deliver()
     assert state() == after
     assert PushSubscription.objects.exists() == left
@@ -199,21 +200,21 @@ def test_what_becomes_of_a_notice_and_its_device(
     assert alice.has_push == left
     if wait:
         assert Notice.objects.get(channel="push").due_at == DUE + wait * MINUTE
-    assert len(service.got) == 1
+    assert len(service.requests) == 1
 
 
-def test_a_notice_is_tried_three_times_more(table: Table, service: PushService) -> None:
-    service.answers["/1"] = 500, {}
+def test_a_notice_is_tried_three_times_more(table: Table, service: Receiver) -> None:
+    service.answers["/hook"] = 500, {}
     for minutes in (0, 1, 5, 6, 20, 21, 36, 60):
         deliver(DUE + minutes * MINUTE)
-    assert len(service.got) == 4
+    assert len(service.requests) == 4
     assert state() == REFUSED
 
 
 def test_a_device_that_is_refused_five_times_is_deleted(
-    phone: Phone, alice: User, bob: User, service: PushService, caplog: pytest.LogCaptureFixture
+    phone: Phone, alice: User, bob: User, service: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
-    service.answers["/1"] = 403, {}
+    service.answers["/hook"] = 403, {}
     for number in range(MOST_REFUSALS):
         assert PushSubscription.objects.get().refusals == number
         turn_of(alice, bob)
@@ -221,26 +222,24 @@ def test_a_device_that_is_refused_five_times_is_deleted(
     assert not PushSubscription.objects.exists()
     (said,) = [record.getMessage() for record in caplog.records if "push refused" in record.getMessage()]
     assert "127.0.0.1" in said
-    assert "/1" not in said
+    assert "/hook" not in said
 
 
-def test_of_several_devices_none_is_notified_twice(
-    phone: Phone, table: Table, alice: User, service: PushService
-) -> None:
-    second, third = set_up(alice, service.endpoint("2"), hides_names=True), set_up(alice, service.endpoint("3"))
-    service.answers["/3"] = 503, {}
+def test_of_several_devices_none_is_notified_twice(phone: Phone, table: Table, alice: User, service: Receiver) -> None:
+    second, third = set_up(alice, f"{service.url}/2", hides_names=True), set_up(alice, f"{service.url}/3")
+    service.answers["/hook/3"] = 503, {}
     for minutes in (0, 1, 30):
         deliver(DUE + minutes * MINUTE)
-    told = {sent.path: sent for sent in service.got}
-    assert sorted(sent.path for sent in service.got) == ["/1", "/2", "/3"]
-    assert told["/1"].told(phone)["notification"]["body"] == told["/3"].told(third)["notification"]["body"]
-    hidden = told["/2"].told(second)["notification"]
+    told = {sent.path: sent for sent in service.requests}
+    assert sorted(sent.path for sent in service.requests) == ["/hook", "/hook/2", "/hook/3"]
+    assert phone.told(told["/hook"])["notification"]["body"] == third.told(told["/hook/3"])["notification"]["body"]
+    hidden = second.told(told["/hook/2"])["notification"]
     assert (hidden["title"], hidden["body"]) == ("A game waits for you", "")
     assert state() == ("sent", "")
 
 
 def test_a_sender_that_dies_before_the_answer_sends_no_second_one(
-    table: Table, service: PushService, monkeypatch: pytest.MonkeyPatch
+    table: Table, service: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     post = outgoing.post
 
@@ -254,7 +253,7 @@ def test_a_sender_that_dies_before_the_answer_sends_no_second_one(
     monkeypatch.undo()
     deliver(DUE + claims.STALE)
     deliver(DUE + claims.STALE + SECOND)
-    assert (len(service.got), state()) == (1, ("failed", "unsure"))
+    assert (len(service.requests), state()) == (1, ("failed", "unsure"))
 
 
 def looks(table: Table, alice: User) -> None:
@@ -281,6 +280,7 @@ def has_moved(table: Table, alice: User) -> None:
 def is_suspended(table: Table, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(suspended_until=NOON + 9 * HOUR)
 
+
 def test_a_push_wakes_nobody_though_the_turn_ends_soon_after_the_quiet_hours(
     table: Table, alice: User, service: Receiver
 ) -> None:
@@ -290,7 +290,6 @@ def test_a_push_wakes_nobody_though_the_turn_ends_soon_after_the_quiet_hours(
     assert (service.requests, state(), state("email")) == ([], ("waiting", "night"), ("sent", ""))
     deliver(NOON + 6 * HOUR)
     assert len(service.requests) == 1
-
 
 
 @pytest.mark.parametrize(
@@ -306,11 +305,11 @@ def test_a_push_wakes_nobody_though_the_turn_ends_soon_after_the_quiet_hours(
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_push_is_judged_like_a_mail(
-    table: Table, alice: User, service: PushService, change: Callable[[Table, User], None], after: tuple[str, str]
+    table: Table, alice: User, service: Receiver, change: Callable[[Table, User], None], after: tuple[str, str]
 ) -> None:
     change(table, alice)
     deliver()
-    assert service.got == []
+    assert service.requests == []
     row = Notice.objects.get(channel="push", user=alice)
     assert (row.state, row.reason) == after
 
@@ -338,34 +337,34 @@ def test_the_mail_of_a_turn_waits_after_a_push(
 
 
 def test_the_mail_of_a_turn_waits_for_a_push_that_is_due_at_the_same_moment(
-    table: Table, alice: User, service: PushService
+    table: Table, alice: User, service: Receiver
 ) -> None:
     sleeps(table, alice)
     deliver(MAIL_DUE)
     morning = NOON + 6 * HOUR
     for at in (morning, morning + 3 * MINUTE, morning + 2 * HOUR - SECOND):
         deliver(at)
-        assert (len(service.got), len(mail.outbox)) == (1, 0)
+        assert (len(service.requests), len(mail.outbox)) == (1, 0)
     deliver(morning + 2 * HOUR)
     assert len(mail.outbox) == 1
 
 
 def test_no_mail_takes_a_turn_along_that_a_device_is_about_to_hear_of(
-    table: Table, alice: User, bob: User, service: PushService
+    table: Table, alice: User, bob: User, service: Receiver
 ) -> None:
     deliver()
     second = table_at(TWO_HANDS, [alice, bob], deadline=NOON + 24 * HOUR)
     player_notices.deal(second, now=DUE + 2 * HOUR - MINUTE)
     for minutes in range(3):
         deliver(DUE + 2 * HOUR + minutes * MINUTE)
-    assert len(service.got) == 2
+    assert len(service.requests) == 2
     assert [Notice.objects.get(channel="email", game=one.game).state for one in (table, second)] == ["sent", "waiting"]
 
 
 def test_the_mail_comes_soon_after_the_night_if_no_device_took_the_push(
-    table: Table, alice: User, service: PushService
+    table: Table, alice: User, service: Receiver
 ) -> None:
-    service.answers["/1"] = 503, {}
+    service.answers["/hook"] = 503, {}
     sleeps(table, alice)
     deliver(MAIL_DUE)
     for minutes in range(4):
@@ -385,19 +384,19 @@ def test_a_device_that_hides_names_says_that_a_game_waits_only_if_one_does(
     assert (shown["title"], shown["body"]) == (title, "")
 
 
-def test_after_a_device_is_gone_the_mail_comes_at_once(table: Table, alice: User, service: PushService) -> None:
-    service.answers["/1"] = 410, {}
+def test_after_a_device_is_gone_the_mail_comes_at_once(table: Table, alice: User, service: Receiver) -> None:
+    service.answers["/hook"] = 410, {}
     deliver()
     deliver(MAIL_DUE)
     assert state("email") == ("sent", "")
 
 
-def test_guests_are_notified(service: PushService, bob: User) -> None:
+def test_guests_are_notified(service: Receiver, bob: User) -> None:
     guest = account_actions.create_guest()
-    phone = set_up(guest, service.endpoint())
+    phone = set_up(guest, service.url)
     turn_of(guest, bob)
     deliver()
-    assert service.got[0].told(phone)["notification"]["title"] == "Your turn"
+    assert phone.told(service.requests[0])["notification"]["title"] == "Your turn"
 
 
 def test_no_device_shows_what_people_wrote_or_a_card(alice: User, table: Table) -> None:
@@ -439,12 +438,12 @@ def test_dead_devices_delay_no_mail_and_are_not_all_asked(alice: User, bob: User
 
 
 def test_the_key_of_the_site_outlives_that_of_its_encryption(
-    table: Table, service: PushService, settings: Settings, caplog: pytest.LogCaptureFixture
+    table: Table, service: Receiver, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     key, old = site_keys.public(), settings.SECRET_KEY
     settings.SECRET_KEY = "n" * 50
     deliver()
-    assert (service.got, state()) == ([], ("waiting", ""))
+    assert (service.requests, state()) == ([], ("waiting", ""))
     assert "push is off" in caplog.text
     settings.SECRET_KEY_FALLBACKS = [old]
     call_command("reencrypt_factors", stdout=(printed := io.StringIO()))
@@ -494,15 +493,15 @@ def asks_for_deletion(browser: Client, user: User) -> None:
     "end", [ends_elsewhere, logs_out, is_ended, expires, asks_for_deletion], ids=lambda end: end.__name__
 )
 def test_a_device_ends_with_its_session(
-    alice: User, bob: User, service: PushService, end: Callable[[Client, User], None]
+    alice: User, bob: User, service: Receiver, end: Callable[[Client, User], None]
 ) -> None:
     browser = logged_in(alice)
-    add(browser, endpoint=service.endpoint())
+    add(browser, endpoint=service.url)
     turn_of(alice, bob)
     end(browser, alice)
     deliver()
     assert not PushSubscription.objects.exists()
-    assert (service.got, state()) == ([], GONE)
+    assert (service.requests, state()) == ([], GONE)
 
 
 def test_push_that_reaches_nobody_any_more_is_not_written(
@@ -534,25 +533,25 @@ def add(browser: Client, **fields: str) -> Any:
     return browser.post("/notices/devices/", {"endpoint": ENDPOINT, **FORM, **fields})
 
 
-def test_a_device_is_added_tested_changed_and_removed(alice: User, service: PushService) -> None:
+def test_a_device_is_added_tested_changed_and_removed(alice: User, service: Receiver) -> None:
     browser, phone = logged_in(alice), Phone()
     public = web_push.to_base64url(web_push.public_bytes(phone.key))
     auth = web_push.to_base64url(phone.auth)
     assert "Send a test" not in text_of(browser.get(SETTINGS))
     for _ in range(2):  # sent twice
-        answer = add(browser, endpoint=service.endpoint(), public=public, auth=auth)
+        answer = add(browser, endpoint=service.url, public=public, auth=auth)
         assert answer.headers["Location"] == SETTINGS
     device = PushSubscription.objects.get()
     assert "this browser" in text_of(browser.get(SETTINGS))
     address = f"/notices/devices/{device.pk}/"
     browser.post(address, {"hides_names": "on"})
-    add(browser, endpoint=service.endpoint("new"), public=public, auth=auth)  # the browser has subscribed again
+    add(browser, endpoint=f"{service.url}/new", public=public, auth=auth)  # the browser has subscribed again
     address = f"/notices/devices/{PushSubscription.objects.get().pk}/"
     browser.post(f"{address}test/")
-    set_up(alice, service.endpoint("other"))
+    set_up(alice, f"{service.url}/other")
     deliver(timezone.now() + SECOND)
-    (sent,) = service.got
-    assert sent.told(phone)["notification"]["title"] == "There is news for you"
+    (sent,) = service.requests
+    assert phone.told(sent)["notification"]["title"] == "There is news for you"
     assert "Notifications reach this device" in text_of(browser.get("/notices/"))
     for _ in range(2):
         assert browser.post(f"{address}remove/").status_code == 303
@@ -589,16 +588,6 @@ def test_a_shared_browser_is_of_the_one_who_logged_in_last(alice: User, bob: Use
     assert [User.objects.get(pk=user.pk).has_push for user in (alice, bob)] == [False, True]
 
 
-def test_the_eleventh_device_replaces_the_one_reached_longest_ago(alice: User) -> None:
-    now = timezone.now()
-    for number in range(devices.MOST):
-        set_up(alice, f"https://push.example/{number}", label=f"Phone {number}", ok_at=now - (number == 7) * HOUR)
-    browser = logged_in(alice)
-    add(browser)
-    assert "You can have 10 devices, so Phone 7 was removed." in text_of(browser.get(SETTINGS))
-    assert PushSubscription.objects.filter(user=alice).count() == devices.MOST
-
-
 def test_people_who_take_each_other_s_browsers_at_once_both_get_them(
     transactional_db: None, alice: User, bob: User
 ) -> None:
@@ -617,6 +606,16 @@ def test_people_who_take_each_other_s_browsers_at_once_both_get_them(
         assert list(PushSubscription.objects.order_by("user").values_list("endpoint", flat=True)) == endpoints
         assert set(User.objects.values_list("has_push", flat=True)) == {True}
         endpoints.reverse()
+
+
+def test_the_eleventh_device_replaces_the_one_reached_longest_ago(alice: User) -> None:
+    now = timezone.now()
+    for number in range(devices.MOST):
+        set_up(alice, f"https://push.example/{number}", label=f"Phone {number}", ok_at=now - (number == 7) * HOUR)
+    browser = logged_in(alice)
+    add(browser)
+    assert "You can have 10 devices, so Phone 7 was removed." in text_of(browser.get(SETTINGS))
+    assert PushSubscription.objects.filter(user=alice).count() == devices.MOST
 
 
 def test_nobody_touches_the_device_of_somebody_else(alice: User, bob: User) -> None:

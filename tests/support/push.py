@@ -1,14 +1,10 @@
-"""Devices that get notices by web push, and the push service that they have."""
+"""Devices that get notices by web push."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ec import (
@@ -26,6 +22,7 @@ from accounts.models import Session, User
 from mail.models import PushSubscription, note_reached
 from mail.web_push import AUTH_LENGTH, CURVE, public_bytes
 from tests.conftest import logged_in
+from tests.support.receiver import Received
 
 AUTH = bytes(range(AUTH_LENGTH))
 
@@ -36,6 +33,10 @@ class Phone:
 
     key: EllipticCurvePrivateKey = field(default_factory=lambda: generate_private_key(CURVE))
     auth: bytes = AUTH
+
+    def told(self, sent: Received) -> Any:
+        """Return what a message that the push service got says to this browser."""
+        return json.loads(self.read(sent.body))
 
     def read(self, body: bytes) -> bytes:
         """Return what a body says to this browser, as RFC 8188 and RFC 8291 decrypt it."""
@@ -65,54 +66,3 @@ def set_up(user: User, endpoint: str = "https://push.example/1", phone: Phone | 
     note_reached([user.pk])
     user.has_push = True
     return phone
-
-
-@dataclass
-class Sent:
-    """A request that the push service got."""
-
-    path: str
-    headers: Mapping[str, str]
-    body: bytes
-
-    def told(self, phone: Phone) -> Any:
-        return json.loads(phone.read(self.body))
-
-
-@dataclass
-class PushService:
-    """A push service at a port of this machine. `answers` has the status and headers by path, else it accepts."""
-
-    port: int
-    got: list[Sent] = field(default_factory=list)
-    answers: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
-
-    def endpoint(self, name: str = "1") -> str:
-        return f"http://127.0.0.1:{self.port}/{name}"
-
-
-@contextmanager
-def push_service() -> Iterator[PushService]:
-    """Run a push service until the end of the block."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            service.got.append(Sent(self.path, dict(self.headers), body))
-            status, headers = service.answers.get(self.path, (201, {}))
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        service = PushService(server.server_port)
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield service
-        server.shutdown()
-        thread.join()

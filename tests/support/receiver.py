@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ALLOW = "127.0.0.1"
@@ -14,19 +15,20 @@ ALLOW = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request. The names of its headers have small letters."""
+    """A request."""
 
     path: str
-    headers: dict[str, str]
+    headers: Message
     body: bytes
 
 
 @dataclass(slots=True)
 class Receiver:
-    """Keeps the requests, and answers each with a status."""
+    """Keeps the requests, and answers each with a status. `answers` has others, with headers, by path."""
 
     url: str = ""
     status: int = 204
+    answers: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
     requests: list[Received] = field(default_factory=list)
     before_answer: Callable[[], object] = lambda: None
 
@@ -39,10 +41,12 @@ def receiving() -> Iterator[Receiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            receiver.requests.append(Received(self.path, headers, body))
+            receiver.requests.append(Received(self.path, self.headers, body))
             receiver.before_answer()
-            self.send_response(receiver.status)
+            status, headers = receiver.answers.get(self.path, (receiver.status, {}))
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as the class it overrides
