@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import html
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -101,8 +102,7 @@ def _slack(message: Message, mention: str, *, in_slack: bool) -> Payload:
 
 def _plain_in_slack(text: str) -> str:
     """Return a text that formats nothing and mentions nobody in Slack, Mattermost and Google Chat."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return text.replace("@", "@\N{WORD JOINER}")
+    return html.escape(text, quote=False).replace("@", "@\N{WORD JOINER}")
 
 
 def _escaped(message: Message, escape: Callable[[str], str]) -> Message:

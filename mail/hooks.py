@@ -54,17 +54,13 @@ def store(*, user_id: int, url: str, form: str, mention: str, others: bool, now:
         if not url and hook is None:
             raise Hook.DoesNotExist
         since = (hook and hook.others_since) or now
-        settled = {"form": form, "mention": mention, "others_since": since if others else None}
-        if hook is not None and url in ("", hook.url):
-            for name, value in settled.items():
-                setattr(hook, name, value)
-            hook.save(update_fields=[*settled])
-            return ""
-        fresh = {"url": url, "created_at": now, "ok_at": None, **_WORKING}
+        values: dict[str, object] = {"form": form, "mention": mention, "others_since": since if others else None}
+        if hook is None or url not in ("", hook.url):
+            values |= {"url": url, "created_at": now, "ok_at": None, **_WORKING}
         secret = _new_secret() if hook is None else ""
         if secret:
-            fresh["secret"] = encrypt(secret)
-        Hook.objects.update_or_create(user_id=user_id, defaults={**settled, **fresh})
+            values["secret"] = encrypt(secret)
+        Hook.objects.update_or_create(user_id=user_id, defaults=values)
         note_reached([user_id])
         return secret
 
@@ -120,7 +116,13 @@ def failed(hook: Hook, error: str, now: datetime) -> datetime:
         return stored.retry_at
 
 
-_WORKING: Final = {"failures": 0, "failing_since": None, "last_error": "", "retry_at": None, "stopped_at": None}
+_WORKING: Final[Mapping[str, object]] = {
+    "failures": 0,
+    "failing_since": None,
+    "last_error": "",
+    "retry_at": None,
+    "stopped_at": None,
+}
 
 
 def _new_secret() -> str:

@@ -19,10 +19,12 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import structlog
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils.text import Truncator
 
 from common import outgoing
 from common.encryption import Undecryptable
@@ -113,7 +115,7 @@ def _send(pushes: Sequence[_Push], clock: Callable[[], datetime], until: datetim
     do not hold up those of others.
     """
     try:
-        sign = _Signer(clock())
+        key = site_keys.private()
     except Undecryptable:  # for example after a restore with another `SECRET_KEY`
         log.error("push is off: SECRET_KEY_FALLBACKS lacks the key that encrypted the site's key")  # noqa: TRY400
         now = clock()
@@ -121,7 +123,7 @@ def _send(pushes: Sequence[_Push], clock: Callable[[], datetime], until: datetim
         return
     silent = set[str]()
     pushes = sorted(pushes, key=lambda push: not any(device.ok_at for device in push.devices))
-    for (push, device), answer in answers_of(_requests(pushes, sign, clock, until, silent), at_once=AT_ONCE):
+    for (push, device), answer in answers_of(_requests(pushes, key, clock, until, silent), at_once=AT_ONCE):
         if isinstance(answer, OutgoingError) and _is_away(answer):
             silent.add(_host(device))
         _note(push, device, answer, clock())
@@ -135,7 +137,7 @@ _Request = tuple[tuple[_Push, PushSubscription], Callable[[], Answer | OutgoingE
 
 def _requests(
     pushes: Sequence[_Push],
-    sign: _Signer,
+    key: EllipticCurvePrivateKey,
     clock: Callable[[], datetime],
     until: datetime,
     silent: Collection[str],
@@ -154,34 +156,23 @@ def _requests(
         elif claims.hand_over([push.row], now):
             push.left = len(asked)
             for device in asked:
-                yield (push, device), partial(_post, device.endpoint, *sign.request(push.message, device, now))
+                yield (push, device), partial(_post, device.endpoint, *_request(key, push.message, device, now))
 
 
-class _Signer:
-    """Makes requests. The signature is the same for all devices of a push service."""
-
-    def __init__(self, now: datetime) -> None:
-        self._key, self._now, self._known = site_keys.private(), now, dict[str, str]()
-
-    def request(self, message: Message, device: PushSubscription, now: datetime) -> tuple[bytes, Mapping[str, str]]:
-        """Return body and headers."""
-        browser = web_push.Browser(device.endpoint, bytes(device.public), bytes(device.auth))
-        body = web_push.encrypted(
-            payload(message, hides_names=device.hides_names),
-            browser,
-            sender=web_push.new_key(),
-            salt=os.urandom(web_push.SALT_LENGTH),
-        )
-        life = LONGEST_LIFE if message.deadline is None else message.deadline - now
-        life = min(LONGEST_LIFE, max(SHORTEST_LIFE, life))
-        signature = self._signature(web_push.origin_of(device.endpoint))
-        return body, web_push.headers(authorization=signature, life=life, urgent=message.urgent, topic=message.tag)
-
-    def _signature(self, origin: str) -> str:
-        if origin not in self._known:
-            contact = settings.SITE_URL
-            self._known[origin] = web_push.authorization(origin, key=self._key, contact=contact, now=self._now)
-        return self._known[origin]
+def _request(
+    key: EllipticCurvePrivateKey, message: Message, device: PushSubscription, now: datetime
+) -> tuple[bytes, Mapping[str, str]]:
+    """Return body and headers of a message to a device. `key` is that of the site."""
+    body = web_push.encrypted(
+        payload(message, hides_names=device.hides_names),
+        web_push.Browser(device.endpoint, bytes(device.public), bytes(device.auth)),
+        sender=web_push.new_key(),
+        salt=os.urandom(web_push.SALT_LENGTH),
+    )
+    life = LONGEST_LIFE if message.deadline is None else message.deadline - now
+    life = min(LONGEST_LIFE, max(SHORTEST_LIFE, life))
+    signature = web_push.authorization(web_push.origin_of(device.endpoint), key=key, contact=settings.SITE_URL, now=now)
+    return body, web_push.headers(authorization=signature, life=life, urgent=message.urgent, topic=message.tag)
 
 
 def payload(message: Message, *, hides_names: bool) -> bytes:
@@ -192,8 +183,8 @@ def payload(message: Message, *, hides_names: bool) -> bytes:
         if not message.urgent:
             title = say.text("notice", N_("A game waits for you") if message.turn else N_("There is news for you"))
     shown = {
-        "title": _shortened(title, LONGEST_TITLE),
-        "body": _shortened(body, LONGEST_BODY),
+        "title": Truncator(title).chars(LONGEST_TITLE),
+        "body": Truncator(body).chars(LONGEST_BODY),
         "navigate": message.url,
         "tag": message.tag,
         "renotify": True,  # else a device that still shows the last turn of this game tells of no later one
@@ -202,10 +193,6 @@ def payload(message: Message, *, hides_names: bool) -> bytes:
     # 8030 marks the format, and the badge is a number beside the notification (w3c/push-api).
     content = {"web_push": 8030, "notification": shown, "app_badge": message.waiting}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _shortened(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _post(endpoint: str, body: bytes, headers: Mapping[str, str]) -> Answer | OutgoingError:
