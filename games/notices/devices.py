@@ -45,6 +45,10 @@ class DevicesPage:
     key: str
     off: bool
 
+    @property
+    def lists_this_browser(self) -> bool:
+        return any(device.session_id == self.here for device in self.devices)
+
 
 def page_for(user: User, *, here: str | None) -> DevicesPage:
     """Return this person's devices, the newest first. `here` is the key of the session that asks."""

@@ -542,7 +542,9 @@ def test_a_device_is_added_tested_changed_and_removed(alice: User, service: Rece
         answer = add(browser, endpoint=service.url, public=public, auth=auth)
         assert answer.headers["Location"] == SETTINGS
     device = PushSubscription.objects.get()
-    assert "this browser" in text_of(browser.get(SETTINGS))
+    page = text_of(browser.get(SETTINGS))
+    assert "this browser" in page
+    assert "Set up this device again" in page
     address = f"/notices/devices/{device.pk}/"
     browser.post(address, {"hides_names": "on"})
     add(browser, endpoint=f"{service.url}/new", public=public, auth=auth)  # the browser has subscribed again

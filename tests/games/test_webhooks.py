@@ -427,7 +427,7 @@ def test_a_hook_is_added_changed_and_removed(as_alice: Client, alice: User, rece
     page = Page(as_alice.get(URL))
     assert receiver.url not in page.html
     assert secret not in page.html
-    assert "Nothing has been sent there yet." in page.text
+    assert "No notification has been posted there yet." in page.text
 
     as_alice.post(f"{URL}test/")
     assert json.loads(receiver.requests[0].body)["kind"] == "test"
