@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.postgresql.base import ServerBindingCursor as _ServerBindingCursor
 from django.db.models import Model
 from django.db.models.base import ModelState
@@ -27,7 +27,9 @@ def prepared_cursor() -> CursorWrapper:
 
     Use it only for fixed statements with parameters, because each different statement is kept.
     """
-    ours: Any = connection  # what Django's `cursor()` does, but with the cursor that binds parameters on the server
+    # What Django's `cursor()` does, but with the cursor that binds parameters on the server. `connection` would look
+    # up the connection of the thread again for each attribute.
+    ours: Any = connections[DEFAULT_DB_ALIAS]
     ours.close_if_health_check_failed()
     ours.ensure_connection()
     with ours.wrap_database_errors:
@@ -41,7 +43,7 @@ def pipelined_cursor() -> Iterator[CursorWrapper]:
 
     :raises django.db.Error: PostgreSQL refused a statement; raised by the end of the block.
     """
-    ours: Any = connection
+    ours: Any = connections[DEFAULT_DB_ALIAS]
     with prepared_cursor() as cursor, ours.wrap_database_errors, ours.connection.pipeline():
         yield cursor
 
