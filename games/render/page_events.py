@@ -267,6 +267,8 @@ def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: 
 
 def _with_cost(line: LogLine) -> LogLine:
     """Return a line whose event that somebody was slowest has the number of cards that they drew (BUZZ-4, TURN-6)."""
+    if not any(event.kind == "slowest" for event in line.events):
+        return line
     drew = sum(event.amount or 0 for event in line.events if event.kind == "drew" and event.reason == "buzzer")
     events = [replace(one, amount=drew) if one.kind == "slowest" and one.amount is None else one for one in line.events]
     return replace(line, events=tuple(events))
