@@ -142,6 +142,7 @@ _EXTRA_COLUMNS: Final = {
     "username": "u.username",
     "avatar": "u.avatar",
     "is_program": "u.is_program",
+    "has_hook": "u.has_hook",
     **_TIME_OFF,
 }
 # Two statements, because one is far cheaper without a token, and PostgreSQL would then not keep its plan.
@@ -198,7 +199,7 @@ def read_hands(round_id: int, token: str | None = None) -> Loaded:
     """Return the hands of a round. Runs one query.
 
     With a `token`, `sent_before` has the moves made with it. The seat of a person has the person's current name, the
-    username, `avatar`, `is_program` and `time_off`.
+    username, `avatar`, `is_program`, `has_hook` and `time_off`.
     """
     parameters: list[int | str] = [round_id]
     selected = _HANDS
@@ -267,7 +268,7 @@ def _seat(row: Row) -> Seat:
     seat = row.instance(Seat)
     seat.name, seat.username, seat.is_program = row["name"], row["username"] or "", bool(row["is_program"])
     if seat.user_id is not None:
-        seat.avatar = avatar_of(row["avatar"], seat.user_id)
+        seat.avatar, seat.has_hook = avatar_of(row["avatar"], seat.user_id), row["has_hook"]
         seat.time_off = TimeOff(**{name: row[name] for name in _TIME_OFF})
     return seat
 
@@ -329,12 +330,12 @@ WHERE user_id = %s AND channel = 'site' AND state = 'sent' AND read_at IS NULL A
 """  # noqa: S608  # a statement of ours in another
 
 
-def count_badges(user_id: int, kinds: Sequence[str]) -> tuple[int, int]:
+def count_badges(user_id: int, kinds: str) -> tuple[int, int]:
     """Return the number of games in which a person must move now, and of unread notices of these kinds.
 
-    Runs one query.
+    `kinds` is an array as PostgreSQL writes it: psycopg takes its time to make one. Runs one query.
     """
     with prepared_cursor() as cursor:
-        cursor.execute(_BADGES, [user_id, user_id, list(kinds)])
+        cursor.execute(_BADGES, [user_id, user_id, kinds])
         turns, notices = cursor.fetchone()
     return int(turns), int(notices)

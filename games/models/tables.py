@@ -255,6 +255,8 @@ class Seat(models.Model):
     """The picture of that person, a key of `accounts.avatars.AVATARS`, set in the same way."""
     is_program: bool = False
     """Whether a program plays for that person, set in the same way."""
+    has_hook: bool | None = None
+    """Whether that person has a webhook that works, set in the same way. None if that is not known."""
 
     class Meta:
         constraints = (

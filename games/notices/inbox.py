@@ -34,6 +34,8 @@ LISTED: Final = 60
 """How many of a person's newest notice rows are listed. Each channel has a row of its own."""
 UNREAD_LISTED: Final = 200
 """How many older notices are listed besides because they are unread: the bell counts them too."""
+_KINDS: Final = "{" + ",".join(KINDS) + "}"
+"""The names of all kinds, as PostgreSQL writes an array."""
 
 
 _Event = tuple[int | None, int, str, int]
@@ -162,7 +164,7 @@ class Badges:
 
 def badges_of(user: User) -> Badges:
     """Return this person's counts, without notices of kinds that no page shows. Runs one query."""
-    return Badges(*count_badges(user.pk, list(KINDS)))
+    return Badges(*count_badges(user.pk, _KINDS))
 
 
 def settings_of(user: User) -> NoticeSettings:

@@ -182,7 +182,6 @@ class NoticeKind(Kind):
     replaces: The kind of notice about the same game whose mail is dropped when a mail of this kind is sent.
     one_mail: Send all mails of this kind to one person as one mail, as soon as the first is due.
     only_in: The only channel it goes by, if there is one.
-    only_if: Whom it reaches there, in place of `Channel.only_if`.
     template: The mail's templates, `emails/<template>.txt` and `emails/<template>.html`.
     link: The text of the mail's link to a table while the game is running.
     several: What a mail says of `n` such events, in place of the title. Kinds with a layout of their own have none, nor
@@ -206,7 +205,6 @@ class NoticeKind(Kind):
     replaces: str = ""
     one_mail: bool = False
     only_in: str = ""
-    only_if: str = ""
     template: str = "news"
     link: str = N_("Open the table")
     several: str = ""
@@ -315,7 +313,6 @@ _ROWS: Final = (
         in_quiet_hours=True,
         while_viewing=True,
         only_in=HOOK,
-        only_if="others",
         template="turn",
     ),
     NoticeKind(

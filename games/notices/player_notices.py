@@ -73,7 +73,7 @@ WITH settled AS (
         since = CASE state WHEN 'waiting' THEN %(now)s ELSE since END,
         read_at = CASE state WHEN 'sent' THEN %(now)s ELSE read_at END
     WHERE user_id = %(mover)s AND game_id IS NOT DISTINCT FROM %(game)s
-      AND array_position(%(settled)s::text[], kind::text) IS NOT NULL
+      AND (%(settled)s::text[] IS NULL OR array_position(%(settled)s::text[], kind::text) IS NOT NULL)
       AND (state = 'waiting' OR (channel = 'site' AND state = 'sent' AND read_at IS NULL))
 )
 INSERT INTO mail_delivery
@@ -81,18 +81,15 @@ INSERT INTO mail_delivery
 SELECT u.id, %(game)s, %(version)s, i.kind, i.channel, %(occasion)s, i.said, i.facts,
        CASE WHEN wants.it THEN 'waiting' ELSE 'dropped' END, CASE WHEN wants.it THEN '' ELSE 'off' END,
        %(now)s, i.due_at, %(now)s, 0
-FROM unnest(%(users)s::bigint[], %(kinds)s::text[], %(channels)s::text[], %(switches)s::text[], %(usual)s::boolean[],
-            %(to_guests)s::boolean[], %(only_if)s::text[], %(said)s::text[], %(facts)s::jsonb[],
-            %(dues)s::timestamptz[])
-    WITH ORDINALITY AS i (user_id, kind, channel, switch, usual, to_guests, only_if, said, facts, due_at, n)
+FROM ROWS FROM (jsonb_to_recordset(%(rows)s) AS (
+    user_id bigint, kind text, channel text, switch text, usual boolean, to_guests boolean, only_if text, said text,
+    facts jsonb, due_at timestamptz
+)) WITH ORDINALITY AS i (user_id, kind, channel, switch, usual, to_guests, only_if, said, facts, due_at, n)
 JOIN accounts_user u ON u.id = i.user_id
 LEFT JOIN games_noticesettings s ON s.user_id = u.id
 CROSS JOIN LATERAL (SELECT COALESCE((s.choices ->> i.switch)::boolean, i.usual) AS it) wants
 WHERE (i.to_guests OR NOT u.is_guest)
-  AND CASE i.only_if WHEN 'has_push' THEN u.has_push WHEN 'has_hook' THEN u.has_hook
-      WHEN 'others' THEN u.has_hook
-          AND EXISTS (SELECT FROM mail_hook h WHERE h.user_id = u.id AND h.others_since <= %(opened)s)
-      ELSE true END
+  AND CASE i.only_if WHEN 'has_push' THEN u.has_push WHEN 'has_hook' THEN u.has_hook ELSE true END
 ORDER BY i.n
 ON CONFLICT DO NOTHING
 """
@@ -104,7 +101,7 @@ def write(
     *,
     now: datetime,
     mover: int | None = None,
-    settled: Collection[str] = (),
+    settled: Collection[str] | None = (),
     reason: Reason = Reason.MOVED,
     occasion: int = 0,
 ) -> None:
@@ -115,36 +112,40 @@ def write(
 
     :param game: the game that they are about, or None.
     :param mover: the id of a person whose earlier notices at this table are no longer needed.
-    :param settled: the kinds of those. Waiting ones are dropped for this `reason`; those on the site are marked read.
+    :param settled: the kinds of those, None for all. Waiting ones are dropped for this `reason`; those on the site are
+        marked read.
     :param occasion: tells notices of the same kind and version apart.
     """
+    # One parameter, because psycopg needs as much time for each list as for all of this.
     rows = [
-        (notice, channel)
+        {
+            "user_id": notice.user_id,
+            "kind": kind.name,
+            "channel": channel.name,
+            "switch": f"{kind.switch}.{channel.name}",
+            "usual": kind.usual(channel.name),
+            "to_guests": channel.to_guests,
+            "only_if": channel.only_if,
+            "said": notice.said,
+            "facts": notice.facts,
+            "due_at": (now + kind.wait_in(channel.name)).isoformat(),
+        }
         for notice in notices
+        for kind in (KINDS[notice.kind],)
         for channel in CHANNELS.values()
-        if KINDS[notice.kind].goes_by(channel.name)
+        if kind.goes_by(channel.name)
     ]
     if not rows and mover is None:
         return
     parameters: dict[str, Any] = {
         "game": game.pk if game else None,
         "version": game.version if game else 0,
-        "opened": game.created_at if game else None,
         "occasion": occasion,
         "now": now,
         "mover": mover,
-        "settled": list(settled),
+        "settled": None if settled is None else list(settled),
         "reason": reason,
-        "users": [notice.user_id for notice, _ in rows],
-        "kinds": [notice.kind for notice, _ in rows],
-        "channels": [channel.name for _, channel in rows],
-        "switches": [f"{KINDS[notice.kind].switch}.{channel.name}" for notice, channel in rows],
-        "usual": [KINDS[notice.kind].usual(channel.name) for notice, channel in rows],
-        "to_guests": [channel.to_guests for _, channel in rows],
-        "only_if": [KINDS[notice.kind].only_if or channel.only_if for notice, channel in rows],
-        "said": [notice.said for notice, _ in rows],
-        "facts": [Jsonb(notice.facts) for notice, _ in rows],
-        "dues": [now + KINDS[notice.kind].wait_in(channel.name) for notice, channel in rows],
+        "rows": Jsonb(rows),
     }
     with prepared_cursor() as cursor:
         cursor.execute(_WRITE, parameters)
@@ -182,7 +183,7 @@ def move(
     elif not new_turn:
         mover = None
     reason = Reason.MOVED if own else Reason.MOVED_ON
-    write(table.game, notices, now=now, mover=mover, settled=tuple(KINDS) if own else TURN_KINDS, reason=reason)
+    write(table.game, notices, now=now, mover=mover, settled=None if own else TURN_KINDS, reason=reason)
 
 
 def hook_stopped(hook: Hook, *, now: datetime) -> None:
@@ -272,7 +273,8 @@ def people_at(table: Table) -> Sequence[Seat]:
 def of_turn(table: Table) -> list[NewNotice]:
     """Return the notices of a turn: to its player, and to the host if their hook gets the turns of others.
 
-    At a live table there are none, because a turn is over before a mail is read.
+    At a live table there are none, because a turn is over before a mail is read. Runs one query if the host may have a
+    hook.
     """
     game, playing = table.game, table.playing
     if game.status != Game.Status.PLAYING or playing is None or playing.over:
@@ -281,9 +283,17 @@ def of_turn(table: Table) -> list[NewNotice]:
     if seat.user_id is None or seat.bot or game.terms.live:
         return []
     notices = [NewNotice(seat.user_id, TURN)]
-    if game.host_id not in (None, seat.user_id):
+    if game.host_id not in (None, seat.user_id) and _host_hears_of_turns(table):
         notices.append(NewNotice(game.host_id, OTHERS_TURN, facts={"player": sentences.people(seat.user_id)}))
     return notices
+
+
+def _host_hears_of_turns(table: Table) -> bool:
+    """Return True if the host's hook works and gets the turns of others at this table."""
+    game = table.game
+    if any(seat.user_id == game.host_id and seat.has_hook is False for seat in table.seats):
+        return False
+    return Hook.objects.filter(user=game.host_id, user__has_hook=True, others_since__lte=game.created_at).exists()
 
 
 _KINDS_OF_EVENTS: Final[dict[str, tuple[str, Callable[[rules.Event], int | None]]]] = {

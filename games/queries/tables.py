@@ -141,6 +141,7 @@ def _with_names(seats: Iterable[Seat]) -> list[Seat]:
         if seat.user is not None:
             seat.name, seat.username, seat.time_off = seat.user.name, seat.user.username, seat.user.time_off
             seat.avatar, seat.is_program = seat.user.avatar_shown, seat.user.is_program
+            seat.has_hook = seat.user.has_hook
     return found
 
 

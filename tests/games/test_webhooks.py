@@ -17,14 +17,14 @@ from django.core import mail
 from django.core.cache import cache
 from django.test import Client, override_settings
 from django.utils import timezone
-from pytest_django.fixtures import Settings
+from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 
 from accounts import tries
 from accounts.actions import reencrypt_columns
 from accounts.models import CountedTry, User
 from common import limits
 from common.encryption import decrypt
-from games import presence
+from games import presence, queries
 from games.models import Notice
 from games.notices import player_notices
 from games.notices.inbox import entries_for
@@ -370,6 +370,23 @@ def test_the_hook_of_a_host_gets_no_turns_of_others_unless_asked(
         Hook.objects.update(others_since=since)
         player_notices.deal(hosted, now=NOON)
         assert states() == []
+
+
+def test_a_hook_that_has_stopped_gets_no_turns_of_others(hosted: Table, alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(has_hook=False)
+    read_since = queries.find(hosted.game.pk)
+    assert read_since
+    for table in (hosted, read_since):
+        player_notices.deal(table, now=NOON)
+        assert states() == []
+
+
+def test_a_turn_takes_one_statement_if_the_host_has_no_hook(
+    alice: User, bob: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    table = table_at({**TWO_HANDS, "turn": 1}, [alice, bob], deadline=NOON + 24 * HOUR, turn_since=NOON)
+    with django_assert_num_queries(1):
+        player_notices.deal(table, now=NOON)
 
 
 def test_a_turn_of_another_is_not_posted_if_they_look_or_have_moved(
