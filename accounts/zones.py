@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC as UTC_ZONE
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from django import forms
 from django.utils import timezone
 from django.utils.dateformat import format as date_format
+from django.utils.translation import get_language
 
 from common.readers_language import say
 from common.say import N_
@@ -43,8 +44,13 @@ def formatted(at: datetime, pattern: str, zone: str = "") -> str:
 
     :param pattern: a message in the letters of Django's filter `date`.
     """
-    here = timezone.localtime(at, zone_to_show(zone) if zone else None)
-    return date_format(here, say.text("format of a time", pattern))
+    here = zone_to_show(zone) if zone else timezone.get_current_timezone()
+    return _formatted(at, say.text("format of a time", pattern), here, get_language())
+
+
+@lru_cache(maxsize=8192)  # a list shows mostly the times that it showed before
+def _formatted(at: datetime, pattern: str, zone: tzinfo, _language: str | None) -> str:
+    return date_format(timezone.localtime(at, zone), pattern)
 
 
 def day_and_time(at: datetime, zone: str) -> str:

@@ -15,6 +15,7 @@ from jinja2 import Environment
 
 from games.templatetags.cards import avatar, card_back, face, shape, thousands
 from games.templatetags.direction import bdi
+from games.templatetags.idempotent_form import form_token
 from games.templatetags.site import release_of
 
 register = template.Library()
@@ -27,6 +28,7 @@ def environment(**options: Any) -> Environment:
         "avatar": avatar,
         "card_back": card_back,
         "face": face,
+        "form_token": form_token,
         "release_of": release_of,
         "shape": shape,
         "static": static,
