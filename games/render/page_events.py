@@ -85,9 +85,9 @@ TELLINGS: Final[dict[str, Telling]] = {
     # That it is their turn says what they owe, and what they do about it is said.
     "owes": Telling("involved", said="", seat=N_("+{n} on you"), sound="hit"),
     "owes_color": Telling("involved", said="", seat=N_("Draw until {color} shows")),
+    "aimed": Telling("involved", said="", target=N_("The roulette is on you")),
     # A player who has drawn it hears what they can do with it.
     "found": Telling(said=""),
-    "aimed": Telling("involved", said="involved", target=N_("The roulette is on you")),
     "knocked_out": Telling("all", seat=N_("No mercy: you’re out"), others=N_("No mercy: {seat} is out"), sound="out"),
     # Whose hand the reader holds now is said after these.
     "swapped": Telling("involved", target=N_("{seat} took your hand.")),

@@ -103,7 +103,7 @@ BANNERS: list[tuple[Event, str, str, str]] = [
 SENTENCES: list[tuple[Event, str, str, str]] = [
     (Event("owes", 1, amount=14), "", "", ""),
     (Event("owes_color", 1, color="o"), "", "", ""),
-    (Event("aimed", 0, target=1), "The roulette is on Bob.", "The roulette is on you.", ""),
+    (Event("aimed", 0, target=1), "", "", ""),
     (Event("skipped", 1), "", "You lose a turn.", ""),
     (Event("skipped_everyone", 1), "", "", ""),
     (Event("window_closed", 1), "", "You can no longer be caught.", ""),
