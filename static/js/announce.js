@@ -65,15 +65,15 @@ async function speak() {
 }
 
 // Adds a sentence to the queue. Sentences of more than 25 words become several announcements.
-// `first`: the reader has asked for it, so it is said before the sentences that wait. `early`: before the last of them.
+// `first`: the reader has asked for it, so it is said before the sentences that wait. `early`: before whose turn it is.
 export function say(text, { move = 0, version = "", first = false, early = false, page = false } = {}) {
   const all = words(text);
   const parts = [];
   for (let at = 0; at < all.length; at += MOST_WORDS) {
     parts.push({ text: all.slice(at, at + MOST_WORDS).join(" "), at: performance.now(), move, version, page });
   }
-  const place = early ? -1 : queue.length;
-  queue.splice(first ? 0 : place, 0, ...parts);
+  const turn = early ? queue.findIndex((item) => item.version) : -1;
+  queue.splice(first ? 0 : turn < 0 ? queue.length : turn, 0, ...parts);
   if (first) endPause();
   speak();
 }

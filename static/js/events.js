@@ -67,16 +67,16 @@ function tellNews(list, posted) {
   tell(events, posted);
   missed = posted ? [] : [...missed, ...copies(events)].slice(-MOST_MISSED);
   offerNews();
-  const { tip } = list.dataset;
-  const now = events.length ? [list.dataset.now, tips.has(tip) ? "" : tip].filter(Boolean).join(" ") : "";
-  if (now) tips.add(tip);
+  const { now, tip } = list.dataset;
+  const after = events.length ? [now, tip].filter((text) => text && !tips.has(text)) : [];
+  if (events.length) tips.add(tip);
   const onTurn = Boolean(document.getElementById("move"));
   perform(events, onTurn && !wasOnTurn);
   wasOnTurn = onTurn;
   const refusal = posted && document.getElementById("refusal");
-  if (now) say(now, { version });
+  for (const text of after) say(text, { version });
   // Changes that are no moves (a pause, more time, a game called off) are told by the new headline.
-  else if (!events.length && !refusal && heading !== headline()) say(headline());
+  if (!events.length && !refusal && heading !== headline()) say(headline());
   heading = headline();
 }
 

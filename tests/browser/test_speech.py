@@ -52,6 +52,18 @@ def test_two_answers_with_the_same_move_say_it_once(open_table: TableForTwo) -> 
     hears(page, "Your turn.")
 
 
+def test_a_tip_that_is_too_long_for_an_announcement_is_the_next_one(open_table: TableForTwo) -> None:
+    page, table = open_table(script=RECORD_SPEECH, hands=[["r0", "b1", "WR4", "W6"], ["r2", "g3", "g4"]], turn=1)
+    page.keyboard.press("h")
+    page.keyboard.press("End")
+    play(table, 1, "play r2")
+    hears(page, "to the next player.")
+    assert spoken(page) == [
+        "bob: Red 2. Selected: Wild Draw Six. Your turn. 3 of 4 fit: Red 0, Wild Reverse Draw Four and Wild Draw Six.",
+        "A 0 passes every hand on to the next player.",
+    ]
+
+
 def test_a_second_turn_is_said(open_table: TableForTwo) -> None:
     page, _ = open_table(script=RECORD_SPEECH, hands=[["rS", "r6", "b2"], ["r4", "g3", "g4"]])
     page.get_by_role("button", name="Red Skip").click()
