@@ -61,20 +61,20 @@ def _call_uno(view: GameView, seen: rules.View) -> int:
     return view.options.callout_penalty if leaves_one else 0
 
 
-def _stack(view: GameView, seen: rules.View, stacking: str) -> int:
-    answers = view.my_turn and bool(view.plays) and view.options.stacking == stacking
-    return seen.pending.total if answers and seen.pending is not None else 0
+def _stack(view: GameView, seen: rules.View, stacking: str) -> bool:
+    can_answer = view.my_turn and bool(view.plays) and view.options.stacking == stacking
+    return can_answer and bool(seen.pending and seen.pending.total)
 
 
-def _stack_any(view: GameView, seen: rules.View) -> int:
+def _stack_any(view: GameView, seen: rules.View) -> bool:
     return _stack(view, seen, "any")
 
 
-def _stack_family(view: GameView, seen: rules.View) -> int:
+def _stack_family(view: GameView, seen: rules.View) -> bool:
     return _stack(view, seen, "family")
 
 
-def _stack_same(view: GameView, seen: rules.View) -> int:
+def _stack_same(view: GameView, seen: rules.View) -> bool:
     return _stack(view, seen, "same")
 
 
@@ -127,27 +127,9 @@ TIPS: Final[dict[str, Tip]] = {
         _catch,
     ),
     "uno": Tip(N_("Down to one card? Call UNO with it, or draw {n} if caught."), _call_uno),
-    "stack": Tip(
-        (
-            N_("Play a +{value} or higher to pass it on, or take {n} card."),
-            N_("Play a +{value} or higher to pass it on, or take all {n}."),
-        ),
-        _stack_any,
-    ),
-    "stack_family": Tip(
-        (
-            N_("Pass it on with +{value} or higher of this family, or take {n} card."),
-            N_("Pass it on with +{value} or higher of this family, or take all {n}."),
-        ),
-        _stack_family,
-    ),
-    "stack_same": Tip(
-        (
-            N_("Play the same draw card to pass it on, or take {n} card."),
-            N_("Play the same draw card to pass it on, or take all {n}."),
-        ),
-        _stack_same,
-    ),
+    "stack": Tip(N_("Play a +{value} or higher to pass it on."), _stack_any),
+    "stack_family": Tip(N_("Pass it on with +{value} or higher of this family."), _stack_family),
+    "stack_same": Tip(N_("Play the same draw card to pass it on."), _stack_same),
     "roulette": Tip(N_("Cards turn over until your colour shows. You get them all."), _roulette),
     "interception": Tip(N_("Your card matches the top one: jump in now, out of turn."), _jump_in),
     "draw": Tip(N_("You draw until a card fits. That can be many."), _draw_until),
