@@ -89,7 +89,7 @@ TELLINGS: Final[dict[str, Telling]] = {
     # A player who has drawn it hears what they can do with it.
     "found": Telling(said=""),
     "knocked_out": Telling("all", seat=N_("No mercy: you’re out"), others=N_("No mercy: {seat} is out"), sound="out"),
-    # Whose hand the reader holds now is said after these.
+    # To the player who gets another hand, only whose hand they hold now is said.
     "swapped": Telling("involved", target=N_("{seat} took your hand.")),
     "passed_hands": Telling("all", seat=_HANDS_MOVE, others=_HANDS_MOVE),
     "turned_over": Telling(sound="tick"),
@@ -252,7 +252,7 @@ def _events_of(view: GameView, line: LogLine, newer: Sequence[LogLine], *, now: 
             PageEvent(
                 key=f"{line.n}.{number}",
                 move=line.n,
-                text=" ".join(filter(None, (said, holds.sentence))),
+                text=holds.sentence or said,
                 # What is said of the reader's turn does not name its card again.
                 kept=telling.kept in concerned or (newest and view.my_turn and _names_card(view, event)),
                 at_once=telling.at_once and newest,
@@ -326,8 +326,8 @@ def _holds(
         say.text("banner", "You hold {name}’s hand now.", name=names[giver]),
         say.plural(
             "banner",
-            "You hold {name}’s hand now: {n} card.",
-            "You hold {name}’s hand now: {n} cards.",
+            "You now hold {name}’s {n} card.",
+            "You now hold {name}’s {n} cards.",
             held.cards,
             name=names[giver],
         ),

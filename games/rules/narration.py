@@ -229,7 +229,11 @@ ROWS: Final[dict[str, Row]] = {
     "stack_gone": Row(_any(N_("The {n}-card stack is cancelled."))),
     "stack_gone/color": Row(N_("The Wild Draw Colour is cancelled.")),
     "aimed": Row(N_("The roulette is on {target}."), to_you=N_("The roulette is on you.")),
-    "named_color": Row(N_("{seat} chooses {color}."), N_("You choose {color}.")),
+    "named_color": Row(
+        N_("{seat} chooses {color}."),
+        N_("You choose {color}."),
+        short=Row(N_("{seat}: {color}."), N_("You choose {color}.")),
+    ),
     "went_out": Row(
         N_("{seat} plays the last card. Now the stack decides."), N_("You play your last card. Now the stack decides.")
     ),

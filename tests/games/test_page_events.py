@@ -34,7 +34,7 @@ ALL = {0, 1, 2, None}
 FLIP = "Flip: the dark side"
 MOVED = "Hands move on."
 HOLD = "You hold {}’s hand now."
-HOLD_2, HOLD_3 = "You hold {}’s hand now: 2 cards.", "You hold {}’s hand now: 3 cards."
+HOLD_2, HOLD_3 = "You now hold {}’s 2 cards.", "You now hold {}’s 3 cards."
 LOT = "The lot falls on {}: +2"
 SIX = "Wild Draw Six, green."
 
@@ -104,14 +104,15 @@ SENTENCES: list[tuple[Event, str, str, str]] = [
     (Event("owes", 1, amount=14), "", "", ""),
     (Event("owes_color", 1, color="o"), "", "", ""),
     (Event("aimed", 0, target=1), "", "", ""),
+    (Event("named_color", 1, color="g"), "Bob: green.", "You choose green.", "Bob: green."),
     (Event("skipped", 1), "", "You lose a turn.", ""),
     (Event("skipped_everyone", 1), "", "", ""),
     (Event("window_closed", 1), "", "You can no longer be caught.", ""),
     (Event("found", 1, card="r5"), "", "", ""),
     (
         Event("swapped", 0, target=1),
-        f"You swap with Bob. {HOLD_3.format('Bob')}",
-        f"Ann swaps with you. {HOLD_2.format('Ann')}",
+        HOLD_3.format("Bob"),
+        HOLD_2.format("Ann"),
         "Ann swaps with Bob.",
     ),
     (Event("drew", 1, amount=6, reason="stack"), "Bob draws 6.", "You draw 6.", "Bob draws 6."),
@@ -140,10 +141,10 @@ def test_the_slowest_at_a_buzzer_draws_what_the_piles_have(drawn: int) -> None:
 def test_the_hand_that_a_player_holds_now_is_named_once_and_comes_from_who_had_it_then() -> None:
     passed = Event("passed_hands", 1, amount=-1)
     first, last = told(seen(PLAIN), passed, Event("swapped", 2, target=0)).events
-    assert (first.banner, last.text) == (MOVED, f"Chen swaps with you. {HOLD_3.format('Chen')}")
+    assert (first.banner, last.text) == (MOVED, HOLD_3.format("Chen"))
     without_bob = seen({**PLAIN, "hands": [["r5", "b1", "W6"], [], ["y1", "y2"]], "out": [1]})
-    assert told(without_bob, passed).events[0].text == f"{MOVED} {HOLD_3.format('Chen')}"
-    assert told(without_bob, passed, Event("knocked_out", 1)).events[0].text == f"{MOVED} {HOLD_3.format('Bob')}"
+    assert told(without_bob, passed).events[0].text == HOLD_3.format("Chen")
+    assert told(without_bob, passed, Event("knocked_out", 1)).events[0].text == HOLD_3.format("Bob")
     dealt = replace(seen(PLAIN), round=2)
     assert told(dealt, passed).events[0].text == MOVED
 
