@@ -228,7 +228,13 @@ def said_of(view: GameView, line: LogLine) -> list[str]:
     _, reader = told_to(view, line)
     line = _with_cost(line)
     said = zip(line.events, sentences(view, line, short=True), strict=True)
-    return [text if _telling(event).said in _concerned(event, reader) else "" for event, text in said]
+    two_left = sum(not seat.out for seat in view.seats) == 2  # the direction says nothing
+    return [
+        text
+        if _telling(event).said in _concerned(event, reader) and not (two_left and event.kind == "turned_round")
+        else ""
+        for event, text in said
+    ]
 
 
 def _concerned(event: rules.Event, reader: int | None) -> tuple[str, ...]:

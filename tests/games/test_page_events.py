@@ -131,6 +131,13 @@ def test_banners_and_short_sentences_speak_to_their_reader() -> None:
         assert [told(view, event).events[0].text for view in views] == sentences, event
 
 
+def test_the_direction_is_said_while_more_than_two_are_left() -> None:
+    turned = Event("turned_round", 1, amount=1)
+    assert told(seen(PLAIN), turned).events[0].text == "Now clockwise."
+    without_chen = seen({**PLAIN, "hands": [["r5", "b1", "W6"], ["r4", "g3"], []], "out": [2]})
+    assert told(without_chen, turned).events[0].text == ""
+
+
 @pytest.mark.parametrize("drawn", [0, 1, 2])
 def test_the_slowest_at_a_buzzer_draws_what_the_piles_have(drawn: int) -> None:
     drew = [Event("drew", 1, amount=drawn, reason="buzzer")] if drawn else []
