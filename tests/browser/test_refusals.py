@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.conftest import Visitors
@@ -52,21 +51,23 @@ def press(control: Locator) -> None:
     control.evaluate("(button) => button.click()")
 
 
-@pytest.mark.parametrize("window", ["small phone", "phone on its side"])
-def test_a_refused_card_says_why_beside_it(new_page: NewPage, cast: Cast, window: str) -> None:
-    page = new_page(cast.alice, viewport=WINDOWS[window], script=SAID)
+def test_a_refused_card_says_why_beside_it(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, script=SAID)
     load_game(page, cast.table(MANY).game)
-    for card in (page.locator("#card-4"), page.locator("#card-12")):
-        press(card)
-        sentence = page.locator("#refusal", has_text="does not match")
-        stands_at(page, sentence, card)
-        said = " ".join((sentence.text_content() or "").split())
-        is_spoken(page, said)
-        assert spoken(page).count(said) == 1
-    if window == "small phone":
-        assert violations(page) == []
-    page.keyboard.press("Escape")
-    expect(sentence).to_have_count(0)
+    for window in ("small phone", "phone on its side"):
+        page.set_viewport_size(WINDOWS[window])
+        page.evaluate("window.said = []")
+        for card in (page.locator("#card-4"), page.locator("#card-12")):
+            press(card)
+            sentence = page.locator("#refusal", has_text="does not match")
+            stands_at(page, sentence, card)
+            said = " ".join((sentence.text_content() or "").split())
+            is_spoken(page, said)
+            assert spoken(page).count(said) == 1
+        if window == "small phone":
+            assert violations(page) == []
+        page.keyboard.press("Escape")
+        expect(sentence).to_have_count(0)
 
 
 def test_a_refusal_goes_at_the_next_press_and_at_the_next_update(new_page: NewPage, cast: Cast) -> None:
@@ -126,17 +127,19 @@ SENTENCES: Final = {
 }
 
 
-@pytest.mark.parametrize(("window", "answer"), [*(("phone", answer) for answer in ANSWERS), ("desk", "forbidden")])
-def test_an_error_page_is_summed_up_at_the_button(
-    visitors: Visitors, site: str, cast: Cast, window: str, answer: str
-) -> None:
-    page = visitors(cast.alice, viewport=WINDOWS[window], script=SAID)
+def test_an_error_page_is_summed_up_at_the_button(visitors: Visitors, site: str, cast: Cast) -> None:
+    page = visitors(cast.alice, script=SAID)
     load_game(page, cast.table(MANY).game)
-    page.route("**/move/", lambda route: route.fulfill(content_type="text/html; charset=utf-8", **ANSWERS[answer]))
-    page.locator("#draw").click()
-    stands_at(page, page.locator("#trouble", has_text=SENTENCES[answer]), page.locator("#draw"))
-    is_spoken(page, SENTENCES[answer])
-    assert spoken(page) == [SENTENCES[answer]]
+    for window, answer in (*(("phone", answer) for answer in ANSWERS), ("desk", "forbidden")):
+        page.set_viewport_size(WINDOWS[window])
+        page.evaluate("window.said = []")
+        page.unroute_all()
+        page.route("**/move/", lambda route: route.fulfill(content_type="text/html; charset=utf-8", **ANSWERS[answer]))  # noqa: B023
+        pause(page)
+        page.locator("#draw").click()
+        stands_at(page, page.locator("#trouble", has_text=SENTENCES[answer]), page.locator("#draw"))
+        is_spoken(page, SENTENCES[answer])
+        assert spoken(page) == [SENTENCES[answer]]
     complaints = [line for line in visitors.leave() if "status of" not in line and "Status Error Code" not in line]
     assert complaints == []
 
