@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 from django.utils import timezone
@@ -26,6 +26,10 @@ LAST_CARD: Final = {
     "discard_pile": ["r3"],
 }
 """Seat 0 wins the round with its red 5. Seat 3 is out."""
+
+
+MOTIONS: Final[dict[Literal["reduce", "no-preference"], int]] = {"reduce": 4, "no-preference": 28}
+"""How many shapes fall before the winner, or stay hidden."""
 
 
 @pytest.fixture
@@ -184,19 +188,19 @@ def test_the_layer_fits_and_axe_finds_no_violations(new_page: NewPage, table: Ta
     assert Game.objects.get(pk=table.game.pk).status == Game.Status.PLAYING
 
 
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_the_end_of_a_game_lies_over_its_page_until_it_is_closed(
-    new_page: NewPage, site: str, alice: User, bob: User, charlie: User, mo: User, motion: Any
+    new_page: NewPage, site: str, alice: User, bob: User, charlie: User, mo: User
 ) -> None:
-    table = table_at(LAST_CARD, [alice, bob, charlie, mo], deadline=None)
-    page = new_page(alice, reduced_motion=motion, script="navigator.share = async (what) => { window.shared = what; };")
-    load_game(page, table.game)
-    page.evaluate("localStorage.setItem('round-end', 'off')")  # of a round
-    page.get_by_role("button", name="Red 5").click()
+    page = new_page(alice, script="navigator.share = async (what) => { window.shared = what; };")
     layer = page.locator("#ended.layer")
-    expect(layer.get_by_role("heading", name="You win!")).to_be_focused()
-    falling = layer.locator("#falling > *")
-    expect(falling).to_have_count(28 if motion == "no-preference" else 4)
+    for motion, shapes in MOTIONS.items():
+        page.emulate_media(reduced_motion=motion)
+        table = table_at(LAST_CARD, [alice, bob, charlie, mo], deadline=None)
+        load_game(page, table.game)
+        page.evaluate("localStorage.setItem('round-end', 'off')")  # of a round
+        page.get_by_role("button", name="Red 5").click()
+        expect(layer.get_by_role("heading", name="You win!")).to_be_focused()
+        expect(layer.locator("#falling > *")).to_have_count(shapes)
     expect(layer.locator("#falling")).to_be_hidden(timeout=5_000)
     assert_fits(page, "game-end")
     labels = layer.locator(".go :is(a, button):visible").all_inner_texts()
