@@ -12,11 +12,15 @@ import re
 import signal
 import time
 from collections.abc import Awaitable, Iterator
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 from http.client import HTTPConnection
 from urllib.parse import urlencode, urlsplit
 
+import httpx
 import pytest
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.test import Client
 from django.utils import timezone
@@ -30,26 +34,50 @@ from bench import load
 from bench.sockets import FAULTS, measure
 from games import queries
 from games.actions import lobby
-from games.models import Game, Move
+from games.models import Game, Heartbeat, Move, Notice
+from games.notices import player_notices
+from games.queries import Table
 from games.queries.verify import faults_of
+from nomercy.queues import MAIL, QUEUES
 from tests.conftest import Figure, logged_in
 from tests.support import waiting
 from tests.support.database import emptied_afterwards
+from tests.support.mail import MailServer, serve
 from tests.support.stack import RunningStack, stack
+from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = [pytest.mark.nginx, pytest.mark.redis, pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 CSRF = "b" * 32
+METRICS_TOKEN = "a-token-for-prometheus"
 PATIENCE = 60.0
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture(scope="module")
-def running(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[RunningStack]:
-    parts = ["web", "ws", "clock", "worker", "beat"]
-    with (
-        emptied_afterwards(django_db_blocker),
-        stack(only=parts, LOG_LEVEL="ERROR", RATE_LIMITS="1000000", WEB_CONCURRENCY="1") as running,
-    ):
+def mail_server() -> Iterator[tuple[MailServer, int]]:
+    """Run the mail server of the stack. Return it and its port."""
+    server = MailServer()
+    controller = serve(server)
+    yield server, controller.port
+    controller.stop()
+
+
+@pytest.fixture(scope="module")
+def running(
+    mail_server: tuple[MailServer, int], django_db_setup: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[RunningStack]:
+    parts = ["web", "ws", "clock", "worker", "mail", "beat"]
+    settings = {
+        "DJANGO_SETTINGS_MODULE": "tests.support.patient",  # senders hang until a test is over, however slow it is
+        "EMAIL_URL": f"smtp://127.0.0.1:{mail_server[1]}",
+        "LOG_LEVEL": "ERROR",
+        "METRICS_TOKEN": METRICS_TOKEN,
+        "RATE_LIMITS": "1000000",
+        "SWEEP_SECONDS": "1",
+        "WEB_CONCURRENCY": "1",
+    }
+    with emptied_afterwards(django_db_blocker), stack(only=parts, **settings) as running:
         yield running
 
 
@@ -104,7 +132,7 @@ def test_the_benchmark_of_load_says_its_figures(running: RunningStack) -> None:
     found: list[load.Figures] = []
 
     def somebody_was_told() -> bool:
-        found.append(asyncio.run(load.measure(running.url, load.seat_people(2), games=2, seconds=2)))
+        found.append(asyncio.run(load.measure(running.url, load.seat_people(2), games=2, seconds=1)))
         return bool(found[-1].messages)
 
     # After a test in which Redis was away, sockets hear nothing for some seconds.
@@ -159,6 +187,47 @@ def test_moves_work_while_a_process_hangs_and_bots_catch_up_once(running: Runnin
 
 def _settled(game: Game, person: User) -> bool:
     return my_turn(game, person) is not None or Game.objects.get(pk=game.pk).status != Game.Status.PLAYING
+
+
+def tell_a_turn(user: User, other: User | str) -> Table:
+    """Make a table where this user is on turn and a mail about that is due."""
+    now = timezone.now()
+    table = table_at(TWO_HANDS, [user, other], deadline=now + HOUR)
+    player_notices.deal(table, now=now - HOUR)
+    return table
+
+
+def test_clocks_and_bots_do_not_wait_for_a_mail_server(
+    running: RunningStack, mail_server: tuple[MailServer, int], alice: User, bob: User
+) -> None:
+    server, _ = mail_server
+    server.hangs |= {alice.email, bob.email}
+    for user in (alice, bob):
+        EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+    try:
+        tables = []
+        for n, user in enumerate((alice, bob)):  # one after the other, so that each gets its own sender
+            tables.append(tell_a_turn(user, "careful"))
+            until("the mail server asked", lambda n=n: len(server.left) > n)  # type: ignore[misc]
+        assert len(server.left) == QUEUES[MAIL]  # every worker that could send hangs now
+
+        Game.objects.update(deadline=timezone.now())
+        for table in tables:  # the clock plays for the person, then the bot moves
+            until("the bot's move", lambda pk=table.game.pk: Game.objects.get(pk=pk).version >= 2)  # type: ignore[misc]
+        heartbeat = Heartbeat.objects.get()
+        assert heartbeat.at is not None
+        assert timezone.now() - heartbeat.at < timedelta(seconds=settings.SWEEP_GRACE_SECONDS)
+        assert Notice.objects.filter(channel="email", state="handed").count() == QUEUES[MAIL]
+    finally:
+        for pid in running.pids("--queues mail"):  # or the stack would wait for them at its end
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def test_the_metrics_have_the_tasks_that_wait_in_redis(running: RunningStack) -> None:
+    answer = httpx.get(f"{running.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    told = [line for line in answer.text.splitlines() if line.startswith("nomercy_queued_tasks{")]
+    assert [line.partition("}")[0] for line in told] == [f'nomercy_queued_tasks{{queue="{queue}"' for queue in QUEUES]
 
 
 def open_socket(running: RunningStack, game: Game, browser: Client) -> Awaitable[ClientConnection]:

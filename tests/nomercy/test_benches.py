@@ -17,14 +17,13 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from bench import pages, start
+from bench import pages, request, start
 
 pytestmark = pytest.mark.long
 
 SAID: Final = {
     "bots --games 5 --players 2": r"3 of 5 won",
     "lengths --rounds 4 --players 2 --preset classic": r"classic, 2 players: 35 points",
-    "request --moves 5": r"this process: mean [\d.]+ ms",
     "rules --seconds 0.5": r"games.rules +[\d,]+ moves/s",
 }
 
@@ -50,6 +49,15 @@ def test_the_cost_of_each_page_is_measured() -> None:
     for path in (f"/games/{code}/", "/", "/?finished=1"):
         connection.close()  # the end of a request closes one that is too old
         assert pages.cost_of(path, cookies) > 0, path
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_cost_of_a_move_is_measured() -> None:
+    ours, theirs, size = request.measure(3, None)
+    assert len(ours) == len(theirs) == 3
+    assert min(ours) > 0
+    assert sum(theirs) > 0
+    assert size > 1000
 
 
 def test_starts_and_an_idle_site_are_measured(

@@ -6,22 +6,18 @@ import re
 from datetime import timedelta
 from typing import Any, Final
 
-import httpx
 import psycopg
 import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from games.models import Game
 from games.queries import backlog
 from nomercy.launcher.place import CHECKOUT
 from tests.conftest import api_token, logged_in
-from tests.support.database import emptied_afterwards
 from tests.support.pages import open_table
-from tests.support.stack import stack
 from tests.support.tables import TWO_HANDS, table_at
 
 pytestmark = pytest.mark.django_db
@@ -133,19 +129,3 @@ def test_it_answers_without_the_database(measured: None, monkeypatch: pytest.Mon
     told = read()
     assert told["nomercy_database_up"] == 0
     assert "nomercy_moves_total" not in told
-
-
-@pytest.mark.long
-@pytest.mark.django_db(transaction=True)
-def test_any_process_answers_for_all(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    asked = 40
-    with emptied_afterwards(django_db_blocker), stack(only=["web"], METRICS_TOKEN=TOKEN, LOG_LEVEL="ERROR") as site:
-        for _ in range(asked):
-            httpx.get(f"{site.url}/rules/")
-        told = set()
-        for _ in range(10):
-            answer = httpx.get(f"{site.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-            lines = answer.text.splitlines()
-            told |= {line for line in lines if line.startswith('nomercy_responses_total{kind="page",status="200"}')}
-            assert any(line.startswith('nomercy_queued_tasks{queue="work"}') for line in lines)
-    assert told == {f'nomercy_responses_total{{kind="page",status="200"}} {float(asked)}'}
