@@ -26,6 +26,8 @@ from tests.support.tables import NOON, change_position, now_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
+MOVES = 14
+
 
 class Played(NamedTuple):
     """A match of two people with its history. `tick` is the clients' clock."""
@@ -74,7 +76,7 @@ def played(alice: User, bob: User) -> Played:
     table = lobby.join(code=table.game.code, viewer=Viewer(bob), now=NOON)
     clock = count()
     match = Played(table, (alice, bob), History(), random.Random(3), lambda: float(next(clock)))
-    for _ in range(24):
+    for _ in range(MOVES):
         match.move()
         observe(match.history, table.game.code)
     return match
@@ -88,8 +90,8 @@ def test_a_correct_history_has_no_fault(played: Played) -> None:
     played.send(refused)
     assert refused.acknowledged is False
     assert faults_in(played.history) == []
-    assert played.history.figures().startswith("24 moves acknowledged, 1 refused; 0 unknown at first")
-    assert len(played.history.observed) == len(played.history.hands) - 1 == 24
+    assert played.history.figures().startswith(f"{MOVES} moves acknowledged, 1 refused; 0 unknown at first")
+    assert len(played.history.observed) == len(played.history.hands) - 1 == MOVES
 
 
 def lose_a_move(played: Played) -> None:

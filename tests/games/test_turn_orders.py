@@ -529,7 +529,7 @@ def test_stored_games_with_orders_follow_from_their_deals(three: list[User]) -> 
             fields = random_orders(table.options, seat.index, 4, rng).to_json()
             fields.pop("ended")
             set_orders(code=table.game.code, viewer=Viewer(user), fields=fields, now=now)
-        for _ in range(60):
+        for _ in range(25):
             here = now_of(table)
             if here.game.ended:
                 break

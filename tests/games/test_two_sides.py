@@ -242,7 +242,7 @@ def test_the_pages_of_a_whole_flip_game_can_be_seen(alice: User, bob: User) -> N
         play.play_move(code=here.game.code, viewer=Viewer(user), text=text, version=here.game.version, now=NOON)
     assert {side for side, _ in sides} == {"light", "dark"}
     assert " on the back" in browser.get(url).content.decode()
-    for n in range(0, here.game.version, 5):
+    for n in range(0, here.game.version, 20):
         replay = browser.get(f"{url}replay/?n={n}").content.decode()
         assert " on the back" in replay
         assert " on the back" not in browser.get(f"{url}replay/?n={n}&seat=0").content.decode()

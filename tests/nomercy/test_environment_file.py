@@ -228,7 +228,7 @@ def stopped(command: str, *options: str, **given: str) -> subprocess.CompletedPr
     [
         *((name, f"{SITE}SITE_URL=cards\n", WRONG_URL) for name in ("manage.py", "script/run", "script/stack")),
         *((name, f"SECRET_KEY={KEY}\n", NO_DATABASE) for name in COMMANDS if name.startswith("script/serve")),
-        *((name, SITE, NO_REDIS) for name in COMMANDS if name.startswith("celery")),
+        *((name, SITE, NO_REDIS) for name in ("celery beat",)),
     ],
 )
 def test_every_process_reads_the_file_and_ends_without_a_service_of_its_site(

@@ -31,6 +31,7 @@ def test_only_a_collected_file_with_a_hash_in_its_name_is_kept_for_ever(settings
     settings.STATICFILES_DIRS, settings.STATIC_ROOT = [sources], tmp_path / "collected"
     storage = "whitenoise.storage.CompressedManifestStaticFilesStorage"
     settings.STORAGES = {**installed.STORAGES, "staticfiles": {"BACKEND": storage}}
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]  # not the admin's files
     settings.WHITENOISE_USE_FINDERS = False
     call_command("collectstatic", interactive=False, verbosity=0)
     serve = import_string("whitenoise.middleware.WhiteNoiseMiddleware")(lambda _: HttpResponse(status=404))

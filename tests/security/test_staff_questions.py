@@ -103,10 +103,10 @@ def test_the_scan_finds_djangos_own_pages(root: User, monkeypatch: pytest.Monkey
 
 
 def choices(specs: Any, changelist: Any) -> Iterator[str]:
-    """Return the URLs of a list's filters."""
+    """Return the URLs of the first and of the last choice of each of a list's filters."""
     for spec in specs:
-        for choice in spec.choices(changelist):
-            yield choice["query_string"]
+        first, *others = (choice["query_string"] for choice in spec.choices(changelist))
+        yield from (first, *others[-1:])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
@@ -163,8 +163,8 @@ def test_a_row_is_found_by_its_id_only(page: Any, root: User, as_root: Client) -
         request.user = root
         with pytest.raises(DisallowedModelAdminToField):
             page.changelist_view(request)
-        path = f"/admin/{page.opts.app_label}/{page.opts.model_name}/r5/change/?_to_field={name}"
-        assert as_root.get(path).status_code in (302, 400, 404), path
+    path = f"/admin/{page.opts.app_label}/{page.opts.model_name}/r5/change/?_to_field={name}"
+    assert as_root.get(path).status_code in (302, 400, 404), path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
