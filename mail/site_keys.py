@@ -5,6 +5,7 @@ from __future__ import annotations
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from django.apps import apps
 from django.apps.registry import Apps
+from django.utils.http import urlsafe_base64_encode
 
 from common.encryption import decrypt, encrypt
 from mail import web_push
@@ -19,7 +20,7 @@ def make(apps: Apps = apps, **_: object) -> None:
     if "sitekey" not in apps.all_models["mail"] or SiteKey.objects.exists():
         return
     key = web_push.new_key()
-    public_text = web_push.to_base64url(web_push.public_bytes(key))
+    public_text = urlsafe_base64_encode(web_push.public_bytes(key))
     SiteKey.objects.create(pk=1, private=encrypt(web_push.key_to_text(key)), public=public_text)
 
 

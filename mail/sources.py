@@ -83,10 +83,6 @@ class Message:
     turn: bool = False
 
 
-def _no_messages(rows: Sequence[Any], now: datetime) -> Sequence[tuple[Any, Message | None]]:
-    raise NotImplementedError
-
-
 @dataclass(frozen=True, slots=True)
 class Source(Generic[Row]):
     """A part of the site that writes notices.
@@ -106,7 +102,7 @@ class Source(Generic[Row]):
     channels: Collection[str]
     judge_due: Callable[[str, datetime, int], Sequence[tuple[Row, Verdict]]]
     mails: Callable[[Sequence[Row], datetime], Sequence[ClaimedMail]]
-    messages: Callable[[Sequence[Row], datetime], Sequence[tuple[Row, Message | None]]] = _no_messages
+    messages: Callable[[Sequence[Row], datetime], Sequence[tuple[Row, Message | None]]] = lambda rows, now: ()
 
 
 def sources() -> list[Source[Any]]:

@@ -5,7 +5,6 @@ The push service knows us by a signature (RFC 8292).
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -24,6 +23,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
 CURVE: Final = SECP256R1()
 PUBLIC_LENGTH: Final = 65
@@ -49,7 +49,7 @@ def read_browser(endpoint: str, public: str, auth: str) -> Browser:
 
     :raises ValueError: the key is no point of the curve, or something has the wrong length.
     """
-    browser = Browser(endpoint, from_base64url(public), from_base64url(auth))
+    browser = Browser(endpoint, urlsafe_base64_decode(public), urlsafe_base64_decode(auth))
     if len(browser.public) != PUBLIC_LENGTH or len(browser.auth) != AUTH_LENGTH:
         raise ValueError("a key or a secret of another length")
     EllipticCurvePublicKey.from_encoded_point(CURVE, browser.public)
@@ -82,11 +82,11 @@ def public_bytes(key: EllipticCurvePrivateKey) -> bytes:
 
 
 def key_to_text(key: EllipticCurvePrivateKey) -> str:
-    return to_base64url(key.private_numbers().private_value.to_bytes(32, "big"))
+    return urlsafe_base64_encode(key.private_numbers().private_value.to_bytes(32, "big"))
 
 
 def key_from_text(text: str) -> EllipticCurvePrivateKey:
-    return derive_private_key(int.from_bytes(from_base64url(text), "big"), CURVE)
+    return derive_private_key(int.from_bytes(urlsafe_base64_decode(text), "big"), CURVE)
 
 
 def origin_of(endpoint: str) -> str:
@@ -102,7 +102,7 @@ def authorization(origin: str, *, key: EllipticCurvePrivateKey, contact: str, no
     :param contact: an https or mailto address of whoever runs the site.
     """
     claims = {"aud": origin, "exp": int((now + TOKEN_LIFE).timestamp()), "sub": contact}
-    return f"vapid t={jwt.encode(claims, key, algorithm='ES256')}, k={to_base64url(public_bytes(key))}"
+    return f"vapid t={jwt.encode(claims, key, algorithm='ES256')}, k={urlsafe_base64_encode(public_bytes(key))}"
 
 
 def headers(*, authorization: str, life: timedelta, urgent: bool, topic: str) -> Mapping[str, str]:
@@ -119,18 +119,6 @@ def headers(*, authorization: str, life: timedelta, urgent: bool, topic: str) ->
         "Topic": topic,
         "Urgency": "high" if urgent else "normal",
     }
-
-
-def to_base64url(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
-
-
-def from_base64url(text: str) -> bytes:
-    """Return the bytes of a base64url text, with or without padding.
-
-    :raises ValueError: it is none.
-    """
-    return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), altchars=b"-_", validate=True)
 
 
 def _derived(secret: bytes, *, salt: bytes, info: bytes, length: int) -> bytes:

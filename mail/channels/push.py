@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils.http import parse_http_date_safe
 from django.utils.text import Truncator
 
 from common import outgoing
@@ -243,12 +243,11 @@ def wait_asked(retry_after: str | None, now: datetime) -> timedelta:
     """Return the wait of a header `Retry-After` (seconds or a date), at most `LONGEST_WAIT`; none if it has neither."""
     text = (retry_after or "").strip()
     if text.isascii() and text.isdecimal():
-        return min(LONGEST_WAIT, timedelta(seconds=int(text[:9])))
-    try:
-        at = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return timedelta(0)
-    return min(LONGEST_WAIT, max(timedelta(0), at - now)) if at.tzinfo else timedelta(0)
+        seconds = int(text[:9])
+    else:
+        at = parse_http_date_safe(text)
+        seconds = 0 if at is None else at - int(now.timestamp())
+    return min(LONGEST_WAIT, timedelta(seconds=max(0, seconds)))
 
 
 def _settle(push: _Push, now: datetime) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 from django.utils import timezone
+from django.utils.http import urlsafe_base64_encode
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.fixtures import Settings
 
@@ -78,7 +79,7 @@ def test_a_device_is_set_up_notified_and_leads_to_the_table(
     table = cast.table(MANY)
     phone, page = Phone(), device.new_page()
     page.goto("/notices/settings/")
-    keys = [web_push.to_base64url(part) for part in (web_push.public_bytes(phone.key), phone.auth)]
+    keys = [urlsafe_base64_encode(part) for part in (web_push.public_bytes(phone.key), phone.auth)]
     page.evaluate(SUBSCRIBED, ["http://127.0.0.1/device", *keys])
     page.get_by_role("button", name="Notify this device").click()
     expect(page.get_by_text("this browser", exact=True)).to_be_visible()

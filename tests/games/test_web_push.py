@@ -20,6 +20,7 @@ from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from pytest_django.fixtures import Settings
 
 from accounts import actions as account_actions
@@ -51,7 +52,7 @@ pytestmark = pytest.mark.django_db
 DUE: Final = NOON + 2 * MINUTE
 MAIL_DUE: Final = NOON + 5 * MINUTE
 SETTINGS: Final = "/notices/settings/"
-FORM: Final = {"public": web_push.to_base64url(web_push.public_bytes(web_push.new_key())), "auth": "A" * 22}
+FORM: Final = {"public": urlsafe_base64_encode(web_push.public_bytes(web_push.new_key())), "auth": "A" * 22}
 ENDPOINT: Final = "http://127.0.0.1/device"
 
 
@@ -100,9 +101,9 @@ def test_a_message_is_encrypted_as_in_the_example_of_rfc_8291() -> None:
         "BTBZMqHH6r4Tts7J_aSIgg",
     )
     sender = web_push.key_from_text("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw")
-    salt = web_push.from_base64url("DGv6ra1nlYgDCS1FRnbzlw")
+    salt = urlsafe_base64_decode("DGv6ra1nlYgDCS1FRnbzlw")
     body = web_push.encrypted(b"When I grow up, I want to be a watermelon", browser, sender=sender, salt=salt)
-    assert web_push.to_base64url(body) == (
+    assert urlsafe_base64_encode(body) == (
         "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3"
         "jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
     )
@@ -143,7 +144,7 @@ def test_the_push_service_knows_the_site_by_its_key(table: Table, service: Recei
     deliver()
     token, key = service.requests[0].headers["Authorization"].removeprefix("vapid t=").split(", k=")
     assert key == site_keys.public()
-    public = EllipticCurvePublicKey.from_encoded_point(web_push.CURVE, web_push.from_base64url(key))
+    public = EllipticCurvePublicKey.from_encoded_point(web_push.CURVE, urlsafe_base64_decode(key))
     options: Any = {"verify_exp": False}  # the clock of the test is another
     claims_of = jwt.decode(token, public, ["ES256"], audience=service.url.removesuffix("/hook"), options=options)
     assert claims_of["exp"] - DUE.timestamp() == 12 * 3600
@@ -535,8 +536,8 @@ def add(browser: Client, **fields: str) -> Any:
 
 def test_a_device_is_added_tested_changed_and_removed(alice: User, service: Receiver) -> None:
     browser, phone = logged_in(alice), Phone()
-    public = web_push.to_base64url(web_push.public_bytes(phone.key))
-    auth = web_push.to_base64url(phone.auth)
+    public = urlsafe_base64_encode(web_push.public_bytes(phone.key))
+    auth = urlsafe_base64_encode(phone.auth)
     assert "Send a test" not in text_of(browser.get(SETTINGS))
     for _ in range(2):  # sent twice
         answer = add(browser, endpoint=service.url, public=public, auth=auth)
