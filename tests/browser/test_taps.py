@@ -132,7 +132,7 @@ def test_a_tap_waits_for_the_module_that_lifts_and_plays_without_it(new_page: Ne
 
 
 def test_a_tap_does_nothing_before_the_scripts_are_there(new_page: NewPage, alice: User, bob: User) -> None:
-    page = new_page(alice, **TOUCH)
+    page = new_page(alice, reduced_motion="reduce", **TOUCH)
     held, sent = list[Route](), list[str]()
 
     def hold(route: Route) -> None:
