@@ -110,7 +110,8 @@ window.addEventListener(
     if (isTooSoon(control, at, by, event)) {
       event.preventDefault();
       event.stopImmediatePropagation();
-      if (at - last.at < ELSE && isSame(by, event)) last.at = event.timeStamp; // a burst of presses is one
+      // A burst of presses is one, also where the sentence about a lifted card came late.
+      if (isSame(by, event) && (at - last.at < ELSE || control.matches(".lifted"))) last.at = event.timeStamp;
     } else if (!control.hidden) {
       last = { event, control, by, at: event.timeStamp, text: textOf(control), x: event.clientX, y: event.clientY };
     }

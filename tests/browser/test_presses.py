@@ -10,7 +10,7 @@ from typing import Any, Final, ParamSpec
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import User
 from games.actions import lobby
@@ -171,6 +171,28 @@ def test_a_burst_of_presses_plays_one_card(new_page: NewPage, open_hand: OpenHan
 
     for by in ("touch", "Enter"):
         attempt(by)
+
+
+def test_a_burst_plays_no_card_whose_sentence_came_late(new_page: NewPage, open_hand: OpenHand, alice: User) -> None:
+    page, held = new_page(alice, has_touch=True), list[Route]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/cards/", hold)
+
+    @in_time
+    def attempt() -> None:
+        open_hand(page=page)
+        press = INPUTS["touch"](page, "#card-5")
+        press()
+        pause(page, TO_READ)
+        held.pop().continue_()
+        expect(page.locator("#lifted")).to_contain_text("Press again")
+        press_again(press, 300, before=400)
+        stays_at(page, 0)
+
+    attempt()
 
 
 def test_a_held_key_plays_one_card(open_hand: OpenHand) -> None:
