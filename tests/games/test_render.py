@@ -805,7 +805,8 @@ def test_each_key_announces_its_part_of_the_page_or_why_it_does_nothing() -> Non
     says = {item.key: item.text for item in page(seen(OWED)).spoken_keys}
     assert says["c"] == "Red Draw Two."
     assert says["g"] == "You owe 6 cards. 1 card can answer: +2 or higher."
-    assert says["e"] == "Ann: 3 cards. Bob: 2 cards. Chen: 2 cards."
+    assert says["e"] == "You: 3 cards. Bob: 2 cards. Chen: 2 cards."
+    assert says["s"] == "You: 0. Bob: 0. Chen: 0."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
     assert set(reasons(PLAIN)) == {*"xufhrygb", "space", "shift+c", "shift+n"}
