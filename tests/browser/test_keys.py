@@ -209,6 +209,7 @@ def test_escape_closes_a_chooser(open_table: TableForTwo) -> None:
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     expect(page.locator("#choose-r")).to_be_focused()
+    expect(page.locator("#chooser")).to_have_accessible_description("bob draws 6 or stacks.")
     expect(page.locator(".htmx-settling")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator("#chooser")).to_have_count(0)
