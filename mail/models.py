@@ -252,7 +252,6 @@ class Hook(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         """Delete the hook, and note that the person has none."""
         with transaction.atomic():
-            lock_people([self.user_id])
             deleted = super().delete(*args, **kwargs)
             note_reached([self.user_id])
             return deleted

@@ -27,7 +27,6 @@ from mail.models import PUSH, PushSubscription, note_reached
 
 MOST: Final = 10
 """How many devices a person may have."""
-LONGEST_ENDPOINT: Final = 2048
 UNUSABLE: Final = N_("This browser sent something we can’t use.")
 ENDED: Final = N_("You have been logged out here meanwhile.")
 
@@ -105,8 +104,6 @@ def add(*, user: User, session: str, endpoint: str, public: str, auth: str, labe
 
 
 def _read(endpoint: str, public: str, auth: str) -> web_push.Browser:
-    if len(endpoint) > LONGEST_ENDPOINT:
-        raise Denied("malformed", UNUSABLE)
     try:
         browser = web_push.read_browser(endpoint, public, auth)
         outgoing.check(endpoint)

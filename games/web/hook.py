@@ -92,13 +92,6 @@ def _owner(request: HttpRequest) -> User:
     return user
 
 
-def _hook_of(user: User) -> Hook:
-    hook = hooks.hook_of(user.pk)
-    if hook is None:
-        raise Http404
-    return hook
-
-
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def hook(request: HttpRequest) -> HttpResponse:
@@ -139,7 +132,9 @@ def test(request: HttpRequest) -> HttpResponse:
     :raises TooManyTries: too many today.
     """
     user, now = _owner(request), timezone.now()
-    found = _hook_of(user)
+    found = hooks.hook_of(user.pk)
+    if found is None:
+        raise Http404
     if inbox.mail_is_held():  # a restored copy must not write to real people
         messages.error(request, say.text("notice", HELD))
         return SeeOther.to("hook")
