@@ -86,18 +86,18 @@ def _spread(long: list[pytest.Item], others: list[pytest.Item], *, processes: in
 
     The parts have equal numbers of tests, but the long ones are spread by the time they take. The short ones at the end
     are what an idle process takes over, so all processes end at the same time. The tests of a module stay together,
-    because many modules start a server. So do all with a browser, which they share. Half of the processes begin with
-    those, so that not all run browsers at once.
+    because many modules start a server. Half of the processes begin with those with a browser, so that two sites and
+    browsers are started and not four.
     """
     parts: list[list[pytest.Item]] = [[] for _ in range(processes)]
     weights = [0] * processes
     modules = [list(module) for _, module in groupby(long, key=lambda item: item.path)]
     for module in sorted(modules, key=_weight, reverse=True):
-        lightest = weights.index(min(weights))
+        lightest = min(range(0, processes, 2 if _needs_browser(module[0]) else 1), key=weights.__getitem__)
         parts[lightest].extend(module)
         weights[lightest] += _weight(module)
-    for number, part in enumerate(parts):
-        part.sort(key=_needs_browser, reverse=number % 2 == 0)
+    for part in parts:
+        part.sort(key=_needs_browser, reverse=True)
     size, rest = (len(long) + len(others)) // processes, iter(others)
     for part in parts:
         part.extend(islice(rest, max(0, size - len(part))))
