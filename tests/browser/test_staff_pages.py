@@ -226,20 +226,3 @@ def missed_by_keyboard(page: Page) -> set[str]:
         if not missed:
             break
     return {page.locator(f"[data-n='{number}']").evaluate("(one) => one.outerHTML") for number in missed}
-
-
-def test_a_case_is_taken_and_closed_by_keyboard_alone(staff: Page, desk: Desk) -> None:
-    Case.objects.update(holder=None)
-    staff.goto(f"/admin/games/case/{desk.case.pk}/change/")
-    staff.get_by_role("button", name="Take the case").focus()
-    staff.keyboard.press("Enter")
-    expect(staff.locator(".messagelist")).to_have_text("You are now working on this case.")
-    staff.get_by_role("link", name="Close the case").focus()
-    staff.keyboard.press("Enter")
-    staff.get_by_label("We agreed and acted on it").focus()
-    for key in ("Space", "Tab", "Tab", "ArrowDown", "Tab", "Tab"):  # outcome, answer, warn, days
-        staff.keyboard.press(key)
-    staff.keyboard.type("You let others wait for days.")
-    staff.keyboard.press("Tab")
-    staff.keyboard.press("Enter")
-    expect(staff.locator(".messagelist")).to_have_text("The case is closed. You have warned bob.")
