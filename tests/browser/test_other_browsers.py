@@ -24,7 +24,7 @@ from tests.support.webkit import running_webkit
 
 SCREENSHOTS = os.environ.get("NOMERCY_SCREENSHOTS")
 SIZES = ((390, 844), (1280, 800))
-PAGES: Final = tuple(IN_EVERY_BROWSER) if ALL_WIDTHS else ("home", "game", "new-table")
+PAGES: Final = tuple(IN_EVERY_BROWSER) if ALL_WIDTHS else ("game",)
 FAULTY: Final = """<!DOCTYPE html>
 <meta http-equiv="Content-Security-Policy" content="script-src 'self' 'unsafe-inline'; img-src 'self'">
 <script>console.error("told"); Promise.reject(new Error("rejected")); missing();</script>
