@@ -59,8 +59,10 @@ skip to a part of the page are left out, because they show only while they have 
 
 ALL_WIDTHS: Final = os.environ.get("NOMERCY_ALL_WIDTHS") == "1"
 PHONES_AND_DESKTOP: Final = ((390, 844), (320, 568), (844, 390), (1280, 800))
-SIZES: Final = (*PHONES_AND_DESKTOP, *(((600, 900), (820, 1180)) if ALL_WIDTHS else ()))
-"""Windows of two phones, a phone on its side, a desktop and, in a long run, two tablets, in px."""
+PAIRS: Final = (PHONES_AND_DESKTOP[::2], PHONES_AND_DESKTOP[1::2])
+SIZES: Final = ((*PHONES_AND_DESKTOP, (600, 900), (820, 1180)),) if ALL_WIDTHS else PAIRS
+"""The windows, in px, that pages of a game have by turns: a phone upright and one on its side, a small phone and a
+desktop. In a long run each page has all of them, and two tablets."""
 CUT_PLAYERS: Final = """() => {
     const shown = "disc, .name, .state, .held, .backs";
     const parts = [...document.querySelectorAll(`.player :is(.${shown})`)].filter((e) =>
@@ -98,9 +100,9 @@ files that an element failed to load, and calls of `console.error`. Does not see
 only the browser writes, like that of a refused websocket."""
 
 
-def assert_nothing_is_covered(page: Page, within: str = "body") -> None:
-    """Assert that at no size a control inside of `within`, or a player, is covered."""
-    for width, height in SIZES:
+def assert_nothing_is_covered(page: Page, sizes: tuple[tuple[int, int], ...], within: str = "body") -> None:
+    """Assert that at none of these sizes a control inside of `within`, or a player, is covered."""
+    for width, height in sizes:
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate(COVERED_CONTROLS, within) == [], (width, height)
         if within == "body":

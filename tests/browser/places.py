@@ -190,12 +190,9 @@ def _as_guest(page: Page, cast: Cast) -> None:
     page.wait_for_url("**/games/*/")
 
 
-def _guest_logs_out(query: str) -> Open:
-    def log_out(page: Page, cast: Cast) -> None:
-        _as_guest(page, cast)
-        page.goto(f"/accounts/logout/{query}")
-
-    return log_out
+def _guest_logs_out(page: Page, cast: Cast) -> None:
+    _as_guest(page, cast)
+    page.goto("/accounts/logout/")
 
 
 def _move_seats(page: Page, cast: Cast) -> None:
@@ -208,7 +205,7 @@ def _move_seats(page: Page, cast: Cast) -> None:
 
 
 def _leave_seats_behind(page: Page, cast: Cast) -> None:
-    _move_seats(page, cast)
+    page.goto("/move-seats/")
     page.get_by_role("button", name="Leave it behind").click()
     page.wait_for_url("**/move-seats/?lose=1")
 
@@ -396,12 +393,12 @@ VISITORS: Final[Mapping[str, Open]] = {
     "log-in": at("/accounts/login/"),
     "sign-up": at("/accounts/signup/"),
     "stop-mails": _stop_mails,
-    "guest-logs-out": _guest_logs_out(""),
-    "guest-is-asked-again": _guest_logs_out("?lose=1"),
+    "guest-logs-out": _guest_logs_out,
+    "guest-is-asked-again": at("/accounts/logout/?lose=1"),
     "move-seats": _move_seats,
     "leave-seats-behind": _leave_seats_behind,
 }
-"""Pages without an account. The last four log the visitor in as a guest."""
+"""Pages without an account. The last four are of two guests, whom the first page of each logs in."""
 # The games of "home-20" are there for "finished".
 GAMES: Final[Mapping[str, Open]] = {
     "home": _home,
@@ -476,4 +473,4 @@ IN_EVERY_BROWSER: Final[Mapping[str, Visit]] = {
     "replay": _replay("?n=20"),
     "account": at("/accounts/me/"),
 }
-"""The pages that are opened in Firefox and WebKit too, the last three in a long run only."""
+"""The pages that are opened in Firefox and WebKit too, of which only that of a game in the short run."""

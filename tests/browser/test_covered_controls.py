@@ -1,4 +1,4 @@
-"""Nothing lies over the middle of a control of the game page, or over a player, in any state and at any size.
+"""Nothing lies over the middle of a control of the game page, or over a player, in any state.
 
 `test_layout.py` asks that in the states that are places, too.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from itertools import cycle
 from typing import Any, Final
 
 import pytest
@@ -18,14 +19,12 @@ from games.actions import pauses
 from games.actions.next_round import deal_next
 from games.models import Game
 from games.queries import Table, Viewer
-from tests.browser.checks import COVERED_CONTROLS, assert_nothing_is_covered
+from tests.browser.checks import COVERED_CONTROLS, SIZES, assert_nothing_is_covered
 from tests.browser.game_page import NewPage, play
 from tests.browser.places import DARK_SIDE, FOUR_HANDS_AND_A_STRAIGHT, MANY, STACK, Cast, Open, game
-from tests.browser.test_layout import PHONE
 from tests.browser.test_watching import OUT_AT, finish, stopped_at_first_step
 from tests.support.tables import table_after, table_at
 
-LONG_HAND: Final = [*MANY["hands"][0], *MANY["hands"][0][:8]]
 NEAR_MERCY: Final = [color + "7" for color in "rbgy"] * 5
 LAST_CARD: Final = {**MANY, "hands": [["r5"], *MANY["hands"][1:3], []], "out": [3]}
 LAST_OF_A_STRAIGHT: Final = {
@@ -163,7 +162,6 @@ STATES: Final[Mapping[str, Open]] = {
     "uno-chooser": game(with_hand(["W6", "r5"]), "?choose=W6"),
     "uno-straight": game(LAST_OF_A_STRAIGHT, "?choose=r4,r5", preset="house-party"),
     "long-straight": game(LONG_STRAIGHT, "?choose=r4,r5", preset="house-party"),
-    "long-hand": game(with_hand(LONG_HAND)),
     "list": as_list(),
     "list-chooser": as_list("?choose=W6"),
     "out": out,
@@ -203,16 +201,18 @@ OPENED: Final[Mapping[str, tuple[Open, str]]] = {
 def test_no_control_and_no_player_is_covered(new_page: NewPage, cast: Cast, subtests: pytest.Subtests) -> None:
     page = new_page(cast.alice, reduced_motion="reduce")
     whole = {name: (state, "body") for name, state in STATES.items()}
-    for name, (open_, within) in {**whole, **OPENED, "long-names": (with_long_names, "body")}.items():
+    states = {**whole, **OPENED, "long-names": (with_long_names, "body")}
+    for (name, (open_, within)), sizes in zip(states.items(), cycle(SIZES)):
         with subtests.test(name):
-            page.set_viewport_size(PHONE)
+            width, height = sizes[0]
+            page.set_viewport_size({"width": width, "height": height})
             page.unroute_all()
             page.goto("/about/")
             page.evaluate("localStorage.clear()")
             Game.objects.update(status=Game.Status.VOID, wake_at=None, deadline=None)
             open_(page, cast)
             expect(page.locator("h1").first).to_be_visible()
-            assert_nothing_is_covered(page, within)
+            assert_nothing_is_covered(page, sizes, within)
 
 
 def test_the_check_finds_what_is_covered_or_cut_off(new_page: NewPage, cast: Cast) -> None:

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from accounts.models import User
-from tests.browser.checks import ALL_WIDTHS, CUT_PLAYERS, TOO_WIDE, assert_nothing_is_covered
+from tests.browser.checks import ALL_WIDTHS, CUT_PLAYERS, SIZES, TOO_WIDE, assert_nothing_is_covered
 from tests.browser.game_page import NewPage
 from tests.browser.places import MANY, PLACES, Cast
 from tests.browser.test_axe import violations
@@ -85,13 +85,13 @@ def test_pages_fit_their_windows_and_axe_finds_no_violations(
     new_page: NewPage, cast: Cast, group: str, subtests: pytest.Subtests
 ) -> None:
     page = new_page(None if group == "visitors" else cast.alice, reduced_motion="reduce")
-    for (name, open_place), form in zip(PLACES[group].items(), cycle(FORMS)):
+    for (name, open_place), form, sizes in zip(PLACES[group].items(), cycle(FORMS), cycle(SIZES)):
         with subtests.test(name):
             page.set_viewport_size(window(form.widths[0]))
             open_place(page, cast)
             expect(page.locator("h1").first).to_be_visible()
             if group == "tables" or name == "replay":
-                assert_nothing_is_covered(page)
+                assert_nothing_is_covered(page, sizes)
             assert_fits(page, name, form)
 
 
