@@ -30,14 +30,10 @@ PATIENCE = 4.0
 ACTS: tuple[tuple[Callable[..., object], dict[str, Any]], ...] = (
     (tables.pause, {}),
     (tables.resume, {}),
-    (tables.extend, {"minutes": 70}),
-    (tables.remove, {"seat": 1, "bot": True}),
-    (tables.move_seat, {"seat": 1, "username": "dora"}),
-    (tables.void_round, {}),
     (tables.remove, {"seat": 2, "bot": False}),
     (tables.void_game, {}),
 )
-"""One after the other at one table. No bot plays meanwhile: Alice is on turn until it has no bot again."""
+"""One after the other at one table. `tests/games/test_revision.py` shows that each act tells the open pages."""
 
 
 def shown(page: Page) -> str:
@@ -106,7 +102,6 @@ def test_an_open_page_gives_way_when_its_reader_is_removed_from_a_private_table(
 def test_an_open_page_shows_what_staff_did_within_a_second(
     new_page: NewPage, dealt: Table, ann: User, alice: User, figure: Figure
 ) -> None:
-    User.objects.create_user(username="dora")
     player, fresh = opened(new_page(alice), dealt), new_page(alice)
     for act, more in ACTS:
         before = shown(player)
