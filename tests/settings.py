@@ -29,3 +29,5 @@ DATABASES["default"]["TEST"] = {"NAME": f"test_nomercy_{os.getpid()}"}  # noqa: 
 
 # Each test client would list all static files at its first request, which takes longer than most pages.
 WHITENOISE_AUTOREFRESH = True
+# A line for each request takes a millisecond, because pytest keeps it as well.
+LOGGING["root"]["level"] = LOGGING["loggers"]["nomercy"]["level"] = "WARNING"  # noqa: F405  # the site's

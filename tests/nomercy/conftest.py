@@ -13,6 +13,7 @@ from nomercy.checks import Environment
 from nomercy.launcher.place import CHECKOUT, Place, folder_for, folders, place_for
 from nomercy.launcher.postgres import running, server_at
 from nomercy.launcher.programs import choose, wanted_source
+from tests.support.logs import logging_as_on_a_site
 
 SITE = ("accounts", "common", "games", "mail", "manage.py", "nomercy", "script", "static", "templates")
 
@@ -49,6 +50,12 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
             shutil.copy2(source, folder / name)
     yield folder
     remove(place_for(folder))
+
+
+@pytest.fixture
+def log_of_a_site() -> Iterator[None]:
+    with logging_as_on_a_site():
+        yield
 
 
 def written_log(monkeypatch: pytest.MonkeyPatch, fresh: logging.Filter) -> io.StringIO:

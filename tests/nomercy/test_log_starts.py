@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import re
 import runpy
@@ -18,7 +17,6 @@ from typing import Final
 
 import pytest
 from celery.signals import beat_init, worker_ready
-from django.conf import settings
 from pytest_django.fixtures import Settings
 from structlog.testing import capture_logs
 
@@ -102,11 +100,6 @@ def test_the_server_for_pages_names_its_address(settings: Settings) -> None:
         start_pages()
     told = [(line["process"], line["address"]) for line in lines if line["event"] == "started"]
     assert told == [("pages", "127.0.0.1:8000")]
-
-
-def test_celerys_log_level_does_not_hide_it() -> None:
-    assert settings.LOGGING["loggers"]["nomercy"] == {"level": "INFO"}
-    assert logging.getLogger("nomercy").getEffectiveLevel() == logging.INFO
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from nomercy.log_throttle import ThrottleFilter
 from nomercy.logs import LONGEST_TRACEBACK, LONGEST_VALUE, lines
 from tests.nomercy.conftest import written_log
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("log_of_a_site")]
 LONG = "a" * 16_000
 
 

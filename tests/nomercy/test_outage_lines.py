@@ -23,6 +23,8 @@ from nomercy.cache import FailOpenRedisCache
 from nomercy.faults import OVER_AFTER, OutageFilter
 from tests.nomercy.conftest import written_log
 
+pytestmark = pytest.mark.usefixtures("log_of_a_site")
+
 E = TypeVar("E", bound=BaseException)
 
 

@@ -7,7 +7,7 @@ import logging
 import random
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.cookies import SimpleCookie
 from typing import Any, Final, Self
 
@@ -28,6 +28,7 @@ from games.rules.cards import card_name
 from mail.models import EMAIL
 from tests.conftest import logged_in
 from tests.support.codes import staff_browser
+from tests.support.logs import logging_as_on_a_site
 from tests.support.swaps import Swap, everything
 from tests.support.tables import NOON, now_of
 
@@ -69,6 +70,7 @@ class CollectedLog(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
+        self._exit_stack = ExitStack()
 
     def emit(self, record: logging.LogRecord) -> None:
         said: object = record.msg
@@ -80,11 +82,13 @@ class CollectedLog(logging.Handler):
         self.lines.append(f"{record.name} {said!r} {record.args!r} {error}")
 
     def __enter__(self) -> Self:
+        self._exit_stack.enter_context(logging_as_on_a_site())
         logging.getLogger().addHandler(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         logging.getLogger().removeHandler(self)
+        self._exit_stack.close()
 
 
 def fetched(
