@@ -56,7 +56,7 @@ def test_a_malformed_next_url_is_ignored(alice: User, where: str, by: str) -> No
         assert "bad" not in answer.headers["Location"]
 
 
-@pytest.mark.parametrize("length", [254, 255, 256, 300, 320, 321, 5000])
+@pytest.mark.parametrize("length", [254, 255, 5000])
 def test_an_address_longer_than_its_column_is_refused(alice: User, length: int) -> None:
     end = "@" + "long." * 10 + "example.org"
     address = "a" * (length - len(end)) + end

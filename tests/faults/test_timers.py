@@ -28,8 +28,8 @@ from tests.support.programs import program
 from tests.support.stack import database_url
 from tests.support.tables import TWO_HANDS, table_at
 
-TIMERS = int(os.environ.get("TIMERS", "200"))
-KILLS = int(os.environ.get("KILLS", "4"))
+TIMERS = int(os.environ.get("TIMERS", "100"))
+KILLS = int(os.environ.get("KILLS", "3"))
 SEED = int(os.environ.get("SEED", "4"))
 SWEEPERS, BEATS = 4, 2
 PATIENCE = 60 + TIMERS / 20 + KILLS * 6

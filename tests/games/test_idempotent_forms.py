@@ -171,8 +171,15 @@ def become_host_in_the_database(game: Game, victim: User) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("role", ["person", "superuser", "guest"])
-@pytest.mark.parametrize("change_host", [give_table_away, give_seat_away, move_to_account, become_host_in_the_database])
+@pytest.mark.parametrize(
+    ("change_host", "role"),
+    [
+        (give_table_away, "person"),
+        (give_seat_away, "superuser"),
+        (move_to_account, "person"),
+        (become_host_in_the_database, "guest"),
+    ],
+)
 def test_a_form_sent_again_never_logs_in_as_the_next_host(
     change_host: Callable[[Game, User], None], role: str, alice: User
 ) -> None:

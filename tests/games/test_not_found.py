@@ -54,7 +54,7 @@ def test_a_form_leads_to_no_address_that_takes_only_forms(client: Client, alice:
     assert 'href="/accounts/login/">Log in</a>' in answer.content.decode()
 
 
-@pytest.mark.parametrize("tail", ["/.", "/)", "/,", "/>", "/%20", "/%E2%80%8B", "/%E2%80%9D).", "/./", "."])
+@pytest.mark.parametrize("tail", ["/.", "/%20", "/%E2%80%9D).", "."])
 def test_an_invitation_link_with_what_stood_after_it_opens(
     client: Client, alice: User, settings: Any, tail: str
 ) -> None:

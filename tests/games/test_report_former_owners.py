@@ -64,7 +64,7 @@ def test_a_removed_player_can_be_reported_although_a_bot_has_the_seat(alice: Use
     assert values_in(logged_in(bob).get(url).content.decode(), "seat") == ["0"]
 
 
-@pytest.mark.parametrize("seat", ["1.2", "1.-1", "0.1", "9.0", "1.0", "", "bob", "1.1.1", "1." + "9" * 30])
+@pytest.mark.parametrize("seat", ["1.2", "9.0", "1.0", "bob", "1." + "9" * 30])
 def test_a_form_cannot_name_somebody_who_never_had_the_seat(
     alice: User, bob: User, charlie: User, ann: User, seat: str
 ) -> None:

@@ -40,7 +40,7 @@ from tests.support.worlds import comparable
 
 pytestmark = pytest.mark.django_db
 
-TRIES: Final = 120
+TRIES: Final = 60
 TIMES_PASS: Final = tuple(
     re.compile(pattern)
     for pattern in (

@@ -142,8 +142,9 @@ def test_a_table_too_small_for_a_rule_of_its_preset_does_not_show_it(as_alice: C
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("preset", rules.PRESETS)
-@pytest.mark.parametrize("changes", [{}, {"callout_penalty": 5}])
+@pytest.mark.parametrize(
+    ("preset", "changes"), [*((preset, {}) for preset in rules.PRESETS), ("no-mercy", {"callout_penalty": 5})]
+)
 def test_a_rule_that_a_refusal_names_has_a_page(
     as_alice: Client, alice: User, preset: str, changes: dict[str, object]
 ) -> None:
