@@ -55,7 +55,7 @@ def test_a_browser_names_a_zone_by_its_present_or_a_former_name(named: str, zone
 def test_a_guest_whose_browser_names_no_place_is_asked_for_the_zone(alice: User, join: bool) -> None:
     without_scripts = ""
     not_asked = ("Asia/Calcutta", without_scripts, "UTC", "Etc/UTC", "GMT", "Etc/GMT", "+00:00")
-    for named in ("Etc/GMT+5", "+05:30", "Mars/Olympus", *not_asked):
+    for named in ("Etc/GMT+5", "+05:30", "Mars/Olympus", *not_asked)[:: 3 if join else 1]:
         path = f"/games/{open_table(alice, players=6).code}/join/" if join else "/play-now/"
         browser = Client()
         shown = browser.post(path, {"browser_zone": named}, follow=True).content.decode()

@@ -40,8 +40,8 @@ METHODS: Final = {
     "GET": ROLES, "POST": ROLES, "PUT": FEW, "DELETE": FEW, "PATCH": FEW, "HEAD": FEW, "OPTIONS": FEW,
 }  # fmt: skip
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
-RENDERED: Final = {"GET": FEW, "POST": FEW}
-"""The roles for which pages are rendered, by method. Pages of refusals are not."""
+RENDERED: Final = {"GET": FEW}
+"""The roles for which pages are rendered, by method. Pages of refusals are not. A refused form is the page of a GET."""
 OTHER_HOST: Final = "other.example:6666"
 """The host that all requests name. No answer may contain it: links are paths, or begin with `SITE_URL`."""
 REFUSALS: Final = ("403.html", "404.html")

@@ -19,11 +19,8 @@ from tests.support.worlds import CollectedLog, Reader, Transcript, another_world
 
 PLAYERS: Final = ("seated", "opponent", "seated moderator")
 """The roles of the players of a world, by seat."""
-LOOKERS: Final = (
-    ROLES if "SWAP_ANSWERS" in os.environ else ("seated", "opponent", "spectator", "moderator", "seated moderator")
-)
-"""The roles for which games with hidden faces and with orders are looked at. The others see what a spectator or a
-moderator sees."""
+LOOKERS: Final = ROLES if "SWAP_ANSWERS" in os.environ else ("seated", "spectator", "moderator", "seated moderator")
+"""The roles for which games with hidden faces and with orders are looked at. The others see what one of these sees."""
 MOVES: Final = 15
 """The most moves between two comparisons."""
 
