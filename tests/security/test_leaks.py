@@ -46,9 +46,9 @@ PRESETS = tuple(rules.PRESETS)
 PART = 20
 """The games of one test, so that a long run is split among processes."""
 PARTS = [pytest.param(part, marks=pytest.mark.long if part else ()) for part in range(-(-GAMES // PART))]
-PAGES_OF = 12
+PAGES_OF = 20
 """Pages are requested for one game in this many."""
-MAILS_OF = 10
+MAILS_OF = 20
 """Mails are made and staff pages requested for one game in this many."""
 
 
@@ -65,7 +65,7 @@ def test_nobody_learns_a_hidden_card(people: list[User], part: int) -> None:
     for seed in range(part * PART, min(GAMES, (part + 1) * PART)):
         rng = random.Random(seed)
         players, pages = rng.randint(2, 6), seed % PAGES_OF == 0
-        earlier = seed // PAGES_OF % 3 if pages else 0
+        earlier = (seed // PAGES_OF + 1) % 3 if pages else 0
         preset = PRESETS[(seed // PAGES_OF + seed) % len(PRESETS)]
         table = table_after(
             people[:players], rng.randint(0, 90), seed, earlier=earlier, preset=preset, **of_the_turn(pages)
