@@ -34,9 +34,8 @@ from games.notices import player_notices
 from mail.channels import email
 from nomercy.celery import BEAT, SWEEP, app
 from nomercy.launcher import embedded
-from nomercy.launcher import postgres as launcher_postgres
 from nomercy.launcher.embedded import ServerLoopLayer, Workers
-from nomercy.launcher.place import Place, place_for, secret_key
+from nomercy.launcher.place import Place, place_for
 from nomercy.launcher.programs import system
 from nomercy.queues import CLOCK, MAIL, QUEUES, WORK
 from tests.conftest import api_token, person
@@ -101,10 +100,15 @@ def welcome(process: subprocess.Popen[str]) -> str:
     raise AssertionError(said)
 
 
-def run(checkout: Path, port: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(checkout: Path, port: int, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command in the checkout to its end."""
     return subprocess.run(
-        [sys.executable, *arguments], cwd=checkout, env=environment(port), capture_output=True, text=True, check=False
+        [sys.executable, *arguments],
+        cwd=checkout,
+        env=environment(port, **more),
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -219,11 +223,9 @@ def test_it_runs_on_the_systems_postgresql_instead_of_half_a_wheel_and_keeps_its
     assert end(process, signal.SIGINT) == 0
     assert_nothing_runs(place, port)
 
-    # Its data is there: a wheel is not started instead.
-    process = launch(checkout, port, POSTGRES="auto")
-    assert line in welcome(process)
-    assert get_json(f"http://127.0.0.1:{port}/api/v1/me", Authorization=f"Bearer {token}")["name"] == "tess"
-    assert end(process, signal.SIGINT) == 0
+    # Its data is there: a wheel is not started instead, also by a command alone, which stops the database again.
+    made = run(checkout, port, "manage.py", "create_token", "tess", POSTGRES="auto")
+    assert (made.returncode, made.stderr) == (0, "")
     assert_nothing_runs(place, port)
 
 
@@ -234,25 +236,21 @@ def has_news(user: User) -> None:
 
 
 @needs_proc
-@pytest.mark.parametrize(
-    ("program", "number"),
-    [("initdb", signal.SIGINT), ("initdb", signal.SIGHUP), ("postgres", signal.SIGTERM)],
-)
-def test_a_signal_during_the_start_leaves_nothing_running(checkout: Path, program: str, number: signal.Signals) -> None:
+def test_a_signal_during_the_first_start_leaves_nothing_running(checkout: Path) -> None:
     place = place_for(checkout)
-    folder = place.beside("new") if program == "initdb" else data_of(place)
+    folder = place.beside("new")
     with free_port() as port:
         pass
     process = launch(checkout, port)
-    while not folder.exists() or program not in programs_on(folder):  # to list all programs takes much longer
+    while not folder.exists() or "initdb" not in programs_on(folder):  # to list all programs takes much longer
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.001)
 
-    os.killpg(process.pid, number)
+    os.killpg(process.pid, signal.SIGHUP)
     said = process.communicate(timeout=60)[0]
 
     assert (process.returncode, said) == (0, "")
-    assert programs_on(data_of(place)) == programs_on(place.beside("new")) == []
+    assert programs_on(data_of(place)) == programs_on(folder) == []
     assert_nothing_runs(place, port)
 
 
@@ -330,18 +328,6 @@ def programs_on(data: Path) -> list[str]:
     return found
 
 
-def test_a_command_alone_starts_the_database_and_stops_it(checkout: Path) -> None:
-    place = place_for(checkout)
-    secret_key(place)
-    with launcher_postgres.running(place):
-        pass
-
-    shown = run(checkout, 8000, "manage.py", "showmigrations", "accounts", "--skip-checks")
-
-    assert "[ ] 0001_initial" in shown.stdout, shown.stderr
-    assert pid_of(place) is None
-
-
 def test_data_whose_secret_key_is_lost_is_not_used(checkout: Path) -> None:
     place = place_for(checkout)
     data = data_of(place)
@@ -366,9 +352,8 @@ def test_no_command_makes_a_database(checkout: Path) -> None:
     assert refused.stderr.startswith("DATABASE_URL is not set, and this folder has no database for")
     assert refused.stderr.count("\n") == 1
 
-    for command in (("check",), ("makemigrations", "--check", "--dry-run")):
-        done = run(checkout, 8000, "manage.py", *command)
-        assert (done.returncode, done.stderr) == (0, ""), command
+    done = run(checkout, 8000, "manage.py", "makemigrations", "--check", "--dry-run")
+    assert (done.returncode, done.stderr) == (0, "")
 
     assert files_of(place_for(checkout)) == []
 
