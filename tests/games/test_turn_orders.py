@@ -98,6 +98,8 @@ OWED: Final = {"pending": {"total": 2, "value": 2, "by": "+2"}, "discard_pile": 
         ("W b1 b2", {"first": [{"card": "W"}]}, {}, ["play W color b"]),
         # The last draw, and a call
         ("r5 b1 g2", {"then_draw": True}, {}, ["draw"]),
+        ("r5 b1 g2", {"then_draw": True}, {"draw_pile": [], "discard_pile": ["y3", "r3"]}, []),
+        ("b1 g2 g4", {"then_draw": True}, {"draw_pile": [], "discard_pile": ["y3", "r3"]}, ["draw", "pass"]),
         ("r5 b1", {"first": [{"card": "r5"}]}, {}, ["play r5 uno"]),
         ("r5 b1", {"first": [{"card": "r5"}], "call_uno": False}, {}, ["play r5"]),
         # What follows a draw: the card is kept where that is allowed, or played if the orders say so.
@@ -495,6 +497,7 @@ def play_out(table: Table, rng: random.Random) -> Mapping[str, int]:
             counts["ended"] += len(ended)
         asked = rules.ends_turn(before, seat, move, after, options)
         counts["turns"] += asked
+        assert counts["turns"] < 50_000, "the orders play for ever"
         counts["by order"] += ordered
     assert not any(orders_of(row).of_turn for row in table.seats)
     *_, (replayed, _) = rules.replay(start, lines, options, shuffle)
