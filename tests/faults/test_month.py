@@ -46,7 +46,7 @@ def days_pass(games: int, days: int) -> Passed:
 
 
 def test_days_pass_and_nothing_is_stuck_or_told_twice() -> None:
-    passed = days_pass(6, 5)
+    passed = days_pass(6, 6)
     assert passed.faults == []
     assert passed.mails > 20
     played = Game.objects.exclude(version=0).values_list("preset", flat=True)
