@@ -98,8 +98,8 @@ def test_bots_that_finish_without_a_pause_are_watched(new_page: NewPage, site: s
     page = recorded(new_page, alice, table)
     play(table, 1, "color y")  # she is out, and nobody but bots is left
     until("the end", lambda: now_of(table).game.status == Game.Status.OVER)
-    assert now_of(table).game.version > OUT_AT + 4
-    one_a_second(page, OUT_AT, OUT_AT + 4)
+    assert now_of(table).game.version > OUT_AT + 2
+    one_a_second(page, OUT_AT, OUT_AT + 2)
     pause(page)
     page.locator("#skip-to-end").click()
     expect(page.locator("#over")).to_be_visible()
