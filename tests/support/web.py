@@ -32,12 +32,6 @@ class Site:
     port: int
     process: subprocess.Popen[bytes]
 
-    def restart(self) -> None:
-        """End all processes of the site and start new ones at the same address."""
-        self.stop()
-        self.process = _start(self.port)
-        self._wait()
-
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(30)
