@@ -269,6 +269,7 @@ LAYOUTS = {
 def test_letters_work_on_keyboards_without_latin_letters(open_table: TableForTwo) -> None:
     page, _ = at_hand(open_table, ["W6", "b1", "b2"], in_list=False)
     for c, g, shift_n in LAYOUTS.values():
+        pause(page)
         page.locator("#sort-color").click()
         expect(page.locator("#sort-color")).to_have_attribute("aria-current", "true")
         page.evaluate("window.spoken = []")

@@ -404,5 +404,5 @@ def test_keys_that_only_speak_are_never_too_fast(open_hand: OpenHand) -> None:
     page, _ = open_hand(["r5", "b1"])
     for key in "cve":
         page.keyboard.press(key)
-    for said in ("Red 3.", "Red.", "alice: 2 cards"):
+    for said in ("Red 3.", "Red.", "You: 2 cards"):
         expect(page.locator("#live-polite")).to_contain_text(said)
