@@ -22,7 +22,7 @@ from games.actions.play import MOST_STEPS, play_orders, play_seat
 from games.actions.standing_orders import turn_moves
 from games.clocks.bot_times import BOT_FIELDS, is_reaction, moves_are_due, without_asked
 from games.clocks.turn_clock import moment_of
-from games.models import Game, Seat
+from games.models import Game, Move, Seat
 from games.models.rows import database_skew
 from games.queries import Table, due_bots
 from games.refusals import Denied
@@ -39,6 +39,9 @@ UNATTENDED_MOVES: Final = 5
 Such a table gets no follow-up task; each sweep takes a few of them instead. Otherwise a person could keep the workers
 busy, and everyone else's bots waiting, by making many tables full of bots and leaving them.
 """
+
+MOST_BY_ORDER: Final = 200
+"""After this many moves by standing orders in a row the player has to choose, because orders could go on for ever."""
 
 NEW_ACCOUNTS_SHARE: Final = 1 / 3
 """The share of the tasks that play for new accounts while other people's games wait too."""
@@ -190,9 +193,15 @@ def _choose(table: Table, until: datetime, rng: random.Random) -> _Choice | None
 def _of_orders(table: Table, until: datetime) -> _Choice | None:
     """Return what the standing orders of the player on turn play, if they are due `until` then."""
     orders_at = table.game.orders_at
-    if orders_at is None or orders_at > until or not (moves := turn_moves(table)):
+    if orders_at is None or orders_at > until or not (moves := turn_moves(table)) or _nobody_chose(table.game):
         return None
     return _Choice(table.on_turn.index, moves[0], moves[1:], orders_at)
+
+
+def _nobody_chose(game: Game) -> bool:
+    """Return True if the last `MOST_BY_ORDER` moves were all by standing orders."""
+    lines = Move.objects.filter(game=game, n__gt=game.version - MOST_BY_ORDER)
+    return game.version >= MOST_BY_ORDER and not lines.filter(by_order=False).exists()
 
 
 def _ask(table: Table, seat: Seat, rng: random.Random, *, reaction: bool) -> rules.Move | None:

@@ -77,10 +77,9 @@ class Orders:
     The other fields are for the turns of the seat itself. `stack` answers a debt: take it, or play the lowest or the
     highest draw card that fits, and take it if none does. `forced` plays if only one card fits, and makes any other
     move that is the only legal one. `first` are cards to play, the first that fits. With `then_draw` the seat draws,
-    also if another card fits and the draw pile is not empty, and keeps what it drew if it may. These four end by
-    themselves when the round is over, when the cards of `first` are gone, and for what is in `stop`: another player
-    holds one card, or the hand was swapped, passed on or turned over. `ended` says why they did so, until new orders
-    are set.
+    also if another card fits, and keeps what it drew if it may. These four end by themselves when the round is over,
+    when the cards of `first` are gone, and for what is in `stop`: another player holds one card, or the hand was
+    swapped, passed on or turned over. `ended` says why they did so, until new orders are set.
     """
 
     intercept: str = NEVER

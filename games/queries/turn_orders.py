@@ -26,10 +26,8 @@ def move_by_order(orders: Orders, position: rules.Position, seat: int, options: 
         chosen = needed if len({(move.kind, move.card) for move in needed}) == 1 else []
     for play in orders.first:
         chosen = chosen or [move for move in legal if move.card == play.card]
-    draws = [move for move in legal if move.kind in ("draw", "pass")]
-    # Without a draw pile, players who all draw although a card fits could draw and play the same few cards for ever.
-    if not chosen and orders.then_draw and (position.draw_pile or position.phase == "drawn" or draws == legal):
-        chosen = draws
+    if not chosen and orders.then_draw:
+        chosen = [move for move in legal if move.kind in ("draw", "pass")]
     return _best(chosen, orders.first, position, seat, options) if chosen else None
 
 
