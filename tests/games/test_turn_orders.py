@@ -488,10 +488,11 @@ def play_out(table: Table, rng: random.Random) -> Mapping[str, int]:
     options, start, counts = table.options, table.started.position, {"turns": 0, "by order": 0, "ended": 0}
     shuffle = rules.Shuffler(bytes(table.started.round.secret)).shuffle
     lines: list[tuple[int, rules.Move]] = []
-    asked, ordered, in_a_row = True, False, 0  # orders are asked once in a turn
+    asked, ordered = True, False  # orders are asked once in a turn
+    in_a_row = 0  # orders alone could go on for ever (`MOST_BY_ORDER`)
     while table.started.position.phase != "over":
         position = table.started.position
-        seat, moves = position.turn, turn_moves(table) if asked and in_a_row < MOST_BY_ORDER else []
+        seat, moves = position.turn, turn_moves(table) if asked and in_a_row < 20 else []
         ordered = bool(moves)
         if not moves:
             moves = [rng.choice(rules.legal_moves(position, seat, options))]
