@@ -194,6 +194,7 @@ def test_banners_say_what_concerns_the_reader_and_go(open_table: TableForTwo) ->
     shows(other, 1)
     expect(other.locator(".banner")).to_have_count(0)
     flown(page, 1)
+    page.wait_for_function("() => window.flashed.length")
     assert page.evaluate("window.flashed") == ["owed"]
     due, stage, shown = (page.locator(part).bounding_box() for part in (".due", "#table", ".banner"))
     assert due is not None

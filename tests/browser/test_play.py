@@ -34,7 +34,7 @@ from tests.browser.game_page import (
     version,
     wait_for_me,
 )
-from tests.browser.pauses import pause
+from tests.browser.pauses import TO_READ, pause
 from tests.browser.places import MANY, Cast
 from tests.conftest import Figure
 from tests.support.tables import table_at
@@ -216,10 +216,10 @@ def test_every_shortcut_does_what_the_help_says(open_table: TableForTwo) -> None
         ("c", "Red 3."),
         ("v", "Red."),
         ("g", "There is no stack."),
-        ("e", "alice: 2 cards. bob: 1 card."),
+        ("e", "You: 2 cards. bob: 1 card."),
         ("d", "2 cards, 1 playable: Red 5, Blue 1."),
         ("t", "Your turn."),
-        ("s", "alice: 0. bob: 0."),
+        ("s", "You: 0. bob: 0."),
     ):
         page.keyboard.press(key)
         expect(spoken).to_contain_text(said)
@@ -334,7 +334,7 @@ def test_refusals_are_shown_without_a_page_inside_the_page(open_table: TableForT
     expect(page.locator("#refusal")).to_contain_text("That is not a move of this game.")
     expect(page.locator("#draw")).to_have_attribute("value", "draw")
     page.evaluate("document.querySelector('#play [name=csrfmiddlewaretoken]').value = 'x'")
-    pause(page)
+    pause(page, TO_READ)
     page.locator("#draw").click()
     expect(page.locator("#trouble")).to_contain_text("Reload the page and try again.")
     expect(page.locator("main")).to_have_count(1)

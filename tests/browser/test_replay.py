@@ -31,6 +31,7 @@ def test_arrow_keys_step_and_keep_the_focus(new_page: NewPage, alice: User, tabl
     expect(heading).to_have_text("Round 1 is dealt")
     page.locator("#seat-from-0").click()
     expect(page.locator("#seat-from-0")).to_have_attribute("aria-current", "true")
+    pause(page)
     for key, text in (
         ("ArrowRight", f"Move 1 of {last}"),
         ("ArrowRight", f"Move 2 of {last}"),

@@ -96,7 +96,7 @@ def test_a_chosen_sound_is_heard_at_once_and_at_each_event(listening: Listening)
 
 
 def test_sounds_are_offered_once_at_the_first_stack(listening: Listening) -> None:
-    page, table = listening(hands=[["r5", "r6", "b2"], ["r+2", "r3", "r9", "g5"]])
+    page, table = listening(hands=[["r5", "r6", "b+2"], ["r+2", "r3", "r9", "g5"]])
     question = page.get_by_role("group", name="Sound")
     expect(question).to_be_hidden()
     play(table, 1, "play r+2")

@@ -147,8 +147,8 @@ def test_sentences_name_dark_colours() -> None:
 def test_a_game_in_a_list_shows_the_side_in_force() -> None:
     card = game_cards.game_card(flip(WILD_ON_TOP), NOW)
     assert (card.top, card.side) == ("W", "dark")
-    assert faces.face("W", "dark") in rendered("game_line", game=card, named=False)
-    assert faces.FLIP_BACK in rendered("game_line", game=card._replace(top=None), named=False)
+    assert faces.face("W", "dark") in rendered("game_list", games=[card], named=False)
+    assert faces.FLIP_BACK in rendered("game_list", games=[card._replace(top=None)], named=False)
     assert game_cards.game_card(seen(BUZZER_ON_TOP, preset="house-party"), NOW).side is None
 
 
