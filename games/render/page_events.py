@@ -228,11 +228,10 @@ def said_of(view: GameView, line: LogLine) -> list[str]:
     _, reader = told_to(view, line)
     line = _with_cost(line)
     said = zip(line.events, sentences(view, line, short=True), strict=True)
-    two_left = sum(not seat.out for seat in view.seats) == 2  # the direction says nothing
+    # Between two players the direction says nothing.
+    unsaid = "turned_round" if sum(not seat.out for seat in view.seats) == 2 else ""
     return [
-        text
-        if _telling(event).said in _concerned(event, reader) and not (two_left and event.kind == "turned_round")
-        else ""
+        text if event.kind != unsaid and _telling(event).said in _concerned(event, reader) else ""
         for event, text in said
     ]
 
