@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from accounts.models import User
 from games.queries import Table
 from tests.browser.game_page import NewPage, TableForTwo, after, load_game, my_turn, open_game
-from tests.browser.pauses import pause
+from tests.browser.pauses import TO_READ, pause
 from tests.browser.speech import RECORD_SPEECH, hears
 from tests.browser.test_layout import PHONE
 from tests.support.tables import log_of, now_of, table_at
@@ -84,7 +84,7 @@ def test_a_run_of_three_over_days_is_sent_in_one_piece(open_table: TableForTwo) 
     for name in ("Red 5", "Red 6"):
         step = one.get_by_role("button", name=f"And then {name}")
         expect(step).to_be_visible()
-        pause(one)
+        pause(one, TO_READ)  # the next step stands in the place of this one
         step.click()
     expect(one.locator("#chooser")).to_contain_text("Red 4, Red 5 and Red 6")
     pause(one)
