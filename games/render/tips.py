@@ -136,7 +136,7 @@ TIPS: Final[dict[str, Tip]] = {
     "mercy": Tip(N_("{n} cards and you’re out. Watch the counts."), _mercy),
     "dark": Tip(N_("Harsher now: Draw Five, Skip Everyone, Wild Draw Colour."), _dark),
     "flip": Tip(N_("A Flip turns every card over: all hands and both piles."), _flip),
-    "seven": Tip(N_("A 7 swaps hands: its player chooses with whom."), _seven),
-    "zero": Tip(N_("A 0 passes every hand on to the next player."), _zero),
+    "seven": Tip(N_("A 7 swaps hands with a chosen player."), _seven),
+    "zero": Tip(N_("A 0 passes every hand to the next player."), _zero),
 }
 """Every tip by its key, which `User.seen_tips` stores. If several are due, the first one is shown."""

@@ -43,12 +43,12 @@ ROWS: Final[dict[str, Row]] = {
     "played": Row(
         N_("{seat} plays {card}."),
         N_("You play {card}."),
-        short=Row(N_("{seat}: {card}."), N_("You play {card}.")),
+        short=Row(N_("{seat}: {card}."), N_("You: {card}.")),
     ),
     "played/color": Row(
         N_("{seat} plays {card} and chooses {color}."),
         N_("You play {card} and choose {color}."),
-        short=Row(N_("{seat}: {card}, {color}."), N_("You play {card}, {color}.")),
+        short=Row(N_("{seat}: {card}, {color}."), N_("You: {card}, {color}.")),
     ),
     "shed": Row(
         N_("{seat} sheds {cards}."),

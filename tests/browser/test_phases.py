@@ -39,12 +39,12 @@ def test_heading_title_and_announcements_agree_during_play(pages: tuple[Game, Pa
     agrees(other, "alice’s turn")
     one.get_by_role("button", name="Red 5").click()
     agrees(other, "Your turn", said="alice: Red 5. Your turn. 2 of 3 fit: Red 4 and Wild Draw Six.")
-    agrees(one, "bob’s turn", said="You play Red 5.")
+    agrees(one, "bob’s turn", said="You: Red 5.")
     other.get_by_role("button", name="Wild Draw Six").click()
     expect(other.locator("#chooser")).to_be_visible()
     pause(other)
     other.locator("#choose-g").click()
-    agrees(other, "alice: stack or take 6", said="You play Wild Draw Six, green.")
+    agrees(other, "alice: stack or take 6", said="You: Wild Draw Six, green.")
     agrees(one, "Your turn. Stack or take 6", said="Your turn. Stack or take 6. 1 of")
     assert len(spoken(other)) == 2
 

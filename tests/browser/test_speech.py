@@ -60,14 +60,14 @@ def test_a_tip_that_is_too_long_for_an_announcement_is_the_next_one(open_table: 
     hears(page, "to the next player.")
     assert spoken(page) == [
         "bob: Red 2. Selected: Wild Draw Six. Your turn. 3 of 4 fit: Red 0, Wild Reverse Draw Four and Wild Draw Six.",
-        "A 0 passes every hand on to the next player.",
+        "A 0 passes every hand to the next player.",
     ]
 
 
 def test_a_second_turn_is_said(open_table: TableForTwo) -> None:
     page, _ = open_table(script=RECORD_SPEECH, hands=[["rS", "r6", "b2"], ["r4", "g3", "g4"]])
     page.get_by_role("button", name="Red Skip").click()
-    hears(page, "You play Red Skip. Your turn again. 1 of 2 fits: Red 6.")
+    hears(page, "You: Red Skip. Your turn again. 1 of 2 fits: Red 6.")
 
 
 def test_a_call_by_key_is_said(open_table: TableForTwo) -> None:

@@ -132,7 +132,7 @@ def private(alice: User, bob: User) -> Table:
 
 def test_a_move_by_htmx_returns_the_new_page(table: Table, as_alice: Client) -> None:
     page = GamePage(post(as_alice, table, "play r5", htmx=True))
-    assert (page.status, page.has(data_version="1"), page.told) == (200, True, (["You play Red 5."], ""))
+    assert (page.status, page.has(data_version="1"), page.told) == (200, True, (["You: Red 5."], ""))
 
 
 def test_the_uno_toggle_calls_with_a_play_that_leaves_one_card(

@@ -118,7 +118,7 @@ SENTENCES: list[tuple[Event, str, str, str]] = [
     (Event("drew", 1, amount=6, reason="stack"), "Bob draws 6.", "You draw 6.", "Bob draws 6."),
     (Event("slowest", 1, amount=2), "Bob was slowest: +2.", "You were slowest: +2.", "Bob was slowest: +2."),
     (Event("drew", 1, amount=2, reason="buzzer"), "", "You draw 2.", ""),
-    (Event("played", 1, "W6", color="g"), f"Bob: {SIX}", f"You play {SIX}", f"Bob: {SIX}"),
+    (Event("played", 1, "W6", color="g"), f"Bob: {SIX}", f"You: {SIX}", f"Bob: {SIX}"),
     (Event("knocked_out", 1), "No mercy: Bob is out.", "No mercy: you are out.", "No mercy: Bob is out."),
 ]
 

@@ -336,7 +336,7 @@ def test_a_standing_order_is_no_sign_of_its_player(table: Table, alice: User, ch
     view, lines = queries.view_of(after, charlie), queries.log_of(after, charlie)
     assert [step.text for step in news.since_your_move(view, lines)] == [
         "alice: Red 5.",
-        "A standing order plays. You intercept bob. You play Red 5.",
+        "A standing order plays. You intercept bob. You: Red 5.",
     ]
 
 

@@ -164,7 +164,7 @@ def test_an_owner_who_was_away_is_notified_that_a_standing_order_won(three: list
     assert told() == [("bob", GAME_OVER, 2, "charlie wins the game."), ("charlie", GAME_OVER, 2, "You win the game.")]
     assert news_of(table, three[2]) == [
         "alice: Red 5.",
-        "A standing order plays. You intercept bob. You play Red 5. You win the round. That’s 6 points.",
+        "A standing order plays. You intercept bob. You: Red 5. You win the round. That’s 6 points.",
     ]
 
 
