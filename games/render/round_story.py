@@ -39,17 +39,18 @@ STORIES: Final = {
     "out/card": N_("{name} played the {card} that finished you."),
     "out/caught": N_("{name} caught you not calling UNO."),
     "out": N_("You held too many cards."),
+    # To the player who knocked them out
+    "out by you/stack": N_("Your stack of {n} knocked out {names}."),
+    "out by you": N_("You knocked out {names}."),
     # To the winner
-    "won/stack": N_("Your stack of {n} knocked out {names}."),
-    "won/outs": N_("You knocked out {names}."),
     "won/survived": N_("You took a stack of {n} and won anyway."),
     "won/sent": N_("You sent a stack of {n} on the way."),
     "won/card": N_("Your last card was {card}, on move {move}."),
     # To everybody else, and to a winner to whom no row above applies
     "took": N_("You took a stack of {n} on move {move}."),
     "out of others/stack": N_("{name} knocked out {names} with a stack of {n}."),
-    "out of others/by": N_("{name} knocked out {names}."),
-    "out of others": N_("{names} went out on move {move}."),
+    "out of others": N_("{name} knocked out {names}."),
+    "out by nobody": N_("{names} went out on move {move}."),
     "stack": N_("{name} took a stack of {n} on move {move}."),
     "card": N_("{name}’s last card was {card}, on move {move}."),
     # Of a match
@@ -191,7 +192,7 @@ class EndForReader:
         outs = {seat: blow for seat, blow in story.outs.items() if blow.by == self.winner}
         if outs:
             last = max(outs.values(), key=lambda blow: blow.n)
-            row = "won/stack" if len(outs) == 1 and last.stack else "won/outs"
+            row = "out by you/stack" if len(outs) == 1 and last.stack else "out by you"
             return self._tell(row, last.n, out=list(outs), n=last.stack)
         if taken := self._biggest_stack(self.winner):
             return self._tell("won/survived", taken.n, n=taken.amount)
@@ -209,8 +210,10 @@ class EndForReader:
             return self._tell("took", taken.n, n=taken.amount)
         if story.outs:
             out, blow = max(story.outs.items(), key=lambda item: item[1].n)
-            row = "out of others" if blow.by is None else "out of others/stack" if blow.stack else "out of others/by"
-            return self._tell(row, blow.n, blow.by, out=[out], n=blow.stack)
+            if blow.by is None:
+                return self._tell("out by nobody", blow.n, out=[out])
+            row = "out by you" if blow.by == self.view.you else "out of others"
+            return self._tell(f"{row}/stack" if blow.stack else row, blow.n, blow.by, out=[out], n=blow.stack)
         if taken := self._biggest_stack():
             return self._tell("stack", taken.n, taken.seat, n=taken.amount)
         if story.win is None or not story.win.card:

@@ -81,6 +81,12 @@ def end(
             "Ann wins, and you were 2 cards short",
             "Ann knocked out Bob with a stack of 12.",
         ),
+        (
+            end(2, outs={1: Blow(17, "W6", 2, 12)}, moments=[TOOK_12]),
+            "Ann wins, and you were 2 cards short",
+            "Your stack of 12 knocked out Bob.",
+        ),
+        (end(2, outs={1: Blow(17, "WC", 2)}), "Ann wins, and you were 2 cards short", "You knocked out Bob."),
         # Watched
         (end(None), "Ann wins", "Ann’s last card was Red 5, on move 40."),
         (end(None, outs={1: Blow(17, "WC", 2)}), "Ann wins", "Chen knocked out Bob."),
