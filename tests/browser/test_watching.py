@@ -113,10 +113,14 @@ def test_who_is_out_sees_the_lost_hand_and_skips_to_the_end(new_page: NewPage, t
     for width in (390, 1280):
         have_width(page, width)
         expect(page.locator("#lost-title")).to_be_in_viewport(ratio=1)
-        you, stage = (page.locator(part).bounding_box() for part in (".you", ".stage"))
+        parts = ".you", ".stage", "#lost-title", "#watching .hint"
+        you, stage, title, hint = (page.locator(part).bounding_box() for part in parts)
         assert you is not None
         assert stage is not None
+        assert title is not None
+        assert hint is not None
         assert width > 800 or you["y"] + you["height"] <= stage["y"] + 1  # in the row of the players, above the table
+        assert width < 800 or title["x"] + title["width"] < hint["x"]  # beside each other, in one row
     assert_fits(page, "out")
     page.locator("#skip-to-end").focus()
     page.keyboard.press("Enter")
