@@ -14,6 +14,7 @@ from games.queries import Table
 from tests.browser.game_page import NewPage, TableForTwo, load_game, open_page, play, shows
 from tests.browser.pauses import pause
 from tests.browser.speech import MOST_WAITING
+from tests.browser.test_layout import have_width
 from tests.conftest import Figure
 from tests.support.tables import TWO_HANDS, now_of, table_at
 
@@ -256,8 +257,14 @@ def test_banners_stay_until_closed_if_the_player_wants(watched: Watched) -> None
     assert_banner(page, "+6 on you")
     page.wait_for_timeout(3000)  # longer than a brief banner stays
     assert_banner(page, "+6 on you")
+    have_width(page, 390)
+    behind = page.locator("#news .brief"), page.locator("#ask-sound")
+    for part in behind:
+        expect(part).to_have_css("opacity", "0")
     page.get_by_role("button", name="Close").click()
     expect(page.locator(".banner")).to_have_count(0)
+    for part in behind:
+        expect(part).to_have_css("opacity", "1")
 
 
 def test_what_the_reader_missed_plays_once_and_again_on_demand(watched: Watched) -> None:
