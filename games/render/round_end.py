@@ -169,7 +169,7 @@ def _row(view: GameView, seat: SeatView, ended: LastRound, most: int, winner: in
         out=hand.out,
         cards=held,
         none=_why_none(hand, view.options),
-        note=_note(hand, view, len(held)),
+        note=_note(hand, view, len(held), won=seat.seat == ended.outcome.winner),
         gained=gained,
         before=seat.score - gained,
         total=seat.score,
@@ -187,8 +187,10 @@ def _why_none(hand: LastHand, options: rules.Options) -> str:
     return say.text("round end", "no cards left")
 
 
-def _note(hand: LastHand, view: GameView, held: int) -> str:
-    """Return how many cards a player held, and what they score."""
+def _note(hand: LastHand, view: GameView, held: int, *, won: bool) -> str:
+    """Return how many cards a player held, and what they score: nothing if they won the round."""
+    if held and won:
+        return cards(held)
     if held:
         points = _points(view, rules.hand_points(hand.cards, view.options.rules.sides[hand.side]))
         return say.text("round end", "{cards}, {points}", cards=cards(held), points=points)

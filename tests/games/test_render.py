@@ -390,6 +390,9 @@ def test_a_round_that_is_over_or_was_before_shows_its_result_and_all_hands() -> 
     assert [(row.name, row.cards, row.none) for row in shown.rows] == [
         ("Bob", [], "no cards left"), ("Ann", [], "no mercy: 25 cards"), ("Chen", [], "left the game"),
     ]  # fmt: skip
+    last_one_in = [LastHand(("r9", "g4"), out=False, left=False), *[LastHand((), out=True, left=False)] * 2]
+    notes = [row.note for row in after_round(view, 0, 500, last_one_in).rows]
+    assert notes == ["2 cards", "250 points", "250 points"]
 
 
 def after_round(view: GameView, winner: int, points: int, hands: Sequence[LastHand], **more: Any) -> EndedRound:
