@@ -389,7 +389,12 @@ def _spoken_keys(
     view: GameView, headline: str, seen: rules.View, stage: Stage, hand: OwnHand | None, new: Sequence[str]
 ) -> list[SpokenKey]:
     named = [(say.text("key", "You") if seat.seat == view.you else seat.name, seat) for seat in view.seats]
-    counts = [say.text("key", "{name}: {cards}.", name=name, cards=held(view, seat)) for name, seat in named]
+    counts = [
+        say.text("key", "{name}: out.", name=name)
+        if seat.out
+        else say.text("key", "{name}: {cards}.", name=name, cards=held(view, seat))
+        for name, seat in named
+    ]
     scores = [say.text("key", "{name}: {points}.", name=name, points=say.number(seat.score)) for name, seat in named]
     mine = _hand_in_words(hand, new) if hand else say.text("key", "You hold no cards.")
     turn = [headline, *(["{left}."] if words.deadline_of(view) else [])]

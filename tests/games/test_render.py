@@ -811,6 +811,7 @@ def test_each_key_announces_its_part_of_the_page_or_why_it_does_nothing() -> Non
     assert says["e"] == "You: 3 cards. Bob: 2 cards. Chen: 2 cards."
     assert says["s"] == "You: 0. Bob: 0. Chen: 0."
     assert says["d"] == "3 cards, 1 playable: Red 5, Blue 1, Wild Draw Six."
+    assert "You: 2 cards. Bob: out. Chen: 2 cards." in [item.text for item in page(seen(KNOCKED_OUT)).spoken_keys]
     assert {item.key for item in page(seen(PLAIN, None)).spoken_keys} == set("cvgedts")
     assert set(reasons(PLAIN)) == {*"xufhrygb", "space", "shift+c", "shift+n"}
     assert reasons(PLAIN, 1)["x"] == "Nothing to draw now. Ann’s turn."
