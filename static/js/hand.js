@@ -143,7 +143,8 @@ document.addEventListener("click", (event) => {
   if (event.target.closest('a[href="#hand"]') && cards().length) {
     event.preventDefault();
     const first = cards().findIndex(fits);
-    moveTo(first < 0 ? slot : first, { focus: true });
+    // While none fits, H chooses no card: the first that fits is next.
+    moveTo(first < 0 ? slot : first, { focus: true, heard: first >= 0 || Boolean(chosen) });
   }
   if (event.target.closest(".drawpile") && !event.defaultPrevented) document.querySelector('#draw:not([value="pass"])')?.click();
   if (event.target.id === "about-card") explain(inHand() ? cards()[slot] : document.querySelector(".top-card"));

@@ -204,6 +204,15 @@ def test_a_card_that_is_still_in_the_hand_is_said_again_if_another_one_fits_firs
     assert ("Selected" in spoken(page)[-1]) == (key == "Home")
 
 
+@pytest.mark.parametrize("in_list", [True, False])
+def test_h_while_others_move_does_not_choose_the_card_that_it_goes_to(open_table: TableForTwo, in_list: bool) -> None:
+    page, table = at_hand(open_table, ["b2", "b1", "y9"], ["r2", "g3", "g6"], in_list=in_list, turn=1)
+    is_on(page, "Yellow 9", in_list=in_list)
+    play(table, 1, "play r2")
+    hears(page, "bob: Red 2. Your turn. 1 of 3 fits: Blue 2.")
+    is_on(page, "Blue 2", in_list=in_list)
+
+
 def test_escape_closes_a_chooser(open_table: TableForTwo) -> None:
     page, _ = at_hand(open_table, ["r5", "b1", "W6"])
     page.keyboard.press("End")
