@@ -12,7 +12,7 @@ const asList = () => recall("hand", "buttons") === "list";
 const fits = (card) => card.getAttribute("aria-disabled") !== "true";
 const inHand = () => hand()?.contains(document.activeElement);
 let slot = 0; // index of the card that the keyboard is on
-let chosen = null; // the name of that card and which of its kind it is, or null if the reader has not heard of it
+let chosen = null; // the name of that card and which of how many it is, or null if the reader has not heard of it
 let placing = false; // the script moves the focus
 
 // Makes one card the roving tab stop, or in the list the active descendant. Without `heard` the card only fills a gap.
@@ -21,7 +21,8 @@ function moveTo(to, { focus = false, heard = true } = {}) {
   if (!all.length) return;
   slot = Math.max(0, Math.min(to, all.length - 1));
   const name = nameOf(all[slot]);
-  chosen = heard ? { name, n: all.slice(0, slot).filter((card) => nameOf(card) === name).length } : null;
+  const same = all.filter((card) => nameOf(card) === name);
+  chosen = heard ? { name, n: same.indexOf(all[slot]), count: same.length } : null;
   hand().toggleAttribute("data-unheard", !heard);
   placing = true;
   const list = asList();
@@ -44,7 +45,7 @@ function moveTo(to, { focus = false, heard = true } = {}) {
 function follow(drawn = null) {
   const all = cards();
   const same = all.filter((card) => nameOf(card) === chosen?.name);
-  const kept = same[chosen?.n] ?? same.at(-1);
+  const kept = same.length >= chosen?.count && same[chosen.n]; // of two that are alike, the other one was not chosen
   const next = drawn ?? (!kept && hand()?.classList.contains("on-turn") && all.find(fits));
   if (next || kept) moveTo(all.indexOf(next || kept), { focus: inHand() });
   else moveTo(slot, { heard: false });
@@ -207,7 +208,8 @@ onPageShown(({ first, posted }) => {
   // A roulette: the hand can do nothing before a colour is chosen.
   const asked = !first && onTurn && !wasOnTurn && inHand() && document.querySelector("#chooser [data-focus]");
   if (posted || lost || asked) focusAfterMove();
-  const unnamed = onTurn && !wasOnTurn && chosen && cards().find(fits) !== cards()[slot]; // the turn's sentence begins with the first that fits
+  const fitting = cards().find(fits); // the turn's sentence begins with it
+  const unnamed = onTurn && !wasOnTurn && chosen && fitting && fitting !== cards()[slot];
   wasOnTurn = onTurn;
   if (first || !(another || unnamed)) return;
   if (another) markNew(cards()[slot], { onlyByKey: true }); // Enter means another card now, which the reader has not heard of yet

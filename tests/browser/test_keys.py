@@ -192,16 +192,32 @@ def test_after_a_played_card_the_first_that_fits_is_selected_and_said_once(
 
 
 @pytest.mark.parametrize(
-    ("key", "said"), [("End", "Your turn. 1 of 3 fits: Blue 2."), ("Home", "Selected: Yellow 9. Your turn.")]
+    ("key", "hand", "said"),
+    [
+        ("End", ["b2", "b1", "y9"], "Your turn. 1 of 3 fits: Blue 2."),
+        ("Home", ["b2", "b1", "y9"], "Selected: Yellow 9. Your turn."),
+        ("Home", ["b1", "y9"], "Your turn. Nothing fits."),
+    ],
 )
 def test_a_card_that_is_still_in_the_hand_is_said_again_if_another_one_fits_first(
-    open_table: TableForTwo, key: str, said: str
+    open_table: TableForTwo, key: str, hand: list[str], said: str
 ) -> None:
-    page, table = at_hand(open_table, ["b2", "b1", "y9"], ["r2", "g3", "g6"], turn=1)
+    page, table = at_hand(open_table, hand, ["r2", "g3", "g6"], turn=1)
     page.keyboard.press(key)
     play(table, 1, "play r2")
     hears(page, said)
-    assert ("Selected" in spoken(page)[-1]) == (key == "Home")
+    assert ("Selected" in " ".join(spoken(page))) == ("Selected" in said)
+
+
+def test_of_two_cards_that_are_alike_the_one_that_is_left_is_not_chosen(open_table: TableForTwo) -> None:
+    page, table = at_hand(open_table, ["r5", "r5", "b2"], ["rS", "bS", "b3", "g6"])
+    page.keyboard.press("Enter")
+    shows(page, 1)
+    for card in ("rS", "bS", "b3"):
+        play(table, 1, f"play {card}")
+    hears(page, "Your turn. 1 of 2 fits: Blue 2.")
+    is_on(page, "Blue 2")
+    assert "Selected" not in " ".join(spoken(page))
 
 
 @pytest.mark.parametrize("in_list", [True, False])
