@@ -198,13 +198,13 @@ def page_events(
         )
         for number in cancelled
     ]
-    dealt = ended is not None and view.round > ended
-    if dealt:
-        dealt_now = say.text("announcement", "Round {number} is dealt.", number=view.round)
-        events.append(_news(f"deal-{view.round}", dealt_now))
     new = [line for line in lines if line.n > since and line.round not in cancelled]
-    for n, line in enumerate(new, 1):
-        events += _events_of(view, line, new[n:], now=now)
+    told_of = [_events_of(view, line, new[n:], now=now) for n, line in enumerate(new, 1)]
+    shown = deal if ended is None and not cancelled else ended
+    if shown and view.round > shown:
+        dealt = say.text("announcement", "Round {number} is dealt.", number=view.round)
+        told_of.insert(sum(line.round < view.round for line in new), [_news(f"deal-{view.round}", dealt)])
+    events += chain.from_iterable(told_of)
     told = ""
     if events and (view.my_turn or view.turn is None):
         told = _turn(view, now, new) if view.my_turn else spoken_headline(view)
