@@ -207,7 +207,8 @@ def page_events(
     events += chain.from_iterable(told_of)
     told = ""
     if events and (view.my_turn or view.turn is None):
-        told = _turn(view, now, new) if view.my_turn else spoken_headline(view)
+        in_round = [line for line in new if line.round == view.round]
+        told = _turn(view, now, in_round) if view.my_turn else spoken_headline(view)
     return PageEvents(events, told, _lead(view))
 
 

@@ -57,11 +57,12 @@ def test_each_event_is_told_in_order_with_its_own_key() -> None:
 def test_a_page_that_did_not_show_the_end_of_its_round_is_told_of_the_next_deal() -> None:
     results = (RoundResult(1, Outcome(1, 10)),)
     view = replace(seen(PLAIN, target=1000), round=2, results=results)
-    lines = [line(4, 1, Event("won", 1, points=10)), replace(line(5, 1, Event("played", 1, "r3")), round=2)]
+    lines = [line(4, 0, Event("won", 1, points=10)), replace(line(5, 1, Event("played", 1, "r3")), round=2)]
     texts = ["Bob wins the round. That’s 10 points.", "Round 2 is dealt.", "Bob: Red 3."]
     for new in (lines, lines[:1]):
-        events = page_events(view, new, since=3, now=NOW, deal=1).events
-        assert [event.text for event in events] == texts[: len(new) + 1]
+        events = page_events(view, new, since=3, now=NOW, deal=1)
+        assert [event.text for event in events.events] == texts[: len(new) + 1]
+        assert events.now.startswith("Your turn. ")
 
 
 def test_a_page_that_is_up_to_date_is_told_nothing() -> None:
