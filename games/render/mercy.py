@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from games import rules
 from games.queries import GameView, SeatView
 
 NEARLY_OUT: Final = 5
@@ -42,3 +43,10 @@ def mercy_of(view: GameView, seat: SeatView) -> Mercy:
     warm = 0 < limit * 3 // 5 < seat.cards
     hot = 0 < left <= NEARLY_OUT and view.turn is not None
     return Mercy(limit, left, warm, hot)
+
+
+def reaches_limit(view: GameView, seen: rules.View, n: int) -> bool:
+    """Return True if the player on turn is out after drawing `n` cards (MERCY-1)."""
+    left = mercy_of(view, view.seats[seen.turn]).left
+    cards_to_draw = seen.draw_pile + seen.set_aside + len(seen.discard_pile) - 1  # the top card stays (TURN-5)
+    return 0 < left <= min(n, cards_to_draw)

@@ -10,7 +10,7 @@ from common.say import N_, Message
 from games import rules
 from games.queries import GameView
 from games.render.confirm import move_in
-from games.render.mercy import mercy_of
+from games.render.mercy import reaches_limit
 from games.render.straight import BETWEEN, chosen_plays
 from games.render.table import move_by_click
 from games.render.words import card_name, cards, color, color_in_sentence, listed
@@ -192,7 +192,7 @@ def _question(view: GameView, seen: rules.View, move: rules.Move, here: str) -> 
     else:
         is_known = owed > 0 and not (move.kind == "draw" and view.options.draw_until_playable)
         question = QUESTIONS[move.kind, is_known]
-        if move.kind != "pass" and _reaches_limit(view, seen, owed):
+        if move.kind != "pass" and reaches_limit(view, seen, owed):
             costs = say.text("question", "That puts you out.")
     card, color_word = card_name(move.card) if move.card else "", color_in_sentence(move.color) if move.color else ""
     return Chooser(
@@ -273,7 +273,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
     if "take" in kinds and seen.pending is not None:
         owed = seen.pending.total
         # How many cards a colour costs is not known before it shows.
-        if _reaches_limit(view, seen, owed):
+        if reaches_limit(view, seen, owed):
             label = say.text("button", "Take {n}: you’re out", n=owed)
         else:
             label = say.text("button", "Take {n}", n=owed) if owed else say.text("button", "Take the cards")
@@ -282,19 +282,12 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
         label = say.text("button", "Challenge {name}", name=view.names[seen.challenge])
         buttons.append(Button("challenge", "challenge", label, "", CHALLENGE_KEY))
     if "draw" in kinds:
-        if _reaches_limit(view, seen, 1):
+        if reaches_limit(view, seen, 1):
             label = N_("Draw: you’re out")
         else:
             label = N_("Draw until one fits") if view.options.draw_until_playable else N_("Draw")
         buttons.append(_draw_button("draw", say.text("button", label), primary="play" not in kinds))
     return buttons
-
-
-def _reaches_limit(view: GameView, seen: rules.View, n: int) -> bool:
-    """Return True if the reader is out after drawing `n` cards (MERCY-1)."""
-    left = mercy_of(view, view.seats[seen.turn]).left
-    cards_to_draw = seen.draw_pile + seen.set_aside + len(seen.discard_pile) - 1  # the top card stays (TURN-5)
-    return 0 < left <= min(n, cards_to_draw)
 
 
 def _draw_button(move: str, label: str, *, primary: bool = True) -> Button:
