@@ -138,7 +138,7 @@ def test_a_table_fits_its_window_with_few_and_many_players_and_cards(new_page: N
     # The names of the top cards differ in length. If the height of the table did, the hand would move between turns.
     for players, cards, tops in ((2, 7, ["r4"]), (6, 15, ["r4", "yE", "WR4"]), (10, 24, ["r4"])):
         for top in tops:
-            hands = [HAND[:cards], *[["r1", "r2", "y2"], ["g1"] * 12, ["b0"]] * 3][:players]
+            hands = [HAND[:cards], *[["r1", "r2", "y2"], ["g1"] * 21, ["b0"]] * 3][:players]
             color = "r" if top == "r4" else "y"
             position = {**MANY, "hands": hands, "discard_pile": ["y4", "b4", top], "color": color}
             page.goto(table_at(position, people[:players]).game.get_absolute_url())
