@@ -79,6 +79,20 @@ FAULTS: Final = """() => {
 Of each card, index and colour must be seen, and 24 px stay uncovered. Other targets have at least 44 px.
 """
 
+CROWDED: Final = """() => {
+    const all = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
+    const boxes = all("#table, #move .toggle, #chooser > *, .swatch").map((e) => [e, e.getBoundingClientRect()]);
+    const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+    const name = (e) => e.id || e.className;
+    const found = boxes.flatMap(([e, a], n) => boxes.slice(0, n).filter(([other, b]) =>
+        !other.contains(e) && over(a, b)).map(([other]) => `${name(e)} over ${name(other)}`));
+    const lines = (e) => Math.round(e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight));
+    const broken = all(".swatch small").filter((e) => lines(e) > 1);
+    return [...found, ...broken.map((e) => `${e.parentElement.textContent} on two lines`)];
+}"""
+"""Returns which parts of a chooser lie over each other or over the felt, and whose note does not fit on one line."""
+
 
 @pytest.mark.parametrize("group", PLACES)
 def test_pages_fit_their_windows_and_axe_finds_no_violations(
@@ -157,3 +171,13 @@ def test_a_table_fits_its_window_with_few_and_many_players_and_cards(new_page: N
                 if SCREENSHOTS:
                     take_pictures(page, Path(SCREENSHOTS) / f"table-{players}-{cards}-{top}-{width}")
     assert {len(found) for found in heights.values()} == {1}, heights
+
+
+@pytest.mark.parametrize("card", ["W6", "r7"])
+def test_the_parts_of_a_chooser_lie_side_by_side(new_page: NewPage, cast: Cast, card: str) -> None:
+    page = new_page(cast.alice, reduced_motion="reduce")
+    page.goto(f"{cast.table(MANY).game.get_absolute_url()}?choose={card}")
+    page.locator("#move .toggle").wait_for()
+    for width, height in ((390, 844), (844, 390), (768, 1024), (1024, 768), (1280, 800), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate(CROWDED) == [], f"{width} x {height}"
