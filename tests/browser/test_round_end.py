@@ -185,6 +185,11 @@ def test_the_layer_fits_and_axe_finds_no_violations(new_page: NewPage, table: Ta
     end_round(page, table, "stay")
     expect(page.locator("#ended.layer")).to_be_visible()
     assert_fits(page, "round-end")
+    page.set_viewport_size({"width": 844, "height": 390})
+    menu, heading = (page.locator(part).bounding_box() for part in ("#menu > summary", "#ended h2"))
+    assert menu is not None
+    assert heading is not None
+    assert heading["x"] + heading["width"] <= menu["x"]
     assert Game.objects.get(pk=table.game.pk).status == Game.Status.PLAYING
 
 
