@@ -112,10 +112,12 @@ def test_a_locked_card_says_why_and_costs_nothing(open_table: TableForTwo) -> No
     page, table = open_table(
         reader=1, script=RECORD_SPEECH, rules=PARTY, draw_pile=PILE, hands=[["y2", "y5", "b1"], ["g4", "r1", "W"]]
     )
+    page.set_viewport_size({"width": 844, "height": 390})
     page.get_by_role("button", name="Green 4").click(force=True)
     reason = "Locked: this card does not fit. Out of turn, a miss costs 3 points."
     hears(page, reason)
     expect(page.locator(".banner")).to_have_text(reason)
+    assert page.locator(".banner p").evaluate("(line) => line.offsetHeight") <= 44  # two lines
     for name in ("Red 1", "Wild"):
         pause(page)
         page.get_by_role("button", name=name, exact=True).click(force=True)
