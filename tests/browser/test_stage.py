@@ -567,6 +567,10 @@ def test_targets_are_large_enough_for_a_finger(new_page: NewPage, cast: Cast) ->
     for width in (1280, 390):
         page.set_viewport_size(size(width, 800))
         assert page.evaluate(TOO_SMALL, targets) == [], width
+    User.objects.filter(pk=cast.alice.pk).update(no_tips=True)
+    page.goto(cast.table(STACK).game.get_absolute_url())
+    expect(page.locator("#ask-sound")).to_be_visible()
+    assert page.evaluate(TOO_SMALL, targets) == []
 
 
 TOO_SMALL: Final = """(targets) => [...document.querySelectorAll(targets)].filter((e) => {
