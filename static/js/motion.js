@@ -174,7 +174,7 @@ function take(from, start) {
 // Without motion an outline marks where something has changed.
 function flash({ motion, seat }) {
   const changed = motion === "play" || motion === "flip" ? document.getElementById("table") : disc(seat);
-  if (changed) animate(changed, { outline: Array(2).fill("4px solid Highlight") }, { duration: 600 });
+  if (changed) animate(changed, { outline: Array(2).fill("4px solid var(--focus)") }, { duration: 600 });
 }
 
 function stop() {
