@@ -68,6 +68,11 @@ FAULTS: Final = """() => {
     found.push(...overlaps("#hand-cards, #move"));
     const players = ".player:not(.you) :is(.disc, .name, .state)";
     found.push(...overlaps(`.tip, .drawpile, .top-card > .face, .stage :not(.pile-size) > dd, ${players}`));
+    const felt = document.getElementById("table").getBoundingClientRect();
+    for (const e of all(".arrow, .flow dd")) {
+        const {top, bottom} = e.getBoundingClientRect();
+        if (top < felt.top || bottom > felt.bottom) found.push(`${name(e)} cut`);
+    }
     for (const e of all("#move :is(.button, input), .sort a, #hand-list, .who, .board summary")) {
         const {width, height, bottom} = e.getBoundingClientRect();
         if (width < 43.9 || height < 43.9 || bottom > innerHeight + .1) found.push(`${name(e)} small or cut`);
@@ -154,7 +159,7 @@ def test_a_table_fits_its_window_with_few_and_many_players_and_cards(new_page: N
         for top in tops:
             hands = [HAND[:cards], *[["r1", "r2", "y2"], ["g1"] * 21, ["b0"]] * 3][:players]
             color = "r" if top == "r4" else "y"
-            position = {**MANY, "hands": hands, "discard_pile": ["y4", "b4", top], "color": color}
+            position = {**MANY, "hands": hands, "discard_pile": ["y4", "b4", top], "color": color, "direction": -1}
             page.goto(table_at(position, people[:players]).game.get_absolute_url())
             page.locator("#hand-list").wait_for()
             for width, height in WINDOWS:
