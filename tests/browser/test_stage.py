@@ -593,6 +593,14 @@ def test_a_player_who_is_out_sits_in_the_row_of_players_on_small_screens(new_pag
         assert felt.width > width * 0.9, width  # there is no hand beside it
 
 
+def test_the_reader_sits_above_the_options_of_a_table_that_is_over(new_page: NewPage, cast: Cast) -> None:
+    page = new_page(cast.alice, viewport=size(1280, 800))
+    table = cast.table(MANY)
+    Game.objects.filter(pk=table.game.pk).update(status=Game.Status.VOID)
+    page.goto(table.game.get_absolute_url())
+    assert Box(page.locator(".you .count")).bottom <= Box(page.locator(".table-options")).top
+
+
 def test_a_hint_beside_the_actions_leaves_the_hand_whole_on_a_tablet(new_page: NewPage, cast: Cast) -> None:
     page = shown(new_page, cast, STACK, size(768, 1024))
     assert Box(page.locator("#hand-cards .card").last).bottom <= Box(page.locator("#move")).top
