@@ -153,22 +153,30 @@ _OF_HANDS: Final = (
     " LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE h.round_id = %s ORDER BY s."index"'
 )
-_TABLE: Final = Columns(
-    {Game: "g", **_MODELS}, **_EXTRA_COLUMNS, sent_before="NULL::text[]", now=_NOW, game_id="g.id", seat_id="s.id"
-)
+_TABLE: Final = Columns({Game: "g", **_MODELS}, **_EXTRA_COLUMNS, sent_before="NULL::text[]", now=_NOW)
 _TABLE_SQL: Final = (
     f"SELECT {_TABLE}"  # noqa: S608  # columns of models
     " FROM games_game g LEFT JOIN games_round r ON r.id = g.round_id LEFT JOIN games_hand h ON h.round_id = r.id"
     " LEFT JOIN games_seat s ON s.id = h.seat_id LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' WHERE {} ORDER BY s."index"'
 )
-# The tables of a list of games. A table that has not been dealt has seats and no hands. A round is long, so it is sent
-# with the first seat only.
+# The tables of a list of games. A table that has not been dealt has seats and no hands. Games and rounds have many
+# columns, so once a table has been dealt they are sent with the first seat only.
+_TABLES: Final = Columns(
+    {Game: "g", **_MODELS},
+    **_EXTRA_COLUMNS,
+    sent_before="NULL::text[]",
+    now=f"CASE WHEN g.id IS NOT NULL THEN {_NOW} END",
+    game_id="l.id",
+    seat_id="s.id",
+)
 _TABLES_SQL: Final = (
-    f"SELECT {_TABLE}"  # noqa: S608  # columns of models
-    " FROM unnest(ARRAY({listed})) WITH ORDINALITY AS l (id, n) JOIN games_game g ON g.id = l.id"
-    ' LEFT JOIN games_seat s ON s.game_id = g.id LEFT JOIN games_round r ON r.id = g.round_id AND s."index" = 0'
-    " LEFT JOIN games_hand h ON h.round_id = g.round_id AND h.seat_id = s.id"
+    f"SELECT {_TABLES}"  # noqa: S608  # columns of models
+    " FROM unnest(ARRAY({listed})) WITH ORDINALITY AS l (id, n) JOIN games_game t ON t.id = l.id"
+    " LEFT JOIN games_seat s ON s.game_id = t.id"
+    ' LEFT JOIN LATERAL (SELECT t.* WHERE s."index" = 0 OR t.round_id IS NULL) g ON true'
+    " LEFT JOIN games_round r ON r.id = g.round_id"
+    " LEFT JOIN games_hand h ON h.round_id = t.round_id AND h.seat_id = s.id"
     " LEFT JOIN accounts_user u ON u.id = s.user_id"
     ' ORDER BY l.n, s."index"'
 )
@@ -239,7 +247,7 @@ def read_tables(
     asked_at = datetime.now(UTC)
     with prepared_cursor() if fixed else connection.cursor() as cursor:
         cursor.execute(_TABLES_SQL.replace("{listed}", listed), parameters)
-        rows = _TABLE.fetch_all(cursor)
+        rows = _TABLES.fetch_all(cursor)
     tables: list[tuple[Game, list[Seat], Loaded | None]] = []
     for _, of_game in groupby(rows, key=itemgetter("game_id")):
         own = list(of_game)

@@ -164,12 +164,16 @@ def test_a_list_and_a_page_read_the_same_table(alice: User, bob: User, moves: in
     assert len(queries.view_of(listed, None).results) >= 2
 
 
-def test_a_list_can_have_open_tables_and_tables_without_people(alice: User, bob: User) -> None:
+def test_a_list_can_have_open_tables_and_tables_without_people(alice: User, bob: User, charlie: User) -> None:
     waiting, closed = open_table(alice, players=3, bots=1), open_table(bob)
     lobby.leave_table(code=closed.code, viewer=Viewer(bob), now=NOON)
+    gap = open_table(bob, players=4)
+    for player in (alice, charlie):
+        lobby.join(code=gap.code, viewer=Viewer(player), now=NOON)
+    lobby.leave_table(code=gap.code, viewer=Viewer(bob), now=NOON)
     listed = queries.with_tables(Game.objects.order_by("pk"))
-    assert codes(listed) == [waiting.code, closed.code]
-    assert [len(table.seats) for table in listed] == [2, 0]
+    assert codes(listed) == [waiting.code, closed.code, gap.code]
+    assert [[seat.index for seat in table.seats] for table in listed] == [[0, 2], [], [1, 2]]
     for table in listed:
         page = queries.find(table.game.pk)
         assert page is not None
