@@ -16,6 +16,11 @@ FIRST_STRONG_ISOLATE: Final = "\u2068"
 POP_ISOLATE: Final = "\u2069"
 
 
+def has_right_to_left(text: str) -> bool:
+    """Return True if there are right-to-left letters in the text."""
+    return not text.isascii() and _NAME.search(text) is not None
+
+
 def isolate(text: str, begin: str = FIRST_STRONG_ISOLATE, end: str = POP_ISOLATE) -> str:
     """Return the text with `begin` and `end` around each run of right-to-left letters."""
-    return text if text.isascii() else _NAME.sub(lambda found: f"{begin}{found[0]}{end}", text)
+    return _NAME.sub(lambda found: f"{begin}{found[0]}{end}", text) if has_right_to_left(text) else text

@@ -40,6 +40,7 @@ def test_a_right_to_left_name_is_isolated(text: str, found: str) -> None:
 def test_the_filter_escapes_text() -> None:
     page = Template("{{ text|bdi }}").render(Context({"text": f"<b>{MUHAMMAD}</b> & \u2019"}))
     assert page == f"&lt;b&gt;<bdi>{MUHAMMAD}</bdi>&lt;/b&gt; &amp; \u2019"
+    assert Template("{{ text|bdi }}").render(Context({"text": "<b>Bob</b>\u2019s"})) == "&lt;b&gt;Bob&lt;/b&gt;\u2019s"
 
 
 @pytest.mark.long
