@@ -12,7 +12,7 @@ const asList = () => recall("hand", "buttons") === "list";
 const fits = (card) => card.getAttribute("aria-disabled") !== "true";
 const inHand = () => hand()?.contains(document.activeElement);
 let slot = 0; // index of the card that the keyboard is on
-let chosen = null; // the name of that card and which of how many it is, or null if the reader has not heard of it
+let chosen = null; // its name, which of that name it is, and of how many. Null if the reader has not heard of it
 let placing = false; // the script moves the focus
 
 // Makes one card the roving tab stop, or in the list the active descendant. Without `heard` the card only fills a gap.
