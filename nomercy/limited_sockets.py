@@ -29,3 +29,9 @@ class LimitedSocket(WebSocketsSansIOProtocol):
                 self.transport.abort()
                 return
         super().data_received(data)
+
+    def shutdown(self) -> None:
+        """Close the connection, because the server stops."""
+        # uvicorn 0.54 raises InvalidState, and then stops abruptly, if the client has just closed it.
+        if not self.transport.is_closing():
+            super().shutdown()
