@@ -29,6 +29,7 @@ def test_arrow_keys_step_and_keep_the_focus(new_page: NewPage, alice: User, tabl
     page.locator("#replay").click()
     heading, last = page.locator("#headline"), table.game.version
     expect(heading).to_have_text("Round 1 is dealt")
+    page.wait_for_load_state()  # before the scripts are there, a link loads the page, and the focus is lost
     page.locator("#seat-from-0").click()
     expect(page.locator("#seat-from-0")).to_have_attribute("aria-current", "true")
     pause(page)
