@@ -27,6 +27,7 @@ from tests.conftest import person
 from tests.faults.test_restore import a_game_in_play
 from tests.support.database import empty_database, migrated_database
 from tests.support.stack import database_url
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
@@ -40,13 +41,20 @@ def keyboard() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def file(django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def backup(django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a backup of a site with one game. The database of the tests is empty."""
     path = tmp_path_factory.mktemp("backup") / "site.backup"
     with django_db_blocker.unblock(), migrated_database("backed_up"):
         a_game_in_play([person("alice"), person("bob")], 0, timezone.now(), players=2)
         call_command("backup", str(path))
     return path
+
+
+@pytest.fixture
+def file(backup: Path, transactional_db: None) -> Path:
+    """Return that backup once `restore` may use the database. Connections of the test before end a moment after it."""
+    until("nobody else is connected", lambda: postgresql.other_connections() == 0)
+    return backup
 
 
 def interrupt(*_: Any, **__: Any) -> Any:
