@@ -45,8 +45,9 @@ def mercy_of(view: GameView, seat: SeatView) -> Mercy:
     return Mercy(limit, left, warm, hot)
 
 
-def reaches_limit(view: GameView, seen: rules.View, n: int) -> bool:
-    """Return True if the player on turn is out after drawing `n` cards (MERCY-1)."""
+def drawing_puts_out(view: GameView, seen: rules.View) -> bool:
+    """Return True if the player on turn is out after drawing what they owe, or else one card (MERCY-1)."""
+    n = seen.pending.total if seen.pending else 1
     left = mercy_of(view, view.seats[seen.turn]).left
     cards_to_draw = seen.draw_pile + seen.set_aside + len(seen.discard_pile) - 1  # the top card stays (TURN-5)
     return 0 < left <= min(n, cards_to_draw)

@@ -10,7 +10,7 @@ from common.say import N_, Message
 from games import rules
 from games.queries import GameView
 from games.render.confirm import move_in
-from games.render.mercy import reaches_limit
+from games.render.mercy import drawing_puts_out
 from games.render.straight import BETWEEN, chosen_plays
 from games.render.table import move_by_click
 from games.render.words import card_name, cards, color, color_in_sentence, listed
@@ -192,7 +192,7 @@ def _question(view: GameView, seen: rules.View, move: rules.Move, here: str) -> 
     else:
         is_known = owed > 0 and not (move.kind == "draw" and view.options.draw_until_playable)
         question = QUESTIONS[move.kind, is_known]
-        if move.kind != "pass" and reaches_limit(view, seen, owed):
+        if move.kind != "pass" and drawing_puts_out(view, seen):
             costs = say.text("question", "That puts you out.")
     card, color_word = card_name(move.card) if move.card else "", color_in_sentence(move.color) if move.color else ""
     return Chooser(
@@ -273,7 +273,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
     if "take" in kinds and seen.pending is not None:
         owed = seen.pending.total
         # How many cards a colour costs is not known before it shows.
-        if reaches_limit(view, seen, owed):
+        if drawing_puts_out(view, seen):
             label = say.text("button", "Take {n}: you’re out", n=owed)
         else:
             label = say.text("button", "Take {n}", n=owed) if owed else say.text("button", "Take the cards")
@@ -282,7 +282,7 @@ def _turn_buttons(view: GameView, seen: rules.View, chooser: Chooser | None) -> 
         label = say.text("button", "Challenge {name}", name=view.names[seen.challenge])
         buttons.append(Button("challenge", "challenge", label, "", CHALLENGE_KEY))
     if "draw" in kinds:
-        if reaches_limit(view, seen, 1):
+        if drawing_puts_out(view, seen):
             label = N_("Draw: you’re out")
         else:
             label = N_("Draw until one fits") if view.options.draw_until_playable else N_("Draw")

@@ -18,7 +18,7 @@ from games import rules
 from games.models.paces import HOUR
 from games.queries import GameView, LogLine
 from games.render.log_rows import lines_since_your_move, sentence_case, sentences, told_to
-from games.render.mercy import reaches_limit
+from games.render.mercy import drawing_puts_out
 from games.render.table import sorted_hand
 from games.render.words import (
     card_name,
@@ -399,8 +399,7 @@ def _turn(view: GameView, now: datetime, new: Sequence[LogLine]) -> str:
         parts += [] if named or seen.pending else [_top(seen)]
         parts += [spoken_task(view)] if seen.pending else []
         parts += [_fits(view, seen)] if view.playable_cards or not seen.pending else []
-        out = reaches_limit(view, seen, seen.pending.total if seen.pending else 1)
-        parts += [say.text("announcement", "Drawing puts you out.")] if out else []
+        parts += [say.text("announcement", "Drawing puts you out.")] if drawing_puts_out(view, seen) else []
     deadline = deadline_of(view)
     seconds = math.ceil((deadline - now).total_seconds()) if deadline is not None else HOUR
     if 0 < seconds < HOUR:
