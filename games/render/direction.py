@@ -23,4 +23,4 @@ def has_right_to_left(text: str) -> bool:
 
 def isolate(text: str, begin: str = FIRST_STRONG_ISOLATE, end: str = POP_ISOLATE) -> str:
     """Return the text with `begin` and `end` around each run of right-to-left letters."""
-    return _NAME.sub(lambda found: f"{begin}{found[0]}{end}", text) if has_right_to_left(text) else text
+    return text if text.isascii() else _NAME.sub(lambda found: f"{begin}{found[0]}{end}", text)
