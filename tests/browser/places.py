@@ -398,7 +398,7 @@ VISITORS: Final[Mapping[str, Open]] = {
     "move-seats": _move_seats,
     "leave-seats-behind": _leave_seats_behind,
 }
-"""Pages without an account. The last four belong to two guests, whom their first page logs in."""
+"""Pages of visitors and guests. The last four are two pages of each of two guests, and the first logs the guest in."""
 # The games of "home-20" are there for "finished".
 GAMES: Final[Mapping[str, Open]] = {
     "home": _home,
